@@ -12,6 +12,7 @@ from hpgraph.containers.vertex_array import ByVertex
 from hpgraph.containers.vertices import checked_index, id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NoPathError
+from hpgraph.engine.result import Trace
 
 
 class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
@@ -70,16 +71,23 @@ class ParentTree(ResultTable):
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "eve"])
     >>> hpg.bfs(G, "ann").path_to("eve")
     ['ann', 'bob', 'eve']
     """
 
     parent: Any
+    traces: list[Trace]
     # Gives the parents that the result does not hold, and None once they are found.
     _find_parents: Callable[[], Any] | None = None
     _found_parents: Any = None
+
+    @property
+    def trace(self) -> Trace:
+        """That of the only group of searches."""
+        if len(self.traces) != 1:
+            raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
+        return self.traces[0]
 
     def or_parents_by(self, find: Callable[[], Any]) -> Any:
         """The same result, to find parents when a path is first asked for: until then it keeps the graph."""

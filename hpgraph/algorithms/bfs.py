@@ -187,13 +187,6 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     parent: Any
     traces: list[Trace]
 
-    @property
-    def trace(self) -> Trace:
-        """That of the only group."""
-        if len(self.traces) != 1:
-            raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
-        return self.traces[0]
-
     def __repr__(self) -> str:
         if self.level.ndim == 1:
             return f"<BFSResult: {len(self.level)} vertices, {self.trace!r}>"
@@ -265,7 +258,6 @@ def bfs(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], n_vertices=5)
     >>> r = hpg.bfs(G, 0, deterministic=True)
     >>> r.level.tolist()

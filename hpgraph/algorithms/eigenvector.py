@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import facts_of, with_weights
-from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, refuse_unfit_weights, warn_unless
+from hpgraph.algorithms.power_iteration import (
+    CentralityResult,
+    SendsValue,
+    by_weights,
+    checked,
+    refuse_unfit_weights,
+    warn_unless,
+)
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
@@ -23,7 +30,6 @@ from hpgraph.core.number import real
 from hpgraph.core.reductions import total
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
-from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run
 
@@ -34,20 +40,13 @@ _SHIFT = 1 / 6
 _MIN_SHIFT = 2.0**-40
 
 
-class Power(VertexProgram):
+class Power(SendsValue):
     """``x ← (A / mean weight + s I)ᵀ x``, scaled to length 1 when it is next read."""
 
-    weighted = False
-    reduce = "plus"
-    activity = "all"
-    value = Property()  # not yet scaled
     last = Property()  # the one before it, scaled
     per_weight = Parameter("float64")  # 1 / mean weight
     enough = Parameter("float64")
     aggregators = ("squares", "residual")
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.value
 
     def update(vertex, message, world):  # noqa: D102
         length = math.sqrt(world.squares) if world.squares > 0 else 1.0
@@ -105,7 +104,6 @@ def eigenvector_centrality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
     >>> hpg.eigenvector_centrality(G).centrality.round(3).tolist()
     [0.523, 0.523, 0.612, 0.282]
@@ -141,20 +139,13 @@ def eigenvector_centrality(
     return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)
 
 
-class Katz(VertexProgram):
+class Katz(SendsValue):
     """``x ← α Aᵀ x + β``."""
 
-    weighted = False
-    reduce = "plus"
-    activity = "all"
-    value = Property()
     alpha = Parameter("float64")
     beta = Parameter("float64")
     enough = Parameter("float64")
     aggregators = ("residual",)
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.value
 
     def update(vertex, message, world):  # noqa: D102
         return world.alpha * message + world.beta
@@ -229,7 +220,6 @@ def katz_centrality(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1, 2], [2, 2, 3])
     >>> hpg.katz_centrality(G, normalized=False).centrality.round(3).tolist()
     [1.0, 1.0, 1.2, 1.12]

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.power_iteration import by_weights, checked, ending, iterated, refuse_unfit_weights, warn_unless
+from hpgraph.algorithms.power_iteration import (
+    SendsValue,
+    by_weights,
+    checked,
+    ending,
+    iterated,
+    refuse_unfit_weights,
+    warn_unless,
+)
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable
@@ -22,23 +30,15 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
-from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 
 
-class Mutual(VertexProgram):
+class Mutual(SendsValue):
     """Hubs and authorities of an undirected graph in turn: after superstep 2k those of iteration k."""
 
-    weighted = False
-    reduce = "plus"
-    activity = "all"
-    value = Property()  # not yet scaled
     kept = Property()  # the one before it, scaled: after even supersteps, and from there on
     tol = Parameter("float64")
     aggregators = ("total", "residual")
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.value
 
     def update(vertex, message, world):  # noqa: D102
         scale = 1 / world.total if world.total > 0 else 1.0
@@ -52,19 +52,12 @@ class Mutual(VertexProgram):
         return even and world.superstep > 2 and world.residual <= world.tol  # type: ignore[attr-defined]
 
 
-class Authorities(VertexProgram):
+class Authorities(SendsValue):
     """What the vertices that point to it send to each vertex."""
 
-    weighted = False
-    reduce = "plus"
-    activity = "all"
     max_iteration = 1
-    value = Property()
     made = Property()
     aggregators = ("total",)
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.value
 
     def update(vertex, message):  # noqa: D102
         return vertex.value, message
@@ -151,7 +144,6 @@ def hits(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> hubs, authorities = hpg.hits(hpg.Graph.from_edges([0, 1, 1], [2, 2, 3]))
     >>> hubs.round(3).tolist(), authorities.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])

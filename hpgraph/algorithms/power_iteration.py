@@ -14,6 +14,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
+from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
 
@@ -92,6 +93,18 @@ def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dt
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"dtype must be float32 or float64, not {dtype}")
     return tol, limit, dtype
+
+
+class SendsValue(VertexProgram):
+    """Every vertex sends its `value` in each superstep, and sums what it receives."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    value = Property()
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.value
 
 
 def _times_weight(source, weight, target):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ Distances are minima of sums along paths, so their values do not depend on the o
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -45,76 +45,34 @@ FIRST_LOOK = 32
 
 @dataclass(frozen=True, eq=False)
 class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
-    """Shortest paths from one source.
+    """Shortest paths from one source, or from each of k sources: arrays then have a row for each.
 
     Attributes
     ----------
-    distance : float array of length n
+    distance : float array of length n, or of shape (k, n)
         Infinity where the source does not reach.
-    parent : array of vertex ids of length n, or None
+    parent : array of vertex ids of length n or of shape (k, n), or None
         The vertex before on a shortest path; the source is its own parent; -1 where the source does not reach.
-    trace : Trace
-        Active vertices, arcs and time of every superstep.
-    """
-
-    distance: Array
-    parent: Any
-    trace: Trace
-
-    def __repr__(self) -> str:
-        return f"<SSSPResult: {len(self.distance)} vertices, {self.trace!r}>"
-
-
-@dataclass(frozen=True, eq=False)
-class MultiSourceSSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
-    """Shortest paths from each of several sources.
-
-    Attributes
-    ----------
-    sources : int64 array of length k
-        Their indices, in NumPy, in the order given.
-    distance : float array of shape (k, n)
-        A row for each source; infinity where it does not reach.
-    parent : array of vertex ids of shape (k, n), or None
-        The vertex before on a shortest path; a source is its own parent; -1 where the source does not reach.
     traces : list of Trace
-        What each superstep of each group of searches did.
+        What each superstep of each group of searches did; ``trace`` is that of the only group.
+    sources : int64 array of length k, or None
+        The indices of several sources, in NumPy, in the order given.
     """
 
-    sources: np.ndarray
     distance: Array
     parent: Any
     traces: list[Trace]
+    sources: Any = None
 
     def __repr__(self) -> str:
+        if self.sources is None:
+            return f"<SSSPResult: {len(self.distance)} vertices, {self.trace!r}>"
         k, n = self.distance.shape
-        return f"<MultiSourceSSSPResult: {k} sources, {n} vertices, in {len(self.traces)} groups>"
+        return f"<SSSPResult: {k} sources, {n} vertices, in {len(self.traces)} groups>"
 
 
-@overload
-def sssp(
-    G: Graph | Any,
-    source: Hashable,
-    *,
-    cutoff: float | None = None,
-    parents: bool = False,
-    deterministic: bool = False,
-    delta: float | None = None,
-) -> SSSPResult: ...
-
-
-@overload
-def sssp(
-    G: Graph | Any,
-    *,
-    sources: Any,
-    cutoff: float | None = None,
-    parents: bool = False,
-    deterministic: bool = False,
-    delta: float | None = None,
-    group_size: int | str = "auto",
-    lanes: int | str | None = None,
-) -> MultiSourceSSSPResult: ...
+MultiSourceSSSPResult = SSSPResult
+"""Its name where searches began at several vertices."""
 
 
 @naming_arguments
@@ -129,7 +87,7 @@ def sssp(
     delta: float | None = None,
     group_size: int | str = "auto",
     lanes: int | str | None = None,
-) -> SSSPResult | MultiSourceSSSPResult:
+) -> SSSPResult:
     """Length of a shortest path from one vertex, or from each of several, to every other.
 
     Parameters
@@ -160,7 +118,7 @@ def sssp(
 
     Returns
     -------
-    SSSPResult, or MultiSourceSSSPResult for `sources`
+    SSSPResult
         Arrays by index, on the graph's device; distances are float32 where weights are, else float64, so that sums of
         whole numbers are exact up to 2**53.
 
@@ -186,7 +144,6 @@ def sssp(
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], n_vertices=4)
     >>> r = hpg.sssp(G, 0, parents=True)
     >>> r.distance.tolist(), r.parent.tolist()
@@ -219,7 +176,7 @@ def sssp(
         distance, traces = _many(program, graph, starts, facts, ceiling, width, group_size)
         trees = trees_of if len(starts) else _no_trees
         distance, find = _within(graph, starts, distance, facts, cutoff, trees, deterministic)
-        several = MultiSourceSSSPResult(starts, distance, find() if parents else None, traces)
+        several = SSSPResult(distance, find() if parents else None, traces, starts)
         return named(several if parents else several.or_parents_by(find), graph, starts)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
@@ -228,7 +185,7 @@ def sssp(
         found = run_one(declarations_of_own(program), graph, source_id, delta=width, ceiling=ceiling)
         distance, trace = found.properties["distance"], found.trace
     distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
-    result = SSSPResult(distance, find() if parents else None, trace)
+    result = SSSPResult(distance, find() if parents else None, [trace])
     return named(result if parents else result.or_parents_by(find), graph)
 
 
