@@ -29,17 +29,18 @@ class Arcs:
     """Arcs source[k] -> target[k].
 
     ``source, target`` (numpy.ndarray of int32 or int64, shape (m,)): ends of each arc; ``weight`` (numpy.ndarray, shape
-    (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool): whether (u, v)
-    says nothing of (v, u). An undirected edge may be there once or in both directions; ``names`` (sequence or None):
-    name of each vertex; ``mirrored`` (bool): whether the arcs of an undirected graph are the entries of a matrix, each
-    edge in both directions; ``multigraph`` (bool): whether parallel edges were kept.
+    (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool or None): whether
+    (u, v) says nothing of (v, u); None where that is seen from the arcs. An undirected edge may be there once or in
+    both directions; ``names`` (sequence or None): name of each vertex; ``mirrored`` (bool): whether the arcs of an
+    undirected graph are the entries of a matrix, each edge in both directions; ``multigraph``
+    (bool): whether parallel edges were kept.
     """
 
     source: Array
     target: Array
     weight: Array | None
     n_vertices: int
-    directed: bool
+    directed: bool | None
     names: Any = None
     mirrored: bool = False
     multigraph: bool = False
@@ -53,7 +54,7 @@ class Arcs:
         return cls(source, csr.indices, csr.data, *what)
 
     @each_warning_once()
-    def graph(self, weight: Array | None, directed: bool, duplicates: Duplicates | None = None) -> Graph:
+    def graph(self, weight: Array | None, directed: bool | None, duplicates: Duplicates | None = None) -> Graph:
         """The graph of these arcs, with other weights."""
         from hpgraph.containers.graph import Graph
 
@@ -61,7 +62,9 @@ class Arcs:
             self.source, self.target, weight, n_vertices=self.n_vertices,
             directed=None if self.mirrored and not directed else directed, names=self.names, duplicates=duplicates,
         )  # fmt: skip
-        return graph if directed or not graph.directed else Graph(graph, directed=False, duplicates=duplicates)
+        # Of a matrix that is called undirected some arc may lack its reverse.
+        complete = directed is not False or not graph.directed
+        return graph if complete else Graph(graph, directed=False, duplicates=duplicates)
 
     def each_edge_once(self) -> Arcs:
         """Without the arcs v -> u, u < v, of an undirected graph."""

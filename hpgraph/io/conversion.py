@@ -101,7 +101,7 @@ def convert(
 
     Examples
     --------
-    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "roads.csv").write_text("from,to,km\nBonn,Mainz,170\nMainz,Trier,160\n")
     >>> hpg.convert(folder / "roads.csv", folder / "roads.hpg", directed=False)

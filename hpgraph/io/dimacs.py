@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
 from hpgraph.io.text_numbers import edge_columns, indices_of
@@ -32,7 +32,7 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader` of ``.gr`` and ``.col``: weights are int64, float64 where one is no whole number."""
     head: list[str] | None = None
     directed, weighted, edges, numbers = True, True, [], []
-    taken = due = 0
+    taken = Taken(budget, path)
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             kind = line[:1]
@@ -47,9 +47,7 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
             elif head is not None and kind == _KINDS[head[1]][0] and line[1:2].isspace():
                 edges.append(line[2:])
                 numbers.append(at)
-                taken += _EDGE_BYTES + len(line)
-                if taken > due:
-                    due = budget.so_far(taken, path)
+                taken.add(_EDGE_BYTES + len(line))
             else:
                 raise FileFormatError(path, f"no line of a DIMACS file: {shortened(line)!r}", at)
     if head is None:

@@ -290,7 +290,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
 
     with replacing_text(path) as target:
         dtype = None if arcs.weight is None else arcs.weight.dtype
-        target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, arcs.directed, ids, dtype)}\n")
+        target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, graph.directed, ids, dtype)}\n")
         if kind == ".csv":
             target.write(",".join(TITLES[:2] if dtype is None else TITLES) + "\n")
         _write_lines(arcs, names, delimiter, target)

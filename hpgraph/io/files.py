@@ -118,7 +118,7 @@ def read(
 
     Examples
     --------
-    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "roads.csv"
     >>> _ = path.write_text("from,to,km\nBonn,Mainz,170\nMainz,Trier,160\n")
     >>> G = hpg.read(path, directed=False)
@@ -241,7 +241,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
 
     Examples
     --------
-    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "path.el"
     >>> hpg.io.write(hpg.Graph.from_edges([0, 1], [1, 2]), path)
     >>> print(path.read_text(), end="")

@@ -15,7 +15,7 @@ import numpy as np
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text
 from hpgraph.io.text_numbers import columns_of, edge_columns
@@ -56,15 +56,13 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
 
 def _lines(path: Path, progress: bool | None, budget: Budget) -> tuple[list[str], list[int]]:
     lines, numbers = [], []
-    taken = due = 0
+    taken = Taken(budget, path)
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             if line.strip():
                 lines.append(line)
                 numbers.append(at)
-                taken += _LINE_BYTES + len(line)
-                if taken > due:
-                    due = budget.so_far(taken, path)
+                taken.add(_LINE_BYTES + len(line))
     return lines, numbers
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
 
@@ -52,8 +52,8 @@ class _Elements:
     """Handler of expat's events: collects the elements of a file."""
 
     def __init__(self, path: Path, budget: Budget) -> None:
-        self._path, self._budget = path, budget
-        self._taken = self._due = self._depth = 0
+        self._path, self._depth = path, 0
+        self._take = Taken(budget, path).add
         # Ids of nodes and of ends of edges, numbered as they come; the numbers of nodes, and of both ends of each edge.
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
         self._nodes, self._ends = array("q"), array("q")
@@ -163,11 +163,6 @@ class _Elements:
         if number == known:
             self._take(2 * sys.getsizeof(name))
         return number
-
-    def _take(self, nbytes: int) -> None:
-        self._taken += nbytes
-        if self._taken > self._due:
-            self._due = self._budget.so_far(self._taken, self._path)
 
     def _arcs(self) -> Arcs:
         """All edges, once the file was read."""

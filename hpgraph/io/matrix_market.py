@@ -225,11 +225,6 @@ def write_matrix_market(graph: Graph, path: Path) -> None:
 
     Names are not written: the format has no place for them.
     """
-    with replacing(path) as target:
-        _write(graph, target)
-
-
-def _write(graph: Graph, target: BinaryIO) -> None:
     from scipy.io import mmwrite
     from scipy.sparse import coo_array
 
@@ -238,18 +233,19 @@ def _write(graph: Graph, target: BinaryIO) -> None:
     if weight is None:
         field, values = "pattern", np.ones(arcs.source.size, np.int8)
     elif weight.dtype.kind in "biu":
-        field, values = "integer", weight.astype(np.uint64 if weight.dtype == np.uint64 else np.int64)
         field = "unsigned-integer" if weight.dtype == np.uint64 else "integer"
+        values = weight.astype(np.uint64 if weight.dtype == np.uint64 else np.int64)
     else:
         field, values = "real", weight
     symmetry = "general" if arcs.directed else "symmetric"
-    if arcs.source.size == 0:
-        # Without entries SciPy cannot distinguish a pattern from values.
-        size = f"{arcs.n_vertices} {arcs.n_vertices} 0"
-        target.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{size}\n".encode())
-        return
-    matrix = coo_array((values, (arcs.source, arcs.target)), shape=(arcs.n_vertices, arcs.n_vertices))
-    mmwrite(target, matrix, field=field, symmetry=symmetry)
+    with replacing(path) as target:
+        if arcs.source.size == 0:
+            # Without entries SciPy cannot distinguish a pattern from values.
+            size = f"{arcs.n_vertices} {arcs.n_vertices} 0"
+            target.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{size}\n".encode())
+            return
+        matrix = coo_array((values, (arcs.source, arcs.target)), shape=(arcs.n_vertices, arcs.n_vertices))
+        mmwrite(target, matrix, field=field, symmetry=symmetry)
 
 
 def _located(path: Path, message: str, shift: int) -> FileFormatError:

@@ -55,13 +55,20 @@ class Budget:
         if nbytes > self.nbytes:
             raise DeviceMemoryError(what, nbytes, self.nbytes, "cpu", allowed="may be taken (memory=... allows more)")
 
-    def so_far(self, nbytes: int, path: Path) -> int:
-        """Raise if the part of a file read so far, with a peak of `nbytes`, does not fit.
 
-        Returns the number of bytes at which to check again.
-        """
-        self.check(nbytes, f"what was read of {path}, and more is to come,")
-        return nbytes + min(_STEP, self.nbytes // 8)
+class Taken:
+    """The bytes that a reader adds up while it reads a file, which raise once they do not fit."""
+
+    def __init__(self, budget: Budget, path: Path) -> None:
+        self._budget, self._path = budget, path
+        self._nbytes = self._due = 0
+
+    def add(self, nbytes: int) -> None:
+        """Take some more."""
+        self._nbytes += nbytes
+        if self._nbytes > self._due:
+            self._budget.check(self._nbytes, f"what was read of {self._path}, and more is to come,")
+            self._due = self._nbytes + min(_STEP, self._budget.nbytes // 8)
 
 
 NO_LIMIT = Budget(1 << 62)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
 from hpgraph.io.text_numbers import indices_of
@@ -31,7 +31,7 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     # Neighbours and weights of all rows, one after the other; the length of each row, and its line.
     flat, lengths, numbers = array("q"), array("q"), array("q")
     head: list[int] = []
-    stride = skipped = taken = due = 0
+    stride, skipped, taken = 0, 0, Taken(budget, path)
     with open_text(path, progress) as text:
         for at, line in enumerate(text, start=1):
             if line.startswith("%"):
@@ -56,9 +56,7 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
             flat += row[skipped:]
             lengths.append(len(row) - skipped)
             numbers.append(at)
-            taken += _ROW_BYTES + len(row) * _ARC_BYTES // stride
-            if taken > due:
-                due = budget.so_far(taken, path)
+            taken.add(_ROW_BYTES + len(row) * _ARC_BYTES // stride)
     if not head:
         raise FileFormatError(path, "the file is empty; its first line says how many vertices and edges there are")
     n, m = head[:2]

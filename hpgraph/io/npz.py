@@ -178,7 +178,7 @@ def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         budget.check(needed, f"the array of {n} rows in {path}")
         row, col, data = _entries(inside.layout, n, {name: archive.read(name) for name in members})
         said = {name: archive.read(name) for name in own}
-        directed = bool(said[_DIRECTED]) if _DIRECTED in said else not _is_symmetric(n, row, col, data)
+        directed = bool(said[_DIRECTED]) if _DIRECTED in said else None
         return Arcs(row, col, None if said.get(_PATTERN) else data, n, directed, said.get(_NAMES), mirrored=True)
 
 
@@ -329,17 +329,3 @@ def write_npz(graph: Graph, path: Path) -> None:
         arrays[_NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)
-
-
-def _is_symmetric(n: int, row: Array, col: Array, data: Array) -> bool:
-    from scipy.sparse import coo_array
-
-    # In canonical form, so that two equal matrices have equal arrays, stored zeros and NaN included.
-    forward, backward = (coo_array((data, ends), shape=(n, n)).tocsr() for ends in ((row, col), (col, row)))
-    forward.sum_duplicates()
-    backward.sum_duplicates()
-    return (
-        np.array_equal(forward.indptr, backward.indptr)
-        and np.array_equal(forward.indices, backward.indices)
-        and np.array_equal(forward.data, backward.data, equal_nan=forward.dtype.kind == "f")
-    )

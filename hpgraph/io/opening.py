@@ -71,7 +71,7 @@ def open(
 
     Examples
     --------
-    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "path.hpg"
     >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).save(path)
     >>> G = hpg.open(path, memory="64MiB")
