@@ -78,7 +78,7 @@ class ParentTree(ResultTable):
 
     parent: Any
     traces: list[Trace]
-    # Gives the parents that the result does not hold, and None once they are found.
+    # Gives the parents that the result does not hold when a path is first asked for; then None, and no graph is kept.
     _find_parents: Callable[[], Any] | None = None
     _found_parents: Any = None
 
@@ -88,11 +88,6 @@ class ParentTree(ResultTable):
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
         return self.traces[0]
-
-    def or_parents_by(self, find: Callable[[], Any]) -> Any:
-        """The same result, to find parents when a path is first asked for: until then it keeps the graph."""
-        self.__dict__["_find_parents"] = find
-        return self
 
     def __getstate__(self) -> dict[str, Any]:
         # Not the graph that parents would be found in.

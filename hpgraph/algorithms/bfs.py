@@ -23,7 +23,6 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
-from hpgraph.core.caller import stays_apart
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of_own
@@ -34,7 +33,7 @@ from hpgraph.engine.multi_source_totals import Levels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
-from hpgraph.engine.state import ENDLESS, limit_of
+from hpgraph.engine.state import ENDLESS, limit_of, stays_apart
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import joint_traversal
 from hpgraph.kernels.runtime.search import Starts
@@ -285,7 +284,7 @@ def bfs(
     if parents:
         return named(BFSResult(level, parent, [found.trace]), graph)
     # The search computes parents in any case.
-    return named(BFSResult(level, None, [found.trace]).or_parents_by(lambda: parent), graph)
+    return named(BFSResult(level, None, [found.trace]), graph, find_parents=lambda: parent)
 
 
 def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
@@ -312,8 +311,6 @@ def _from_many(
     if parents and deterministic and not found.first:
         for level, parent in zip(found.level, found.parent, strict=True):
             parent[...] = _smallest(graph, level, parent)
-    result = named(BFSResult(found.level, found.parent, found.traces), graph, vertices)
-    if not parents:
-        again = partial(levels_from, graph, vertices, max_depth=max_depth, direction=direction, parents=True)
-        result.or_parents_by(lambda: again().parent)
-    return result
+    again = partial(levels_from, graph, vertices, max_depth=max_depth, direction=direction, parents=True)
+    find = None if parents else lambda: again().parent
+    return named(BFSResult(found.level, found.parent, found.traces), graph, vertices, find)

@@ -29,7 +29,6 @@ from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
-from hpgraph.core.caller import stays_apart
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real
@@ -39,7 +38,7 @@ from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run_one
-from hpgraph.engine.state import limit_of
+from hpgraph.engine.state import limit_of, stays_apart
 
 
 class PageRank(VertexProgram):

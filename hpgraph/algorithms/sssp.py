@@ -177,7 +177,7 @@ def sssp(
         trees = trees_of if len(starts) else _no_trees
         distance, find = _within(graph, starts, distance, facts, cutoff, trees, deterministic)
         several = SSSPResult(distance, find() if parents else None, traces, starts)
-        return named(several if parents else several.or_parents_by(find), graph, starts)
+        return named(several, graph, starts, None if parents else find)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
@@ -186,7 +186,7 @@ def sssp(
         distance, trace = found.properties["distance"], found.trace
     distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
     result = SSSPResult(distance, find() if parents else None, [trace])
-    return named(result if parents else result.or_parents_by(find), graph)
+    return named(result, graph, find_parents=None if parents else find)
 
 
 def _within(

@@ -1,6 +1,6 @@
 """Arrays with a value for each vertex, which the names of vertices index too."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -170,8 +170,11 @@ def by_vertex(array: Any, graph: Any) -> Any:
     return _with_names(array, graph._names, graph.n_vertices)
 
 
-def named(result: Result, graph: Any, sources: Any = None) -> Result:
-    """A result, and its arrays by vertex, with its graph's names; `sources`: where each of k searches began."""
+def named(result: Result, graph: Any, sources: Any = None, find_parents: Callable[[], Any] | None = None) -> Result:
+    """A result, and its arrays by vertex, with its graph's names.
+
+    ``sources``: where each of k searches began; ``find_parents``: gives the parents that a `ParentTree` does not hold.
+    """
     held = result.__dict__
     names = held["_names"] = graph._names
     n = held["_n"] = graph.n_vertices
@@ -181,6 +184,8 @@ def named(result: Result, graph: Any, sources: Any = None) -> Result:
                 held[column] = by_vertex(array, graph)
     if sources is not None:
         held["_sources"] = sources
+    if find_parents is not None:
+        held["_find_parents"] = find_parents
     return result
 
 

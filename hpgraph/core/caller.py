@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 
 class _Said(threading.local):
@@ -69,14 +69,3 @@ def renamed(former: str, name: str, given: T, stacklevel: int = 4) -> T:
     message = f"{former} is called {name} now: 0.3 removes the former name"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
     return given
-
-
-def stays_apart(graph: Any, gather: bool, apart: bool | None) -> bool:
-    """Whether results stay where their vertices are, by `gather` or its former name; under `naming_arguments`."""
-    if apart is None:
-        apart = not gather
-    else:
-        warnings.warn("apart is called gather now: apart=True is gather=False", DeprecationWarning, stacklevel=4)
-    if apart and not (graph.on_devices or graph.on_cluster):
-        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1"), or on a cluster')
-    return apart

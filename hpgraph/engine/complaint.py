@@ -41,7 +41,9 @@ def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
 def reword(error: Exception, code: ProgramCode, arcs: Any) -> None:
     """Raise the error that `reworded` raises instead of another; nothing for what no compiler raised."""
     if isinstance(error, OutOfBoundsError):
-        raise OutOfBoundsError(_own_name(code, error.function)) from None
+        name = _role(error.function)
+        own = f"{code.name}.{code.called(name)}" if hasattr(code, name) else error.function
+        raise OutOfBoundsError(own) from None
     if not isinstance(error, CompileError):
         if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
             return
@@ -176,12 +178,6 @@ def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
     place = "" if '(File "' in error.reason and GENERATED not in error.reason else f" {at_line(python.__code__, None)}"
     said = error.reason.partition(' (File "')[0] if place else error.reason
     return CompileError(f"{code.name}.{code.called(name)}", f"{said}{place}")
-
-
-def _own_name(code: ProgramCode, function: str) -> str:
-    """What a program's author calls a function that kernels call."""
-    name = _role(function)
-    return f"{code.name}.{code.called(name)}" if hasattr(code, name) else function
 
 
 def _role(function: str) -> str:

@@ -1,4 +1,4 @@
-"""Choice of the loop of a run, with the reason: by the form of the program, the parts of the arcs, and the options.
+"""The loop of a run: which one, and why, by the form of the program, the parts of the arcs, and the options.
 
 Three loops keep all supersteps in one kernel, for arcs in one part in memory: in a *traversal* the first message
 settles a vertex, in a *relaxation* one monotone property is updated in place, in a *sweep* every vertex sends and is
@@ -12,9 +12,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.number import real
-from hpgraph.engine.multi_gpu import unserved
+from hpgraph.engine import multi_gpu
+from hpgraph.engine.edge_run import go_along
 from hpgraph.engine.state import ENDLESS
+from hpgraph.engine.superstep import supersteps
+from hpgraph.kernels.backend import teams
+from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
 
@@ -77,7 +86,7 @@ def _in_shards(run: Run, form: Form) -> Form:
     """The form that is left of a program's own where its arcs lie on several devices."""
     if form.loop == SWEEP:
         return form
-    why = unserved(run, form.code, from_source=form.loop == RELAXATION)
+    why = multi_gpu.unserved(run, form.code, from_source=form.loop == RELAXATION)
     if why is None:
         return form
     # The general loop has the same result, in any order of updates.
@@ -157,7 +166,8 @@ def _no_recognition(code: ProgramCode) -> str | None:
     assert code.update is not None
     name = code.properties[0][0]
     for function, called in ((code.cond, "cond"), (code.edge_cond, "edge_cond")):
-        if function is not None and _reads_property(function):
+        # Of its vertices, the first parameter and the last, more than their ids.
+        if function is not None and (read := reads_properties(function)) and (read[0] or read[-1]):
             return f"{called} reads the property"
     if code.takes_world(code.update, 2):
         return "update reads the world"
@@ -169,12 +179,6 @@ def _no_recognition(code: ProgramCode) -> str | None:
     if not update_is_reduce(code):
         return f"update is not its reduce ({code.reduce.name}), compared as compiled code"
     return None
-
-
-def _reads_property(condition: Callable[..., Any]) -> bool:
-    """Whether a condition reads more of its vertices, the first parameter and the last, than their ids."""
-    read = reads_properties(condition)
-    return read[0] or read[-1]
 
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
@@ -198,3 +202,91 @@ def order_bounds(delta: Any, ceiling: Any) -> tuple[float | None, float | None]:
     if ceiling is not None and ceiling != ceiling:
         raise ValueError("ceiling must be a number, not NaN")
     return known["delta"], known["ceiling"]
+
+
+class Outcome(NamedTuple):
+    """How a run ended: the trace, or what fetches it; ids of active vertices, or None; which loop it was, and why."""
+
+    rows: Callable[[], np.ndarray] | np.ndarray
+    active: Any
+    form: Form
+
+
+def go(run: Run, form: Form) -> Outcome:
+    """Run a program by the loop of its form; on one device, where supersteps are too small for several."""
+    if run.code.has_edges:
+        return Outcome(*go_along(run, run.arcs.graph), form)
+    shards = run.arcs if run.arcs.in_shards else None
+    searches = form.loop in (TRAVERSAL, RELAXATION)
+    if shards is not None and (searches or (form.loop == SWEEP and techniques.multi_gpu and teams(run.device))):
+        run, form = _where(run, form)
+        if run.arcs is not shards:
+            outcome = go(run, form)
+            if searches and techniques.multi_gpu:
+                multi_gpu.supersteps_of(shards).note(outcome.rows, form.loop == TRAVERSAL)
+            return outcome
+    if form.loop == TRAVERSAL:
+        if shards is not None:
+            return Outcome(multi_gpu.traverse(run, form.code), None, form)
+        return Outcome(run.backend.traverse(run.search(form.code, run.arcs.by_target)), None, form)
+    if form.loop == RELAXATION:
+        divided = shards is not None
+        rows, active = multi_gpu.relax(run, form.code) if divided else run.backend.relax(run.search(form.code))
+        return Outcome(rows, active if len(active) else None, form)
+    if form.loop == SWEEP and len(run.state[0]):
+        run.fill()
+        swept = _sweep(run)
+        if not isinstance(swept, str):
+            return Outcome(*swept, form)
+        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+    frontier, settled = run.begin()
+    run.begin_sums()
+    return Outcome(*supersteps(run, frontier, settled), form)
+
+
+def _is_worth_it(run: Run, form: Form) -> bool:
+    arcs: Any = run.arcs
+    if form.loop == SWEEP:
+        return multi_gpu.sweeps_are_worth_it(arcs)
+    # A relaxation's values are copied to the first device in any case, since kernels keep theirs for the next run.
+    traverses, size = form.loop == TRAVERSAL, sum(values.itemsize for values in run.state)
+    return multi_gpu.is_worth_it(arcs, traverses, size, run.apart and traverses)
+
+
+def _where(run: Run, form: Form) -> tuple[Run, Form]:
+    """A run on shards: on all devices, or on the first if supersteps are too small for several."""
+    arcs: Any = run.arcs
+    together = techniques.multi_gpu
+    if not together or not _is_worth_it(run, form):
+        try:
+            alone = replace(run, arcs=arcs.on_one_device(form.code))
+        except DeviceMemoryError:
+            if together:
+                return run, form
+            code = form.code if form.loop == RELAXATION else run.code
+            return run, Form(SUPERSTEPS, code, "the graph does not fit one device", form.recognized)
+        why = "supersteps are too small for several" if together else "kernels side by side are switched off"
+        return alone, form._replace(why=f"{form.why}; on one device, as {why}")
+    return run, form._replace(why=f"{form.why}; on {len(arcs.graph.shards)} devices side by side")
+
+
+def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
+    """Every vertex active from the first superstep to the last; or why it cannot be so."""
+    if run.arcs.in_shards:
+        swept, entries = multi_gpu.sweep(run), run.arcs.sending.nnz
+    else:
+        arcs, stop = run.arcs.gathering, run.declared.functions["converged"]
+        swept = run.backend.sweeps(run.code, arcs, run.state, tuple(run.world.values()), stop, run.limit)
+        entries = arcs.nnz
+    if isinstance(swept, str):
+        return swept
+    run.note_sums(swept.sums)
+    rows = np.empty((len(swept.nanoseconds), 4), np.int64)
+    rows[:, :3] = PULL, run.n, entries
+    rows[:, 3] = swept.nanoseconds
+    if swept.stopped:
+        return rows, None
+    # All vertices, which mostly were active from the start.
+    if len(run.sources) == run.n:
+        return rows, to_device(run.sources, run.device)
+    return rows, array_module(run.device).arange(run.n, dtype=run.sources.dtype)

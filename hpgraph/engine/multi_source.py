@@ -19,9 +19,8 @@ from hpgraph.engine.complaint import reworded
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
-from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
+from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of, go
 from hpgraph.engine.grouping import columns, first_of, groups, order_of, some_of, sources_at_most, starts_of
-from hpgraph.engine.loops import go
 from hpgraph.engine.result import MultiSourceResult, RunResult, Trace
 from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together

@@ -13,8 +13,7 @@ from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarat
 from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.edge_run import DTYPE, edge_state, nothing_beside, numbered_arcs_and_code
-from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
-from hpgraph.engine.loops import go
+from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for, go
 from hpgraph.engine.result import Trace
 from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
 from hpgraph.engine.values import scalar

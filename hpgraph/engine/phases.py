@@ -22,7 +22,6 @@ from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.kernels.backend import Backend
 
 
 class Phases:
@@ -197,18 +196,17 @@ def _go_round(
                     trace, left = phase.run(backend, sources, policy, keeps)
                     left = none_active if left is None else left.astype(none_active.dtype, copy=False)
                     traces.append((phase.code.name, trace))
-            if not began or (phases.until is not None and _stops(backend, phases.until, shared.world)):
+            if not began:
                 break
+            if phases.until is not None:
+                with backend.in_python():
+                    if phases.until(namedtuple("World", shared.world)(**shared.world)):  # type: ignore[misc]
+                        break
     counted = f"{done} round{'s' * (done != 1)}"
     whole = Trace(_Joined(traces), Form("phases", first.code, f"{phases.name}; {counted}"))
     result = PhasesResult({**shared.state, **shared.edges}, whole, lambda: left, shared.world)
     result.rounds, result.traces = done, traces
     return named(result, graph)
-
-
-def _stops(backend: Backend, until: Callable[[Any], Any], world: dict[str, Any]) -> bool:
-    with backend.in_python():
-        return bool(until(namedtuple("World", world)(**world)))  # type: ignore[misc]
 
 
 class _Joined:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
-from hpgraph.core.caller import renamed, stays_apart
+from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.complaint import reword
@@ -15,8 +15,7 @@ from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarat
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction, standard
 from hpgraph.engine.edge_run import DTYPE, edges_of, nothing_beside, numbered_arcs_and_code
-from hpgraph.engine.forms import check_order, form_for, form_of, order_bounds
-from hpgraph.engine.loops import go
+from hpgraph.engine.forms import check_order, form_for, form_of, go, order_bounds
 from hpgraph.engine.multi_gpu import check_fit
 from hpgraph.engine.multi_source import run_edges_from_sources, run_sources
 from hpgraph.engine.phases import Phases
@@ -31,6 +30,7 @@ from hpgraph.engine.state import (
     limit_of,
     parameters,
     sources_of,
+    stays_apart,
 )  # fmt: skip
 from hpgraph.kernels.backend import kernels
 from hpgraph.placement.of_graph import arcs_of
@@ -119,8 +119,9 @@ def run(
     graph = as_graph(graph)
     apart = stays_apart(graph, gather, apart)
     group_size = group_size if lanes is None else renamed("lanes", "group_size", lanes)
-    if apart:
-        _refuse_together(program, graph, active)
+    of_many = active is not None and are_sources(active, graph)
+    if apart and (of_many or isinstance(program, Phases) or is_edge_program(program)):
+        raise ValueError("gather=False takes one vertex program, without phases or properties of edges, and one start")
     if isinstance(program, Phases):
         return program.run(
             graph, active=active, direction=direction, max_iteration=max_iteration, delta=delta, ceiling=ceiling,
@@ -134,7 +135,7 @@ def run(
     delta, ceiling = (None, None) if delta is None and ceiling is None else order_bounds(delta, ceiling)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
 
-    if active is None or not are_sources(active, graph):
+    if not of_many:
         sources = None if active is None else sources_of(active, graph)
         found = run_one(declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling,
                         apart=apart, initial=initial)  # fmt: skip
@@ -209,12 +210,6 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
     own, values = (*run.state, *nothing_beside(run.code, graph)), tuple(run.world.values())
     run.sources = begin_where(run.backend, run.code, own, values, run.state, run.beginnings, None, graph)
     run.beginnings = (None,) * len(run.beginnings)
-
-
-def _refuse_together(program: Any, graph: Any, active: Any) -> None:
-    """Refuse ``gather=False`` where results come together anyway."""
-    if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_sources(active, graph)):
-        raise ValueError("gather=False takes one vertex program, without phases or properties of edges, and one start")
 
 
 class Runnable:

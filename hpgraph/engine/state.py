@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
@@ -53,6 +54,17 @@ def exclusively(run: Callable[P, R]) -> Callable[P, R]:
             return run(*args, **options)
 
     return alone
+
+
+def stays_apart(graph: Any, gather: bool, apart: bool | None) -> bool:
+    """Whether results stay where their vertices are, by `gather` or its former name; under `naming_arguments`."""
+    if apart is None:
+        apart = not gather
+    else:
+        warnings.warn("apart is called gather now: apart=True is gather=False", DeprecationWarning, stacklevel=4)
+    if apart and not (graph.on_devices or graph.on_cluster):
+        raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1"), or on a cluster')
+    return apart
 
 
 @dataclass(slots=True)
