@@ -83,7 +83,6 @@ class Leiden(_Clusters):
     device : str or None
         "cpu" or "cuda"; None is the CPU.
 
-
     Attributes
     ----------
     labels_ : int64 array of shape (n,)
@@ -125,15 +124,10 @@ class Louvain(_Clusters):
     n_neighbors, metric, weights, affinity, random_state, device
         As for `Leiden`.
 
-
     Attributes
     ----------
-    labels_ : int64 array of shape (n,)
-        The community of each point.
-    modularity_ : float
-        Of the communities.
-    n_features_in_ : int
-        Columns of `X`.
+    labels_, modularity_, n_features_in_
+        As of `Leiden`.
 
     Examples
     --------
@@ -164,15 +158,10 @@ class SpectralClustering(_Clusters):
     n_neighbors, metric, weights, affinity, random_state, device
         As for `Leiden`.
 
-
     Attributes
     ----------
-    labels_ : int64 array of shape (n,)
-        The community of each point.
-    modularity_ : float
-        Of the communities.
-    n_features_in_ : int
-        Columns of `X`.
+    labels_, modularity_, n_features_in_
+        As of `Leiden`.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hpgraph
@@ -46,7 +47,8 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
             pytest.skip(f"{error.name} is not installed")
         raise
     # What docs/reference says that examples assume.
-    examples = [test for test in doctest.DocTestFinder().find(module, extraglobs={"hpg": hpgraph}) if test.examples]
+    found = doctest.DocTestFinder().find(module, extraglobs={"hpg": hpgraph, "np": np})
+    examples = [test for test in found if test.examples]
     if on_cuda and examples and not cuda_available():
         pytest.skip("no CUDA GPU here")
     # Examples that write files write them where they are thrown away.

@@ -67,7 +67,6 @@ def mxv(
 
     Examples
     --------
-    >>> import numpy as np
     >>> A = hpg.Matrix([[0, 4.0, 1.0], [0, 0, 0], [0, 2.0, 0]])
     >>> A.mxv(np.array([np.inf, 0, 3.0]), "min_plus")
     array([ 4., inf,  2.])

@@ -114,7 +114,6 @@ class AdjacencyOperator:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import scipy.sparse.linalg
     >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [2.0, 3.0, 4.0]))
     >>> A = hpg.AdjacencyOperator(G)
@@ -178,7 +177,6 @@ class AdjacencyOperator:
 
         Examples
         --------
-        >>> import numpy as np
         >>> A = hpg.AdjacencyOperator(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 3.0])).to_linear_operator()
         >>> (A @ np.eye(3)).tolist()
         [[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]

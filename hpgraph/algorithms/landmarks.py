@@ -21,8 +21,8 @@ from hpgraph.algorithms.distances import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
-from hpgraph.containers.vertices import as_collection, id
-from hpgraph.core.device import array_module, check_memory, native, to_device
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 
@@ -191,12 +191,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
     def _pairs(self, s: Any, t: Any) -> tuple[Any, Any, bool]:
         """Indices of both ends, one after the other, on the graph's device; and whether it is a single pair."""
         graph = self.graph
-        ends = [to_device(graph.indices_of(v, name), graph.device) for v, name in ((s, "s"), (t, "t"))]
-        single = _is_single(s) and _is_single(t)
-        if len(ends[0]) != len(ends[1]) and not (_is_single(s) or _is_single(t)):
-            raise ValueError(f"s and t must hold as many vertices, or be one, not {len(ends[0])} and {len(ends[1])}")
-        source, target = array_module(graph.device).broadcast_arrays(*ends)
-        return source, target, single
+        return *graph._pairs(s, t, ("s", "t")), graph._is_one(s) and graph._is_one(t)
 
     def _as_asked(self, values: Any, single: bool) -> Any:
         return values[0].item() if single else values
@@ -245,14 +240,6 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
         raise ValueError(f"k must lie in 1..{graph.n_vertices}, the number of vertices, not {count}")
     degree = graph.out_degree + graph.in_degree if graph.directed else graph.out_degree
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
-
-
-def _is_single(vertices: Any) -> bool:
-    """Whether what a user gave is one vertex, not several."""
-    if isinstance(vertices, id):
-        return isinstance(vertices.index, int)
-    vertices = native(vertices)
-    return as_collection(vertices) is not vertices and np.ndim(vertices) == 0
 
 
 # What the choice on the CPU rests on: so many pairs, spread over all, and so many starts together. First calls may

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is done, whatever it computes.
+    """How a run is done, whatever it computes: `Graph.run` describes the first five.
 
-    ``gather``: False leaves properties on the workers, as Dask arrays; ``checkpoint``: a folder, or a URL of an object
-    store, for checkpoints; ``every``: seconds between them; ``restarts``: how often a run starts again, with no
-    checkpoint between, after a worker is lost; ``threads``: threads of each block; ``call``: what a checkpoint says was
-    called; ``saved``: the table of the one to resume.
+    ``call``: what a checkpoint says was called; ``saved``: the table of the one to resume.
     """
 
     gather: bool = True

@@ -169,12 +169,9 @@ class DividedGraph(DividedVertices, Graph):
         wanted = Devices.of(device)
         return self if len(wanted) > 1 and wanted == self.devices else self.whole.to(wanted)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # GPUs may be others where it is read: the graph comes back whole, on the CPU.
-        return self.whole.to("cpu").__getstate__()
-
     def __reduce__(self) -> Any:
-        return _undivided, (self.__getstate__(),)
+        # GPUs may be others where it is read: the graph comes back whole, on the CPU.
+        return object.__new__, (Graph,), self.whole.to("cpu").__getstate__()
 
     def __repr__(self) -> str:
         own = super().__repr__().rsplit(f", {self.device}", 1)
@@ -211,9 +208,3 @@ def divide(
     made.order, made.place, made.memory = bring(order, places[0]), bring(place, places[0]), memory
     made._divide(places, bounds.tolist())
     return made
-
-
-def _undivided(state: dict[str, Any]) -> Graph:
-    graph = object.__new__(Graph)
-    graph.__setstate__(state)
-    return graph

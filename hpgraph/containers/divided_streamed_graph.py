@@ -84,7 +84,7 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
             made.append(PageShard(device, first, last, graph))
         return made
 
-    def store(self, by_target: bool, weighted: bool) -> Store | None:
+    def store(self, by_target: bool, weighted: bool | None) -> Store | None:
         """That of the whole graph on the first device, for what does not go by shards: these give back theirs."""
         if not self._stores.opened:
             for part in self._stores.parts:

@@ -154,7 +154,7 @@ class GraphLookup(GraphStorage):
     def _have_edges(self, rows: Any, columns: Any) -> Any:
         return kernels(self.device).positions_of(self.out_csr, rows, columns) >= 0
 
-    def _pairs(self, source: Any, target: Any) -> tuple[Any, Any]:
+    def _pairs(self, source: Any, target: Any, names: tuple[str, str] = ("source", "target")) -> tuple[Any, Any]:
         """Ends of pairs as int64 indices on the graph's device, one of each for each pair."""
         xp = array_module(self.device)
         ends = [
@@ -162,12 +162,11 @@ class GraphLookup(GraphStorage):
                 np.array([self.index_of(given, what)]) if self._is_one(given) else self.indices_of(given, what),
                 self.device,
             ).astype(np.int64, copy=False)
-            for given, what in ((source, "source"), (target, "target"))
+            for given, what in zip((source, target), names, strict=True)
         ]
         if 1 not in map(len, ends) and len(ends[0]) != len(ends[1]):
-            raise ValueError(
-                f"source and target must be as many, or one of them one vertex, not {len(ends[0])} and {len(ends[1])}"
-            )
+            counts = f"{len(ends[0])} and {len(ends[1])}"
+            raise ValueError(f"{' and '.join(names)} must hold as many vertices, or be one, not {counts}")
         rows, columns = (xp.ascontiguousarray(array) for array in xp.broadcast_arrays(*ends))
         return rows, columns
 

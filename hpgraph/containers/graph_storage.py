@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.containers import adjacency
 from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.names import Names, as_names
-from hpgraph.containers.public import divide_graph, edges_given, save_graph
+from hpgraph.containers.public import public
 from hpgraph.containers.result_table import html_table
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.caller import each_warning_once
@@ -185,7 +185,7 @@ class GraphStorage(GraphLayouts):
         >>> hpg.read("path.hpg")
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
         """
-        save_graph(self, path, compression=compression)
+        public("io").write(self, path, compression=compression)
 
     def to(self, device: Any) -> Self:
         """The graph on a device, with every layout built so far; the graph itself where it lies there already.
@@ -210,7 +210,7 @@ class GraphStorage(GraphLayouts):
         """
         wanted = Devices.of(device)
         if len(wanted) > 1:
-            return divide_graph(self, wanted)
+            return public("DividedGraph").of(self, wanted)
         lies = device_index(self.out_csr.indptr)
         if wanted.kind == self.device and wanted.indices in ((), (lies,)):
             return self
@@ -271,7 +271,7 @@ def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: Any) -> d
     if adjacency.is_known(data) or isinstance(data, GraphStorage):
         edges = None
     else:
-        edges = edges_given(data, source, target, weight, names)
+        edges = public("interop").edges_given(data, source, target, weight, names)
     if edges is None:
         for what, given in (("source", source), ("target", target), ("weight", weight)):
             if given is not None:

@@ -8,7 +8,7 @@ from hpgraph.containers import adjacency
 from hpgraph.containers.graph_parts import GraphParts, ends_of_edges
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names
-from hpgraph.containers.public import edges_given
+from hpgraph.containers.public import public
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, native, to_device, unmasked
 from hpgraph.core.number import whole
@@ -185,7 +185,8 @@ class GraphUpdates(GraphParts):
         else:
             rows = given[0] if isinstance(given, list) and given else given
             of_pairs = isinstance(given, tuple | list) and not (isinstance(rows, tuple | list) and len(rows) == 3)
-            edges = None if of_pairs else edges_given(given, None, None, None, self._names is not None)
+            named = self._names is not None
+            edges = None if of_pairs else public("interop").edges_given(given, None, None, None, named)
             if edges is None:
                 source, target, weight = *ends_of_edges(given, name), None
             else:

@@ -8,7 +8,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
-from hpgraph.containers.public import divide_matrix
+from hpgraph.containers.public import public
 from hpgraph.core.device import Device, array_module, check_memory
 from hpgraph.core.devices import Devices, bring, place_of
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
@@ -233,7 +233,7 @@ class MatrixStorage:
         """
         wanted = Devices.of(device)
         if len(wanted) > 1:
-            return divide_matrix(self, wanted)
+            return public("DividedMatrix").of(self, wanted)
         if wanted.kind == self.device and (not wanted.indices or wanted == place_of(self.csr.indptr)):
             return self
         if wanted.kind == self.device:

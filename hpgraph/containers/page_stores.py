@@ -46,8 +46,11 @@ class PageStores(Lock):
                         for store in stores.opened:
                             store.end_pass()
 
-    def of(self, pages: Pages, weighted: bool) -> Store:
-        """The store of one side's arcs, with or without weights; use it under the lock, and do not keep it."""
+    def of(self, pages: Pages, weighted: bool | None) -> Store:
+        """The store of one side's arcs, weights as read already if None; use it under the lock, and do not keep it."""
+        if weighted is None:
+            read = [kind for side, kind in self._open if side == id(pages)]
+            weighted = read[0] if read else pages.values is not None
         key = id(pages), weighted
         if key not in self._open:
             # Weights lie apart, and a store without them serves what needs none: one of the two at a time, unless main
@@ -60,11 +63,6 @@ class PageStores(Lock):
                 chosen, **self._left, shares=len(self._sides), **self.options
             )
         return self._open[key]
-
-    def reads_weights(self, pages: Pages) -> bool:
-        """Whether one side is read with weights already, or would be if it has any."""
-        there = [weighted for of, weighted in self._open if of == id(pages)]
-        return there[0] if there else pages.values is not None
 
     @property
     def moved(self) -> int:

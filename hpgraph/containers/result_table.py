@@ -153,13 +153,11 @@ class ResultTable:
             groups = list(counted)
             return [(groups[place], int(sizes[place])) for place in _largest(sizes, k)]
         rows = _largest(chief, k)
-        shown = [column for column in self._table(rows) if column.vertices and column.name not in self._parents()]
+        # Parents do not say which row it is.
+        parents = () if self._edges else self._ends
+        shown = [column for column in self._table(rows) if column.vertices and column.name not in parents]
         lists = [python_values(np.asarray(self._called(column))) for column in shown]
         return list(zip(*lists, python_values(chief[rows]), strict=True))
-
-    def _parents(self) -> tuple[str, ...]:
-        """Columns of vertices that do not say which row it is."""
-        return () if self._edges else self._ends
 
     def _called(self, column: Column) -> Any:
         if not column.vertices or self._names is None:

@@ -52,7 +52,7 @@ def row_blocks(
 
     Only those for which `holds(source, target)`, if it is given.
     """
-    store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
+    store = graph.store(by_target, weighted and graph.weighted)
     if store is None:
         raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
     chosen = None if rows is None else rows.to_bool()

@@ -118,15 +118,13 @@ class StreamedGraph(Graph):
         """The pages by source, or by target; None where there are none such."""
         return self._in if by_target else self._out
 
-    def store(self, by_target: bool, weighted: bool) -> Store | None:
-        """The store of the arcs by source, or by target; None without such pages. Do not keep it."""
+    def store(self, by_target: bool, weighted: bool | None) -> Store | None:
+        """The store of the arcs by source, or by target; None without such pages. Do not keep it.
+
+        ``weighted``: None is as they are read already.
+        """
         pages = self.pages(by_target)
         return None if pages is None else self._stores.of(pages, weighted)
-
-    def any_store(self, by_target: bool) -> Store | None:
-        """A store of the arcs, with or without weights as they are read already."""
-        pages = self.pages(by_target)
-        return None if pages is None else self.store(by_target, self._stores.reads_weights(pages))
 
     def exclusive(self) -> contextlib.AbstractContextManager[None]:
         """Context manager of a run: its buffers and kept pages serve one run at a time, and other threads wait."""
@@ -213,16 +211,9 @@ class StreamedGraph(Graph):
         on first use, and stays.
         """
         limit = self._stores.budgets["memory"]
-        if limit is None or 3 * self._plain > limit:
+        if limit is None or 3 * plain_bytes(self._out, self.directed) > limit:
             return self
         return self._layouts.once("in_memory", self._brought)
-
-    @property
-    def _plain(self) -> int:
-        """Bytes of the graph in memory."""
-        sides = [self._out] if self._in is self._out or not self.directed else [self._out, self._out]
-        of_arc = self.id_dtype.itemsize + (0 if self.dtype is None else self.dtype.itemsize)
-        return sum(pages.nnz * of_arc + 8 * (self.n_vertices + 1) for pages in sides)
 
     def _brought(self) -> Graph:
         self._stores.close()
@@ -266,3 +257,9 @@ class StreamedGraph(Graph):
 
     def __repr__(self) -> str:
         return f"Streamed{super().__repr__()}, {self._out.n_pages:,} pages"
+
+
+def plain_bytes(pages: Pages, directed: bool) -> int:
+    """Bytes of the arcs of a graph in memory: by source, and if it is directed by target."""
+    of_arc = pages.id_dtype.itemsize + (0 if pages.dtype is None else pages.dtype.itemsize)
+    return (2 if directed else 1) * (pages.nnz * of_arc + 8 * (pages.shape[0] + 1))

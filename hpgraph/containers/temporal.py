@@ -14,7 +14,7 @@ from hpgraph.containers import adjacency
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.containers.names import Names, as_names
-from hpgraph.containers.public import columns_given, edges_given
+from hpgraph.containers.public import public
 from hpgraph.core.device import array_module, device_of, native, normalize_device, to_device, unmasked
 from hpgraph.core.number import real
 
@@ -102,7 +102,7 @@ class TemporalGraph:
         else:
             raise ValueError(f"duration: the table has no column {duration!r}; it has {', '.join(map(repr, columns))}")
         ends = {title: column for title, column in columns.items() if title not in (time, duration)}
-        given = edges_given(ends, source, target, weight, names if names is not None else n_vertices) or {}
+        given = public("interop").edges_given(ends, source, target, weight, names if names is not None else n_vertices) or {}
         called = given.get("names") if names is None or isinstance(names, bool) else as_array(list(names))
         self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
         self._names: Names | None = as_names(called, self.n_vertices)
@@ -324,7 +324,7 @@ class TemporalGraph:
 
 def _columns(table: Any) -> dict[Any, Any]:
     """The columns of a table, or of rows, by title."""
-    columns: dict[Any, Any] | None = columns_given(table)
+    columns: dict[Any, Any] | None = public("interop").columns_given(table)
     if columns is not None:
         return columns
     if isinstance(table, list):

@@ -6,7 +6,6 @@ on the device of what came in. Vertices are indices, as SciPy's are, also those 
 
 Examples
 --------
->>> import numpy as np
 >>> from hpgraph import csgraph
 >>> G = np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]])
 >>> csgraph.shortest_path(G, indices=0)

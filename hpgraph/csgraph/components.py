@@ -39,7 +39,6 @@ def connected_components(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.connected_components(np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]]))
     (2, array([0, 0, 1], dtype=int32))

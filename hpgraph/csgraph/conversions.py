@@ -167,7 +167,6 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> G = np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]])
     >>> _, predecessors = csgraph.shortest_path(G, return_predecessors=True)

@@ -68,7 +68,6 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
 
     Examples
     --------
-    >>> import numpy as np
     >>> import scipy.sparse
     >>> from hpgraph import csgraph
     >>> capacity = scipy.sparse.csr_array(np.array([[0, 4, 0], [0, 0, 3], [0, 0, 0]], np.int32))

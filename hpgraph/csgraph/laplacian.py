@@ -57,7 +57,6 @@ def laplacian(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.laplacian(np.array([[0, 1, 2], [1, 0, 0], [2, 0, 0]]))
     array([[ 3, -1, -2],

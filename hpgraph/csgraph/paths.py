@@ -61,7 +61,6 @@ def shortest_path(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.shortest_path(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]))
     array([[ 0.,  1.,  3.],
@@ -106,7 +105,6 @@ def dijkstra(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.dijkstra(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), indices=[1, 2], min_only=True)
     array([inf,  0.,  0.])

@@ -40,7 +40,6 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.minimum_spanning_tree(np.array([[0, 8, 3], [0, 0, 2], [0, 0, 0]])).toarray()
     array([[0., 0., 3.],

@@ -38,7 +38,6 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.breadth_first_order(np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), 0)
     (array([0, 2, 1], dtype=int32), array([-9999,     2,     0], dtype=int32))
@@ -58,7 +57,6 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.depth_first_order(np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), 0)
     (array([0, 1, 2], dtype=int32), array([-9999,     0,     1], dtype=int32))
@@ -92,7 +90,6 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.breadth_first_tree(np.array([[0, 5, 1], [0, 0, 2], [0, 0, 0]]), 0).toarray()
     array([[0., 5., 1.],

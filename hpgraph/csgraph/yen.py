@@ -64,7 +64,6 @@ def yen(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from hpgraph import csgraph
     >>> csgraph.yen(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), 0, 2, 5)
     array([3., 4.])

@@ -147,7 +147,6 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
 
     Examples
     --------
-    >>> import numpy as np
     >>> G = hpg.datasets.expected_degree_graph(np.full(1000, 8.0))
     >>> round(float(G.out_degree.mean()))
     8

@@ -15,7 +15,7 @@ from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import FileFormatError, HpgraphError, MissingExtraError
 from hpgraph.io.arcs import Arcs
-from hpgraph.io.memory import Budget
+from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
 
@@ -83,13 +83,11 @@ def reader(name: str) -> Callable[[Path, bool | None, Budget], Arcs]:
 
     def read(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         nx = _networkx(name)
-        pieces, taken, due = [], 0, 0
+        pieces, taken = [], Taken(budget, path)
         with open_bytes(path, progress) as file:
             while piece := file.read(_PIECE):
                 pieces.append(piece)
-                taken += len(piece)
-                if taken * _BYTES > due:
-                    due = budget.so_far(taken * _BYTES, path)
+                taken.add(len(piece) * _BYTES)
         return _arcs(nx, name, b"".join(pieces), path)
 
     return read

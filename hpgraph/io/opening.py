@@ -96,29 +96,27 @@ def open(
     file = GraphFile(place)
     out, into = file.pages("out"), file.pages("in") if file.header.directed else None
     names = Names(file.names) if file.named else None
-    if len(wanted) > 1 and _fits_divided(out, file.header.directed, wanted, bytes_there):
-        whole = StreamedGraph(out, into, directed=file.header.directed).in_memory()
+    directed = file.header.directed
+    if len(wanted) > 1 and _fits_divided(out, directed, wanted, bytes_there):
+        whole = StreamedGraph(out, into, directed=directed).in_memory()
         whole._names = names
         return divide(whole, wanted, memory=bytes_there)
-    if len(wanted) > 1:
-        several = DividedStreamedGraph(
-            out, into, directed=file.header.directed, devices=wanted, memory=bytes_there, host_memory=bytes_here
-        )
-        several._names = names
-        return several
-    graph = StreamedGraph(
-        out, into, directed=file.header.directed, device=wanted.kind, memory=bytes_there, host_memory=bytes_here
+    how: dict[str, Any] = {"directed": directed, "memory": bytes_there, "host_memory": bytes_here}
+    several = len(wanted) > 1
+    graph: StreamedGraph = (
+        DividedStreamedGraph(out, into, devices=wanted, **how)
+        if several
+        else StreamedGraph(out, into, device=wanted.kind, **how)
     )
-    if names is not None:
-        graph._names = names
+    graph._names = names
     return graph
 
 
 def _fits_divided(pages: Pages, directed: bool, devices: Devices, memory: int | None) -> bool:
     """Whether each of several GPUs has room for its part: three times its plain arcs, as on one."""
-    of_arc = pages.id_dtype.itemsize + (0 if pages.dtype is None else pages.dtype.itemsize)
-    plain = (2 if directed else 1) * (pages.nnz * of_arc + 8 * (pages.shape[0] + 1))
+    from hpgraph.containers.streamed_graph import plain_bytes
+
     if memory is None:
         with next(iter(devices)).here:
             memory = free_memory(devices.kind) // 2
-    return 3 * plain <= memory * len(devices)
+    return 3 * plain_bytes(pages, directed) <= memory * len(devices)

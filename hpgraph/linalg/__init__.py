@@ -7,7 +7,6 @@ by the `hpgraph.Matrix` itself, direct ones are given its copy in CSR or CSC. Wh
 
 Examples
 --------
->>> import numpy as np
 >>> A = hpg.Matrix([[4.0, 1.0], [1.0, 3.0]])
 >>> hpg.linalg.spsolve(A, np.array([1.0, 2.0])).round(3).tolist()
 [0.091, 0.636]

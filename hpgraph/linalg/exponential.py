@@ -48,7 +48,6 @@ def expm_multiply(
 
     Examples
     --------
-    >>> import numpy as np
     >>> hpg.linalg.expm_multiply(hpg.Matrix([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 2.0])).tolist()
     [3.0, 2.0]
     """

@@ -94,7 +94,6 @@ def aslinearoperator(A: Any) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
     >>> A = hpg.linalg.aslinearoperator(hpg.Matrix([[0, 2], [1, 0]]))
     >>> ((A + A).H @ np.array([1, 10])).tolist()
     [20, 4]

@@ -104,7 +104,6 @@ class Arithmetic(Functions):
 
         Examples
         --------
-        >>> import numpy as np
         >>> hpg.Matrix([[0, 2], [3, 0]]).multiply(np.array([10, 100])).toarray()
         array([[  0, 200],
                [ 30,   0]])

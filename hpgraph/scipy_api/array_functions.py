@@ -186,7 +186,6 @@ def from_dlpack(x: Any) -> Vector:
 
     Examples
     --------
-    >>> import numpy as np
     >>> values = np.array([1.0, 2.0])
     >>> hpg.from_dlpack(values).values.base is not None
     True

@@ -45,7 +45,6 @@ class DividedMatrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> A = hpg.Matrix(np.array([[1.0, 2.0], [0.0, 3.0]]))
     >>> D = divide_matrix(A, ["cpu", "cpu"])
     >>> D @ np.array([1.0, 10.0])
@@ -87,7 +86,6 @@ class DividedMatrix:
 
         Examples
         --------
-        >>> import numpy as np
         >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).mxv(np.array([1.0, 5.0]), "min_plus")
         array([9., 3.])
         """
@@ -133,7 +131,6 @@ class DividedMatrix:
 
         Examples
         --------
-        >>> import numpy as np
         >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).rmatvec(np.array([1.0, 5.0]))
         array([10.,  4.])
         """

@@ -94,7 +94,6 @@ class Products(Conversions):
 
         Examples
         --------
-        >>> import numpy as np
         >>> A = hpg.Matrix([[0, 4.0, 1.0], [0, 0, 0], [0, 2.0, 0]])
         >>> A.vxm(np.array([0, np.inf, np.inf]), "min_plus")
         array([inf,  4.,  1.])

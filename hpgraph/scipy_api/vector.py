@@ -43,7 +43,6 @@ class Vector(RowMethods, Operators, Entrywise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> v = hpg.Vector.from_indices([0, 3], [1.5, 2.5], 5)
     >>> v
     <Vector of 5, 2 present, float64, cpu>
