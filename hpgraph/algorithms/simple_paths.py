@@ -76,7 +76,7 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
 
     Examples
     --------
-    >>> import numpy as np, hpgraph as hpg
+    >>> import numpy as np
     >>> G = hpg.datasets.grid(30, removed=0)
     >>> x, y = np.arange(900) % 30, np.arange(900) // 30
     >>> path = hpg.astar_path(G, 0, 95, lambda v, target: abs(x[v] - x[target]) + abs(y[v] - y[target]))
@@ -128,7 +128,6 @@ def all_shortest_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any 
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> list(hpg.all_shortest_paths(([0, 0, 1, 2], [1, 2, 3, 3]), 0, 3))
     [[0, 1, 3], [0, 2, 3]]
     """
@@ -193,7 +192,6 @@ def shortest_simple_paths(G: Graph | Any, source: Any, target: Any, *, weight: A
 
     Examples
     --------
-    >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], [1.0, 4.0, 5.0, 1.0, 1.0])
     >>> list(hpg.shortest_simple_paths(G, 0, 3, weight=True))
     [[0, 1, 2, 3], [0, 2, 3], [0, 1, 3]]

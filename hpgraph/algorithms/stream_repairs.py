@@ -143,8 +143,8 @@ def levels_after(source: int, changes: Changes, last: BFSResult) -> BFSResult | 
     if found is None:
         return None
     level = xp.where(found[0] >= _FAR, -1, found[0]).astype(np.int32)
-    result = BFSResult(level, None, [found[1]])
-    return named(result.or_parents_by(partial(smallest_parents, graph, level, source)), graph)
+    find = partial(smallest_parents, graph, level, source)
+    return named(BFSResult(level, None, [found[1]]), graph, find_parents=find)
 
 
 def distances_after(source: int, changes: Changes, last: SSSPResult) -> SSSPResult | None:
@@ -161,8 +161,8 @@ def distances_after(source: int, changes: Changes, last: SSSPResult) -> SSSPResu
     found = _distances(program, "distance", source, changes, distance, np.inf, weighted=True)
     if found is None:
         return None
-    result = SSSPResult(found[0], None, found[1])
-    return named(result.or_parents_by(partial(tree_of, graph, source, found[0], False)), graph)
+    find = partial(tree_of, graph, source, found[0], False)
+    return named(SSSPResult(found[0], None, [found[1]]), graph, find_parents=find)
 
 
 def _padded(values: Any, far: Any, graph: Graph) -> Any:

@@ -121,7 +121,6 @@ class GraphLayouts:
 
         Examples
         --------
-        >>> import hpgraph as hpg
         >>> G = hpg.from_edges([("ann", "bob", 5), ("ann", "bob", 3)], duplicates="keep")
         >>> G.n_edges, G.simple("min").weights.tolist(), G.simple("sum").weights.tolist()
         (2, [3], [8])

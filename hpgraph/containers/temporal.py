@@ -102,7 +102,8 @@ class TemporalGraph:
         else:
             raise ValueError(f"duration: the table has no column {duration!r}; it has {', '.join(map(repr, columns))}")
         ends = {title: column for title, column in columns.items() if title not in (time, duration)}
-        given = public("interop").edges_given(ends, source, target, weight, names if names is not None else n_vertices) or {}
+        named = names if names is not None else n_vertices
+        given = public("interop").edges_given(ends, source, target, weight, named) or {}
         called = given.get("names") if names is None or isinstance(names, bool) else as_array(list(names))
         self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
         self._names: Names | None = as_names(called, self.n_vertices)
