@@ -205,6 +205,7 @@ class Sparse:
         add, name = ring
         positions: dict[str, Callable[[int, int, int], int]] = {
             "firsti": lambda i, k, j: i,
+            "secondi": lambda i, k, j: k,
             "secondj": lambda i, k, j: j,
         }
         op = getattr(binary, name, None)

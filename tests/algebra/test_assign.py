@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from reference_parts import AXIS, dense, shown
+from test_against_graphblas import test_assign  # noqa: F401  (and once more, by either way)
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -133,61 +134,6 @@ class TestBrackets:
         with pytest.raises(error, match=message):
             A[key] = x
         assert A.csr is before
-
-
-def entries(A: hpg.Matrix) -> dict[tuple[int, int], Any]:
-    csr = A.to("cpu").csr
-    values = np.ones(csr.nnz, bool) if csr.data is None else csr.data
-    return dict(zip(zip(csr.expand_rows().tolist(), csr.indices.tolist(), strict=True), values.tolist(), strict=True))
-
-
-def assigned(C: dict, A: dict, i: list[int], j: list[int], mask: set | None, complement: bool, op: Any, replace: bool,
-             *, within: bool) -> dict:  # fmt: skip
-    """GrB_assign and GxB_subassign as the specification has them, entry by entry."""
-    Z = dict(C)
-    for k, m in itertools.product(range(len(i)), range(len(j))):
-        place = i[k], j[m]
-        if (k, m) in A:
-            Z[place] = op(Z[place], A[k, m]) if op and place in Z else A[k, m]
-        elif op is None:
-            Z.pop(place, None)
-    final = {}
-    for place in {*C, *Z}:
-        inside = place[0] in i and place[1] in j
-        where = (i.index(place[0]), j.index(place[1])) if within and inside else place
-        if within and not inside:
-            allowed, dropped = False, False
-        else:
-            allowed, dropped = (mask is None or where in mask) != complement, replace
-        held = Z if allowed else {} if dropped else C
-        if place in held:
-            final[place] = held[place]
-    return final
-
-
-@pytest.mark.parametrize("within", [False, True])
-@pytest.mark.parametrize("number", [False, True])
-def test_assign_and_subassign(within: bool, number: bool, device: str) -> None:
-    rng = np.random.default_rng(9)
-    function = hpg.subassign if within else hpg.assign
-    for trial in range(40):
-        D, E = dense(seed=trial), dense(seed=trial + 100)
-        i = rng.permutation(7)[: rng.integers(1, 7)].tolist()
-        j = rng.permutation(9)[: rng.integers(1, 9)].tolist()
-        C = hpg.Matrix(D).to(device)
-        A = hpg.Matrix(E[: len(i), : len(j)]).to(device)
-        M = rng.random((len(i), len(j)) if within else D.shape) < 0.5
-        mask = None if trial % 5 == 0 else {tuple(place) for place in np.argwhere(M).tolist()}
-        complement, replace = mask is not None and bool(trial & 1), mask is not None and bool(trial & 2)
-        accum = "plus" if trial % 3 == 0 else None
-        source = {(k, m): 3.0 for k in range(len(i)) for m in range(len(j))} if number else entries(A)
-        expected = assigned(
-            entries(C), source, i, j, mask, complement, (lambda a, b: a + b) if accum else None, replace, within=within
-        )
-        found = function(
-            C, 3 if number else A, i, j, None if mask is None else hpg.Matrix(M).to(device), complement, accum, replace
-        )
-        assert found is C and entries(C) == expected, trial
 
 
 def test_a_number_under_a_mask_makes_no_dense_matrix(device: str) -> None:

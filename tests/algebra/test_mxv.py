@@ -1,4 +1,4 @@
-"""mxv and vxm, against dictionaries, on each device and layout."""
+"""mxv and vxm, against the definition, on each device and layout."""
 
 from typing import Any
 from unittest import mock
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 from arrays import host
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference_masked_product import mxv, write
+from oracle import Writing, agree, entries, examples, expected, gb, options, writing
 
 import hpgraph as hpg
 from hpgraph.algebra import mxv as products
@@ -19,90 +19,28 @@ from hpgraph.formats import Bitmask
 from hpgraph.kernels.spmv.product_plan import swapped
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
 
-# Each of these compiles kernels of its own: enough to tell the operands apart, a monoid from another, and terminals.
-SEMIRINGS: dict[str, tuple[Any, Any]] = {
-    "plus_times": (lambda a, b: a + b, lambda a, x, i, j: a * x),
-    "max_minus": (max, lambda a, x, i, j: a - x),
-    "min_secondi": (min, lambda a, x, i, j: j),
-}
-# Semiring and layout.
-KERNELS: list[tuple[str, Any]] = [
-    ("plus_times", "csr"), ("plus_times", "hyb"), ("max_minus", "csr"), ("min_secondi", "hyb"),
+# Each compiles kernels of its own: enough to tell the operands apart, a monoid from another, and terminals.
+RINGS = [
+    ("plus_times", "csr"), ("plus_times", "hyb"), ("plus_times", "sell"), ("max_minus", "csr"), ("min_secondi", "hyb"),
 ]  # fmt: skip
-ACCUMS: dict[str | None, Any] = {None: None, "plus": lambda a, b: a + b}
-
-values = st.integers(-4, 4)
-vectors = st.dictionaries(st.integers(0, 6), values)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    entries=st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 6)), values, max_size=20),
-    x=vectors,
-    out=st.none() | vectors,
-    mask=st.none() | st.sets(st.integers(0, 4)),
-    complement=st.booleans(),
-    kernel=st.sampled_from(KERNELS),
-    accum=st.sampled_from([None, "plus"]),
-    left=st.booleans(),
-)
+@examples(60)
+@given(data=st.data(), ring=st.sampled_from(RINGS), left=st.booleans(), how=writing((5,)))
 def test_vectors_with_absent_entries(
-    entries: dict[tuple[int, int], int],
-    x: dict[int, int],
-    out: dict[int, int] | None,
-    mask: set[int] | None,
-    complement: bool,
-    kernel: tuple[str, Any],
-    accum: str | None,
-    left: bool,
+    data: st.DataObject, ring: tuple[str, Any], left: bool, how: Writing, device: str
 ) -> None:
-    """mxv and vxm of Vectors, whatever is absent, in all combinations of mask, accumulator and output."""
-    if mask is None:
-        complement = False
-    if out is None:
-        accum = None
-    rows, columns = 5, 7
-    name, layout = kernel
-    add, multiply = SEMIRINGS[name]
-    t = mxv(entries, x, add, multiply)
-    expected = write(
-        {i: v for i, v in (out or {}).items() if i < rows},
-        t,
-        set(range(rows)) if mask is None else set(range(rows)) - mask if complement else mask,
-        ACCUMS[accum],
-    )
-    row, col = np.array(list(entries), dtype=np.int64).reshape(-1, 2).T
-    data = np.array(list(entries.values()), dtype=np.int64)
-    stored = scipy.sparse.coo_array((data, (row, col)), shape=(rows, columns))
-    matrix = hpg.Matrix(stored.T if left else stored, format=layout)
-    if left:
-        # f(x, a) of the transpose is g(a, x) of the matrix.
-        name = {"max_minus": "max_rminus"}.get(name, name)
-    for device in ["cpu", "cuda"] if cuda_available() else ["cpu"]:
-        moved = matrix.to(device)
-        assert moved.T.csr.nnz == moved.csr.nnz, "with columns at hand, vectors of few entries are pushed"
-        multiply_by = moved.vxm if left else moved.mxv
-        for push in (False, True):
-            target = None if out is None else vector({i: v for i, v in out.items() if i < rows}, rows, device)
-            with mock.patch.object(products, "product_pushes", lambda leaving, arcs, push=push: push):
-                result = multiply_by(
-                    vector(x, columns, device),
-                    name,
-                    mask=None if mask is None else bits(mask, rows, device),
-                    complement=complement,
-                    accum=accum,
-                    out=target,
-                )
-            assert out is None or result is target
-            assert as_dict(result) == expected
-
-
-def vector(entries: dict[int, int], size: int, device: str) -> hpg.Vector:
-    return hpg.Vector.from_indices(list(entries), np.array(list(entries.values()), np.int64), size).to(device)
-
-
-def bits(members: set[int], n: int, device: str) -> Bitmask:
-    return Bitmask.from_indices(np.array(sorted(members), np.int32), n).to(device)
+    """Whatever is absent, in all combinations of mask, accumulator and output, pushed and pulled."""
+    name, layout = ring
+    matrix, vector = data.draw(entries((7, 5) if left else (5, 7), "int64")), data.draw(entries((7,), "int64"))
+    A, X, y = hpg.Matrix(matrix.ours(device), format=layout), matrix.theirs(), vector.theirs()
+    assert A.T.csr.nnz == A.csr.nnz, "with columns at hand, vectors of few entries are pushed"
+    theirs = getattr(gb.semiring, name)
+    product = y.vxm(X, theirs) if left else X.mxv(y, theirs)
+    for push in (False, True):
+        with mock.patch.object(products, "product_pushes", lambda leaving, arcs, push=push: push):
+            found = (A.vxm if left else A.mxv)(vector.ours(device), name, **options(how, device))
+        agree(found, expected(how, product))
 
 
 def as_dict(result: hpg.Vector) -> dict[int, int]:
