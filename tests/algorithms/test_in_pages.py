@@ -57,24 +57,6 @@ def test_columns_go_through_together(made, device):
         A.matmat(X[:5])
 
 
-def test_cores_and_triangles(made):
-    G = made(BOTH, False)
-    core = nx.core_number(SIMPLE)
-    assert host(hpg.core_number(G)).tolist() == [core[v] for v in range(200)]
-    largest = max(core.values())
-    assert list(hpg.k_core(G)) == [v for v in range(200) if core[v] == largest]
-    assert hpg.triangle_count(G) == sum(nx.triangles(SIMPLE).values()) // 3
-    # The budgets are what they were.
-    assert (host(hpg.bfs(G, 3).level) == levels(BOTH, 3)).all()
-
-
-def test_cores_of_arcs_that_go_one_way(made):
-    D = nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
-    D.remove_edges_from(list(nx.selfloop_edges(D)))
-    core = nx.core_number(D)
-    assert host(hpg.core_number(made(SMALL, True, 40_000))).tolist() == [core[v] for v in range(200)]
-
-
 def test_several_blocks_of_rows(made):
     from hpgraph.algorithms import triangles
 
@@ -96,38 +78,6 @@ def test_sums_of_distances(made):
     found = hpg.sssp(G, sources=sources).distance
     for source, row in zip(sources, found, strict=True):
         assert np.allclose(host(row), host(hpg.sssp(G, source).distance))
-
-
-def test_paths_through_vertices(made):
-    G, D = made(SMALL, True, 40_000), nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
-    sources, expected = [3, 90], np.zeros(200)
-    for source in sources:
-        for _, paths in nx.single_source_all_shortest_paths(D, source):
-            paths = list(paths)
-            for path in paths:
-                expected[path[1:-1]] += 1 / len(paths)
-    found = host(hpg.betweenness_centrality(G, sources=sources, normalized=False))
-    others = np.setdiff1d(np.arange(200), sources)
-    assert np.allclose(found[others], expected[others] * 199 / 2)
-    with pytest.raises(hpg.StreamingError, match="edge_betweenness_centrality needs"):
-        hpg.edge_betweenness_centrality(G, sources=sources)
-
-
-def test_labels_spread(made):
-    labels = {3: 0, 50: 1, 120: 1}
-    found = hpg.label_spreading(made(BOTH, False), labels, alpha=0.5, tol=0, max_iteration=4)
-    weights = BOTH.toarray() * (1 - np.eye(200))
-    degree = weights.sum(axis=0)
-    factor = np.sqrt(np.divide(1, degree, out=np.zeros(200), where=degree > 0))
-    given = np.zeros((200, 2))
-    for vertex, label in labels.items():
-        given[vertex, label] = 1
-    held = given
-    for _ in range(4):
-        held = 0.5 * factor[:, None] * (weights @ (factor[:, None] * held)) + 0.5 * given
-    sums = held.sum(axis=1, keepdims=True)
-    expected = np.divide(held, sums, out=np.zeros_like(held), where=sums > 0)
-    assert np.allclose(host(found.distribution), expected)
 
 
 def test_what_a_graph_is_asked(made):

@@ -1,6 +1,5 @@
 """Graphs in pages of which several devices each stream their own: the tests of graphs in pages, and what is added."""
 
-import networkx as nx
 import numpy as np
 import programs
 import pytest
@@ -62,12 +61,7 @@ def test_each_brings_its_own(G):
     assert (np.asarray(ranks) == host(hpg.pagerank(G).rank)).all()
 
 
-def test_what_goes_by_pages_on_the_first_one(undirected):
-    plain = nx.Graph(BOTH)
-    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
-    core = nx.core_number(plain)
-    assert host(hpg.core_number(undirected)).tolist() == [core[v] for v in range(200)]
-    assert hpg.triangle_count(undirected) == sum(nx.triangles(plain).values()) // 3
+def test_a_program_of_its_own_reduce_and_the_graph_whole(undirected):
     assert (host(hpg.run(programs.WidestInPlace, undirected, active=[3]).width) == test_run.widest(BOTH, 3)).all()
     turned = undirected.reverse()
     assert turned is undirected and type(undirected.in_memory()) is hpg.Graph

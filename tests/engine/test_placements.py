@@ -13,12 +13,15 @@ from scipy.sparse import csgraph
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.core.device import cuda_available
 from hpgraph.core.placements import EVERYTHING, FUNCTIONS, PLACEMENTS
+from hpgraph.io.hpg_writer import write_hpg
 
 N = 80
 PLACES = {
-    "memory": None, "file": "in pages", "host memory": "in pages", "parts": "on several devices",
-    "parts in pages": "in pages", "cluster": "on a cluster",
+    "memory": None, "file": "in pages", "file for a GPU": "in pages", "host memory": "in pages",
+    "parts": "on several devices", "parts of a GPU": "on several devices", "parts in pages": "in pages",
+    "cluster": "on a cluster",
 }  # fmt: skip
 
 
@@ -96,13 +99,17 @@ REFERENCES = {
     "run": lambda d: csgraph.connected_components(MATRICES[d])[1],
 }
 # Sums of floats over all vertices or sources, whose order differs; all else has the same bits.
-ROUNDED = {"pagerank", "hits", "eigenvector_centrality", "harmonic_centrality", "betweenness_centrality"}
+ROUNDED = {
+    "pagerank", "hits", "eigenvector_centrality", "harmonic_centrality", "betweenness_centrality", "heat_kernel",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=PLACES)
 def placed(request, tmp_path_factory):
     """The name of a placement, and both graphs there."""
     folder, place = tmp_path_factory.mktemp("pages"), request.param
+    if "GPU" in place and not cuda_available():
+        pytest.skip("no CUDA GPU here")
     if place == "cluster":
         pytest.importorskip("distributed")
         with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB") as client:
@@ -110,18 +117,20 @@ def placed(request, tmp_path_factory):
             yield place, {directed: kind.from_graph(client, G, blocks=2) for directed, G in GRAPHS.items()}
         return
     makes = {
-        "memory": lambda G: G,
-        "file": lambda G: _opened(G, folder / f"{G.directed}.hpg"),
+        "file": lambda G: _opened(G, folder / f"{G.directed}.hpg", "cpu"),
+        "file for a GPU": lambda G: _opened(G, folder / f"{G.directed}.hpg", "cuda"),
         "host memory": lambda G: hpg.StreamedGraph.of(G, arcs_per_page=64),
-        "parts": lambda G: G,
         "parts in pages": lambda G: DividedStreamedGraph.of_graph(G, ["cpu", "cpu"], arcs_per_page=64),
     }
-    yield place, {directed: makes[place](G) for directed, G in GRAPHS.items()}
+    yield place, {directed: makes.get(place, lambda G: G)(G) for directed, G in GRAPHS.items()}
 
 
-def _opened(graph, path):
-    graph.save(path, compression="gaps")
-    return hpg.open(path)
+def _opened(graph, path, device):
+    """With room for a few pages, which come and go."""
+    write_hpg(graph, path, compression="gaps", arcs_per_page=32)
+    with pytest.raises(hpg.BudgetError, match="give at least") as said:
+        hpg.open(path, device, memory=500)
+    return hpg.open(path, device, memory=1000 + int(str(said.value).rpartition(" ")[2].replace(",", "")))
 
 
 def _call(name, graph):
@@ -159,11 +168,12 @@ def test_the_same_everywhere(name, placed) -> None:
     place, graphs = placed
     placement = PLACEMENTS.get(PLACES[place])
     serves = EVERYTHING if placement is None else placement.serves.split()
-    if place in ("memory", "parts") and name not in (REFERENCES if place == "memory" else serves):
-        pytest.skip("compared with itself" if place == "memory" else "the same as in memory")
+    parts = PLACES[place] == "on several devices"
+    if (parts or place == "memory") and name not in (serves if parts else REFERENCES):
+        pytest.skip("the same as in memory" if parts else "compared with itself")
     for directed, graph in graphs.items():
-        if place == "parts":  # anew, so that no whole graph is left of another function
-            graph = divide(graph, ["cpu", "cpu"])
+        if parts:  # anew, so that no whole graph is left of another function
+            graph = divide(graph, ["cpu", "cpu"] if place == "parts" else ["cuda", "cuda"])
         limit = "" if placement is None else placement.only.get(name, "")
         if name not in serves:
             with pytest.raises(hpg.StreamingError, match=rf"^\w+ needs the whole topology.*{placement.where}"):
@@ -190,7 +200,7 @@ def _check(name, directed, found) -> None:
     elif name in ("connected_components", "run"):
         assert len(np.unique(np.stack([_values(found), right]), axis=1).T) == right.max() + 1
     elif name == "bfs":
-        assert np.array_equal(found.level, np.where(np.isinf(right), -1, right))
+        assert np.array_equal(_values(found), np.where(np.isinf(right), -1, right))
     else:
         assert np.allclose(_values(found), right, rtol=1e-6, atol=1e-8)
 
