@@ -13,13 +13,12 @@ from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 from hpgraph.kernels.spmv.cuda_choice import predict
-from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue
+from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
 from hpgraph.kernels.sweep.cuda import BY_BLOCKS
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, read_by_gather
 from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
-from hpgraph.semiring import get_semiring
 
 
 class Spread(hpg.VertexProgram):
@@ -145,25 +144,6 @@ def test_nothing_is_left_behind_by_a_replay(device):
     for n in (2000, 3000, 2000):
         G = hpg.Graph(scipy.sparse.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))).to(device)
         assert (hpg.run(Spread, G, max_iteration=9).held == 0.5**9).all()
-
-
-# Each semiring is compiled for both generations, and so are patterns and values.
-@pytest.mark.parametrize("pattern", [True, False])
-@pytest.mark.parametrize(
-    ("semiring", "dtype", "of_patterns"),
-    [("plus_times", "float32", 0), ("min_plus", "float64", 1), ("plus_times", "int32", 0)],
-)
-def test_blocks_compile(semiring, dtype, of_patterns, pattern):
-    pytest.importorskip("cuda.core")
-    arch = GENERATIONS[of_patterns if pattern else 1 - of_patterns]
-    ring, dtype = get_semiring(semiring), np.dtype(dtype)
-    message = ring.result_dtype(dtype, dtype)
-    gather = ring.gather(dtype, dtype, message)
-    weight = None if pattern else dtype
-    special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (dtype,), message, False)
-    names = [f"hpgraph::{name}<Blocked>" for name in KERNELS]
-    prologue = blocked_prologue(special, message if pattern else dtype)
-    compiles("column_blocks.cuh", prologue, special.ltoir, names, arch)
 
 
 def test_sweeps_compile():

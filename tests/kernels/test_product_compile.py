@@ -6,9 +6,12 @@ from cuda_build import GENERATIONS, compiles
 
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS as BLOCKS
+from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_sell import KERNELS as SLICES
 from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
+from hpgraph.kernels.spmv.cuda_stretches import KERNELS as STRETCHES
 from hpgraph.semiring import Function, IndexBinaryOp, Semiring, get_binary, get_monoid, get_semiring
 
 pytest.importorskip("cuda.core")
@@ -84,6 +87,27 @@ def test_dense(semiring, dtype, arch):
 def test_dense_of_a_pattern(dtype):
     """What labels, heat and beliefs are summed by along arcs without weights."""
     product_compiles("spmm.cuh", dense("plus_times", dtype, pattern=True), DENSE_ROWS)
+
+
+# Each semiring is compiled for both generations, and so are patterns and values.
+@pytest.mark.parametrize("pattern", [True, False])
+@pytest.mark.parametrize(
+    ("semiring", "dtype", "of_patterns"),
+    [("plus_times", "float32", 0), ("min_plus", "float64", 1), ("plus_times", "int32", 0)],
+)
+def test_blocks_of_columns(semiring, dtype, of_patterns, pattern):
+    arch, special = GENERATIONS[of_patterns if pattern else 1 - of_patterns], instance(semiring, dtype, pattern=pattern)
+    names = [f"hpgraph::{name}<Blocked>" for name in BLOCKS]
+    compiles("column_blocks.cuh", blocked_prologue(special, np.dtype(dtype)), special.ltoir, names, arch)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "pattern", "arch"), list(zip(("float32", "float64"), (False, True), GENERATIONS, strict=True))
+)
+def test_stretches(dtype, pattern, arch):
+    special = instance("plus_times", dtype, pattern=pattern)
+    names = [*(f"hpgraph::{name}<Product>" for name in STRETCHES), "hpgraph::mark_ends", "hpgraph::count_ends"]
+    compiles("row_stretches.cuh", special.prologue, special.ltoir, names, arch)
 
 
 def test_python_functions_are_linked_in():

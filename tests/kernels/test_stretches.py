@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from cuda_build import GENERATIONS, compiles
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda import row_bins
-from hpgraph.kernels.runtime.cuda.specialization import specialize, specialize_for
+from hpgraph.kernels.runtime.cuda.specialization import specialize_for
 from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_locality
-from hpgraph.kernels.spmv.cuda_stretches import KERNELS, by_stretches, can_stretch
+from hpgraph.kernels.spmv.cuda_stretches import by_stretches, can_stretch
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
 
@@ -137,20 +136,6 @@ def test_sectors_of_known_matrices(device):
         assert local.sectors == pytest.approx(expected, rel=0.05) and local.misses == 0
     scattered = scipy.sparse.random_array((2000, 1_000_000), density=2e-4, rng=1, format="csr")
     assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
-
-
-@pytest.mark.parametrize(
-    ("dtype", "pattern", "arch"), [("float32", False, GENERATIONS[0]), ("float64", True, GENERATIONS[1])]
-)
-def test_stretches_compile(dtype, pattern, arch):
-    pytest.importorskip("cuda.core")
-    ring, kind = get_semiring("plus_times"), np.dtype(dtype)
-    message = ring.result_dtype(kind, kind)
-    weight = None if pattern else kind
-    gather = ring.gather(kind, kind, message)
-    special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (kind,), message, False)
-    names = [*(f"hpgraph::{name}<Product>" for name in KERNELS), "hpgraph::mark_ends", "hpgraph::count_ends"]
-    compiles("row_stretches.cuh", special.prologue, special.ltoir, names, arch)
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
