@@ -63,87 +63,64 @@ def tools_of():
 
 
 Pair = collections.namedtuple("Pair", "first second")
+
+
+def sets(name, of=lambda value: value):
+    return lambda names, value: names.update({name: of(value)})
+
+
+def defines(text):
+    return lambda names, value: exec(text.format(value), names)
+
+
+def puts(name, made, place):
+    """Into an array, or whatever is made first, at a place."""
+    return lambda names, value: place(names.setdefault(name, made)).__setitem__(-1, value)
+
+
+def settings(attribute, within=lambda module: module):
+    return lambda names, value: setattr(within(names.setdefault("settings", settings_of(0))), attribute, value)
+
+
+def of_helper(attribute, of):
+    return lambda names, value: "helper" in names and setattr(names["helper"], attribute, of(value))
+
+
 # What a function refers to, how, and how that changes from 5 to 7.
+HELPER, GLOBAL, WITH = "w * 0 + helper()", "w * 0 + X", "w * 0 + helper(1.0)"
 CHANGES = {
-    "a global number": ("def message(w): return w * 0 + X", lambda names, value: names.update(X=value)),
-    "a helper defined again": (
-        "def message(w): return w * 0 + helper()",
-        lambda names, value: exec(f"def helper(): return {value}", names),
-    ),
+    "a global number": ("", GLOBAL, sets("X")),
+    "a helper defined again": ("", HELPER, defines("def helper(): return {}")),
     "a helper's helper defined again": (
-        "def middle(): return inner() + 0\ndef message(w): return w * 0 + middle()",
-        lambda names, value: exec(f"def inner(): return {value}", names),
+        "def helper(): return inner() + 0", HELPER, defines("def inner(): return {}"),
     ),
     "an attribute of a module that a helper reads another of": (
-        """
-        def helper(): return settings.OTHER - 1
-        def message(w): return w * 0 + helper() + settings.OFFSET
-        """,
-        lambda names, value: setattr(names.setdefault("settings", settings_of(0)), "OFFSET", value),
+        "def helper(): return settings.OTHER - 1", HELPER + " + settings.OFFSET", settings("OFFSET"),
     ),
     "an attribute of a module given to a helper": (
-        "def helper(module): return module.OFFSET\ndef message(w): return w * 0 + helper(settings)",
-        lambda names, value: setattr(names.setdefault("settings", settings_of(0)), "OFFSET", value),
+        "def helper(module): return module.OFFSET", "w * 0 + helper(settings)", settings("OFFSET"),
     ),
-    "a module of a module": (
-        "def message(w): return w * 0 + settings.inner.DEPTH",
-        lambda names, value: setattr(names.setdefault("settings", settings_of(0)).inner, "DEPTH", value),
-    ),
-    "a member of an enum": (
-        "def message(w): return w * 0 + Mode.RATE.value",
-        lambda names, value: names.update(Mode=rate(value)),
-    ),
-    "a vectorized helper": (
-        "def message(w): return w * 0 + helper(1.0)",
-        lambda names, value: exec(f"@numba.vectorize\ndef helper(x): return x * {value}", names),
-    ),
-    "what a vectorized helper refers to": (
-        "@numba.vectorize\ndef helper(x): return x * X\ndef message(w): return w * 0 + helper(1.0)",
-        lambda names, value: names.update(X=value),
-    ),
-    "what a jitted helper refers to": (
-        "@numba.njit\ndef helper(x): return x * X\ndef message(w): return w * 0 + helper(1.0)",
-        lambda names, value: names.update(X=value),
-    ),
-    "an array among the globals, in place": (
-        "def message(w): return w * 0 + table[1]",
-        lambda names, value: names.setdefault("table", np.zeros(3)).__setitem__(1, value),
-    ),
-    "a large array, in place": (
-        "def message(w): return w * 0 + table[100_000]",
-        lambda names, value: names.setdefault("table", np.zeros(200_000)).__setitem__(100_000, value),
-    ),
-    "an element of a tuple": (
-        "def message(w): return w * 0 + pair[1]",
-        lambda names, value: names.update(pair=(1, value)),
-    ),
-    "an array in a tuple, in place": (
-        "def message(w): return w * 0 + pair[0][0]",
-        lambda names, value: names.setdefault("pair", (np.zeros(2), 1))[0].__setitem__(0, value),
-    ),
-    "a field of a named tuple": (
-        "def message(w): return w * 0 + pair.second",
-        lambda names, value: names.update(pair=Pair(1, value)),
-    ),
+    "a module of a module": ("", "w * 0 + settings.inner.DEPTH", settings("DEPTH", lambda module: module.inner)),
+    "a member of an enum": ("", "w * 0 + Mode.RATE.value", sets("Mode", rate)),
+    "a vectorized helper": ("", WITH, defines("@numba.vectorize\ndef helper(x): return x * {}")),
+    "what a vectorized helper refers to": ("@numba.vectorize\ndef helper(x): return x * X", WITH, sets("X")),
+    "what a jitted helper refers to": ("@numba.njit\ndef helper(x): return x * X", WITH, sets("X")),
+    "an array among the globals, in place": ("", "w * 0 + table[1]", puts("table", np.zeros(2), lambda a: a)),
+    "a large array, in place": ("", "w * 0 + table[199_999]", puts("table", np.zeros(200_000), lambda a: a)),
+    "an element of a tuple": ("", "w * 0 + pair[1]", sets("pair", lambda value: (1, value))),
+    "an array in a tuple, in place": ("", "w * 0 + pair[0][1]", puts("pair", (np.zeros(2), 1), lambda pair: pair[0])),
+    "a field of a named tuple": ("", "w * 0 + pair.second", sets("pair", lambda value: Pair(1, value))),
     "what a function of a module refers to": (
-        "def message(w): return w * 0 + tools.rate()",
-        lambda names, value: setattr(names.setdefault("tools", tools_of()), "RATE", value),
+        "", "w * 0 + tools.rate()", lambda names, value: setattr(names.setdefault("tools", tools_of()), "RATE", value),
     ),
     "a built-in function that is given another meaning": (
-        "def message(w): return w * 0 + abs(5)",
-        lambda names, value: value == 5 or exec(f"def abs(x): return {value}", names),
+        "", "w * 0 + abs(5)", lambda names, value: value == 5 or exec(f"def abs(x): return {value}", names),
     ),
-    "a default of a helper": (
-        "def helper(x=5): return x\ndef message(w): return w * 0 + helper()",
-        lambda names, value: "helper" in names and setattr(names["helper"], "__defaults__", (value,)),
-    ),
+    "a default of a helper": ("def helper(x=5): return x", HELPER, of_helper("__defaults__", lambda value: (value,))),
     "the code of a helper, as autoreload changes it": (
-        "def helper(): return 5\ndef message(w): return w * 0 + helper()",
-        lambda names, value: (
-            "helper" in names and setattr(names["helper"], "__code__", eval(f"lambda: {value}").__code__)
-        ),
+        "def helper(): return 5", HELPER, of_helper("__code__", lambda value: eval(f"lambda: {value}").__code__),
     ),
-}
+}  # fmt: skip
 
 
 # With this a program runs too, whose kernel takes five times as long to compile as that of `apply`; of the others it is
@@ -153,10 +130,10 @@ RUN = {"the code of a helper, as autoreload changes it"}
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_next_use_sees(what):
-    text, change = CHANGES[what]
+    text, message, change = CHANGES[what]
     names = define("")
     change(names, 5)
-    exec(textwrap.dedent(text) + "\ndef gather(s, w, t): return message(w)", names)
+    exec(f"{text}\ndef message(w): return {message}\ndef gather(s, w, t): return message(w)", names)
     change(names, 5)
     program, ones = program_of(names["gather"]), hpg.Matrix(np.ones((1, 1)))
 
