@@ -185,7 +185,9 @@ class Stream:
         kept, start = self._kept.get(key), {}
         if kept is not None and kept.graph is graph and _are_same(kept.options, options):
             return kept.result
-        if kept is not None and (of != "rank" or self._may_continue(kept)):
+        # Numbers that did not converge may have grown without end.
+        converged = kept is not None and getattr(kept.result, "converged", True)
+        if kept is not None and converged and (of != "rank" or self._may_continue(kept)):
             xp, last = array_module(graph.device), getattr(kept.result, of)
             more = graph.n_vertices - len(last)
             own = (
@@ -197,6 +199,7 @@ class Stream:
         return result
 
     def _may_continue(self, kept: _Kept) -> bool:
+        """Whether ranks begin with the last ones."""
         return kept.touched is not None and not joins_alone(Changes.between(kept.graph, self.graph, kept.touched))
 
 
