@@ -107,7 +107,7 @@ class Stream:
 
         Examples
         --------
-            >>> S = hpg.Stream(([0, 1, 2], [1, 2, 0]))
+        >>> S = hpg.Stream(([0, 1, 2], [1, 2, 0]))
         >>> S.update(delete=[(2, 0)], insert=[(1, 0)])
         >>> S.graph.edges().target.tolist()
         [1, 0, 2]
