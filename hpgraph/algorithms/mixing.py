@@ -98,7 +98,7 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
     """
     graph = as_simple(G)
     xp, arcs = array_module(graph.device), graph.out_csr
-    both = ewise_mult(*(matrix_of_csr(side.pattern) for side in (arcs, graph.in_csr)), "pair").csr
+    both = ewise_mult(matrix_of_csr(arcs.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
     if vertices is None:
         return both.without_diagonal().nnz / arcs.nnz if arcs.nnz else float("nan")
     at = to_device(graph.indices_of(vertices), graph.device)
