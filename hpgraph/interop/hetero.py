@@ -1,0 +1,372 @@
+"""Graphs with kinds of vertices and of edges: each relation a matrix, metapaths as products, and one graph of all.
+
+Metapaths: Y. Sun, J. Han, X. Yan, P. S. Yu, T. Wu, "PathSim: meta path-based top-k similarity search in heterogeneous
+information networks", VLDB'11.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.names import Names
+from hpgraph.containers.vertices import checked_index
+from hpgraph.core.device import array_module
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.suggestions import did_you_mean
+from hpgraph.formats import CSR
+from hpgraph.formats.duplicates import Duplicates, merging
+from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric
+from hpgraph.scipy_api.matrix import Matrix
+
+Relation = tuple[str, str, str]
+# A relation is followed backwards by its name with this before it, as PyTorch Geometric's ToUndirected calls it.
+_REVERSED = "rev_"
+
+
+@dataclass(frozen=True, eq=False)
+class HomogeneousGraph:
+    """The vertices and edges of all kinds as one graph, on which every algorithm runs: `HeteroGraph.homogeneous`.
+
+    Attributes
+    ----------
+    graph : Graph
+        Directed; vertices of one kind have successive indices. A multigraph where several relations join two vertices.
+    kinds, relations : tuple
+        What the numbers in `kind` and `relation` mean.
+    offsets : tuple of int
+        Where the vertices of each kind begin, and at the end how many there are.
+    kind : integer array of shape (n,)
+        Of each vertex.
+    relation : integer array of shape (n_edges,)
+        Of each arc, in the order of ``graph.edges(both_ways=True)``.
+    """
+
+    graph: Graph
+    kinds: tuple[str, ...]
+    relations: tuple[Relation, ...]
+    offsets: tuple[int, ...]
+    kind: Any
+    relation: Any
+
+    def split(self, values: Any) -> dict[str, Any]:
+        """Values of all vertices, whose last axis has length n, by kind.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({("author", "writes", "paper"): [("ann", "p1"), ("ann", "p2")]})
+        >>> both = H.homogeneous()
+        >>> {kind: some.tolist() for kind, some in both.split(both.graph.in_degree).items()}
+        {'author': [0], 'paper': [1, 1]}
+        """
+        values = values if hasattr(values, "shape") else np.asarray(values)
+        if values.shape[-1] != self.offsets[-1]:
+            raise ValueError(f"values must be of {self.offsets[-1]} vertices, not of shape {values.shape}")
+        ends = pairwise(self.offsets)
+        return {kind: values[..., begin:end] for kind, (begin, end) in zip(self.kinds, ends, strict=True)}
+
+
+class HeteroGraph:
+    """A graph whose vertices and edges are of several kinds, each kind of vertex with ids of its own.
+
+    Parameters
+    ----------
+    relations : dict, or HeteroData of PyTorch Geometric
+        For each relation ``(source kind, name, target kind)`` its edges: a table or rows as for `hpgraph.from_edges`,
+        a tuple ``(source, target)`` or ``(source, target, weight)`` of arrays, or a sparse array with a row for each
+        vertex of the source kind and a column for each of the target kind.
+    vertices : dict, optional
+        For each kind how many vertices there are, or a sequence of their names; ids that are whole numbers are indices
+        of names of text. By default ids that are text are names, in the order in which they come, and whole numbers
+        are indices, up to the largest that occurs.
+    duplicates : {"min", "max", "sum", "first", "error"}, optional
+        As for `Graph`, of the edges of each relation.
+    device : str, optional
+        Where it is to lie, "cpu" or "cuda"; by default where the edges do.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When a relation is not called by three texts; when an edge ends at a vertex that `vertices` does not have; as
+        `hpgraph.from_edges`.
+
+    Attributes
+    ----------
+    kinds, relations : tuple
+        Kinds of vertices; relations, each ``(source kind, name, target kind)``.
+    device : {"cpu", "cuda"}
+        Where the matrices lie.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> H = hpg.HeteroGraph({
+    ...     ("author", "writes", "paper"): [("ann", "p1"), ("bob", "p1"), ("bob", "p2")],
+    ...     ("paper", "cites", "paper"): [("p2", "p1")],
+    ... })
+    >>> H
+    HeteroGraph: 2 author, 2 paper; author writes paper (3), paper cites paper (1); cpu
+    >>> H["writes"].shape, H.metapath("author", "writes", "paper", "writes", "author").toarray().tolist()
+    ((2, 2), [[1, 1], [1, 2]])
+    """
+
+    kinds: tuple[str, ...]
+    relations: tuple[Relation, ...]
+
+    def __init__(
+        self, relations: Any, vertices: Mapping[str, Any] | None = None, *, duplicates: Duplicates | None = None,
+        device: Any = None,
+    ) -> None:  # fmt: skip
+        merging(duplicates, "a relation")
+        if hasattr(relations, "edge_types") and hasattr(relations, "node_types"):
+            relations, vertices = of_geometric(relations, vertices)
+        if not isinstance(relations, Mapping):
+            raise TypeError(
+                'relations must be a dict, {("author", "writes", "paper"): edges, ...}, or a HeteroData, not '
+                f"{type(relations).__name__}"
+            )
+        edges = {_checked(relation): edges_of(data, relation) for relation, data in relations.items()}
+        given = dict(vertices or {})
+        occurring = chain.from_iterable((source, target) for source, _, target in edges)
+        self.kinds, self.relations = tuple(dict.fromkeys(chain(given, occurring))), tuple(edges)
+        self._names: dict[str, Names | None] = {}
+        self._counts: dict[str, int] = {}
+        places: dict[tuple[Relation, int], Any] = {}
+        for kind in self.kinds:
+            ends = [(relation, end) for relation in edges for end in (0, 1) if relation[2 * end] == kind]
+            numbers, self._names[kind], self._counts[kind] = numbered(
+                [edges[relation][0][end] for relation, end in ends], given.get(kind), kind
+            )
+            places.update(zip(ends, numbers, strict=True))
+        self._matrices: dict[Relation, Any] = {}
+        for relation, (_, weight) in edges.items():
+            shape = self._counts[relation[0]], self._counts[relation[2]]
+            csr = CSR.from_coo(places[relation, 0], places[relation, 1], weight, shape, duplicates=duplicates)
+            self._matrices[relation] = Matrix._of(csr if device is None else csr.to(device))
+
+    def n_vertices(self, kind: str) -> int:
+        """How many vertices there are of a kind."""
+        return self._counts[self._known(kind)]
+
+    def names(self, kind: str) -> Any:
+        """The names of the vertices of a kind, in a NumPy array; None where they are the indices."""
+        names = self._names[self._known(kind)]
+        return None if names is None else names.array
+
+    def index_of(self, kind: str, vertex: Any) -> int:
+        """The index of a vertex within its kind, by its name; or checked, where the kind has no names.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({("author", "writes", "paper"): [("ann", 0), ("bob", 0)]})
+        >>> H.index_of("author", "bob"), H.index_of("paper", 0)
+        (1, 0)
+        """
+        names = self._names[self._known(kind)]
+        return checked_index(vertex, self._counts[kind], kind) if names is None else names.index_of(vertex)
+
+    def __getitem__(self, relation: str | Relation) -> Any:
+        """The Matrix of a relation, by ``(source kind, name, target kind)``, or by its name where one alone has it."""
+        return self._matrices[self._meant(relation)]
+
+    def __contains__(self, relation: Any) -> bool:
+        return relation in self._matrices or any(relation == name for _, name, _ in self.relations)
+
+    def __iter__(self) -> Iterator[Relation]:
+        return iter(self.relations)
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    @property
+    def device(self) -> str:
+        """Where the matrices lie: "cpu" or "cuda"."""
+        return next((str(matrix.device) for matrix in self._matrices.values()), "cpu")
+
+    def to(self, device: str) -> Self:
+        """The same on a device; itself where it lies there already. Errors are those of `Matrix.to`."""
+        if all(matrix.to(device) is matrix for matrix in self._matrices.values()):
+            return self
+        moved = object.__new__(type(self))
+        moved.__dict__ = {**self.__dict__, "_matrices": {key: made.to(device) for key, made in self._matrices.items()}}
+        return moved
+
+    def graph(self, relation: str | Relation) -> Graph:
+        """The directed Graph of a relation of vertices of one kind, with their names.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({("paper", "cites", "paper"): [("p2", "p1"), ("p3", "p2")]})
+        >>> H.graph("cites")
+        Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 'p2', 'p3', 'p1'
+        """
+        source, name, target = self._meant(relation)
+        if source != target:
+            raise ValueError(
+                f"{name} joins {source} and {target}, two kinds: H.homogeneous([{name!r}]).graph has vertices of both"
+            )
+        return Graph._made(self._matrices[source, name, target].csr, True, self._names[source])
+
+    def metapath(self, *path: str, weight: bool = False, semiring: Any = "plus_times") -> Any:
+        """How many paths there are along a series of relations, from each vertex of the first kind to each of the last.
+
+        Parameters
+        ----------
+        *path : str
+            Kinds and the relations between them in turn: ``"author", "writes", "paper", "cites", "paper"``. A relation
+            is followed backwards where it leads the other way, and among vertices of one kind with "rev_" before its
+            name.
+        weight : bool, default False
+            Whether an entry has the weight of the relation, rather than 1.
+        semiring : str or Semiring, default "plus_times"
+            Of the products: "plus_times" counts paths, or adds up products of weights; "min_plus" with weights has the
+            lengths of the shortest.
+
+        Returns
+        -------
+        Matrix
+            A row for each vertex of the first kind, a column for each of the last; `Graph` takes it where the two are
+            one.
+
+        Raises
+        ------
+        ValueError
+            When no such relation joins two kinds that follow each other, or a path does not begin and end with a kind.
+
+        References
+        ----------
+        Y. Sun et al., "PathSim", VLDB'11.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({
+        ...     ("author", "writes", "paper"): ([0, 1, 1], [0, 0, 1]), ("paper", "cites", "paper"): ([1], [0]),
+        ... })
+        >>> H.metapath("author", "writes", "paper", "cites", "paper").toarray().tolist()
+        [[0, 0], [1, 0]]
+        """
+        if len(path) < 3 or len(path) % 2 == 0:
+            raise ValueError(f"a path is a kind, a relation, a kind, and so on, and ends with a kind: not {path!r}")
+        steps = [self._step(*step, weight) for step in zip(path[:-2:2], path[1::2], path[2::2], strict=True)]
+        made = steps[0]
+        for step in steps[1:]:
+            made = made.mxm(step, semiring)
+        return made
+
+    def _step(self, source: str, name: str, target: str, weight: bool) -> Any:
+        found = self._matrices.get((source, name, target))
+        if found is None:
+            turned = self._matrices.get((target, name, source))
+            if turned is None and name.startswith(_REVERSED):
+                turned = self._matrices.get((target, name.removeprefix(_REVERSED), source))
+            if turned is None:
+                raise ValueError(f"no relation {name!r} joins {source!r} and {target!r}; there are {self._listed()}")
+            found = turned.T
+        return Matrix._of(found.csr.with_data(None).astype(np.int64)) if not weight else found
+
+    def homogeneous(self, relations: Iterable[str | Relation] | None = None) -> HomogeneousGraph:
+        """All vertices, and the edges of all relations, as one graph.
+
+        Parameters
+        ----------
+        relations : sequence of relations, optional
+            Only edges of these, between vertices of all kinds.
+
+        Returns
+        -------
+        HomogeneousGraph
+            The graph has weights where a relation has any; edges of the others weigh 1. `HomogeneousGraph.split` gives
+            results by kind.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({
+        ...     ("author", "writes", "paper"): [("ann", "p1"), ("bob", "p2")],
+        ...     ("paper", "cites", "paper"): [("p2", "p1")],
+        ... })
+        >>> both = H.homogeneous()
+        >>> both.graph, both.offsets, both.kind.tolist(), both.relation.tolist()
+        (Graph: 4 vertices, 3 arcs, directed, no weights, cpu, (0, 2, 4), [0, 0, 1, 1], [0, 0, 1])
+        >>> hpg.bfs(both.graph, both.offsets[0] + H.index_of("author", "bob")).level.tolist()
+        [-1, 0, 2, 1]
+        """
+        chosen = self.relations if relations is None else tuple(self._meant(one) for one in relations)
+        xp = array_module(self.device)
+        offsets = np.concatenate(([0], np.cumsum([self._counts[kind] for kind in self.kinds], dtype=np.int64)))
+        begin = dict(zip(self.kinds, offsets.tolist(), strict=False))
+        parts = [self._matrices[relation].csr for relation in chosen]
+        typed = [csr.dtype for csr in parts if csr.dtype is not None]
+        dtype = np.result_type(*typed) if typed else None
+        none = xp.zeros(0, np.int64)
+        source: Any = [csr.expand_rows() + begin[of] for csr, (of, _, _) in zip(parts, chosen, strict=True)]
+        target: Any = [csr.indices + begin[to] for csr, (_, _, to) in zip(parts, chosen, strict=True)]
+        codes = xp.repeat(xp.arange(len(parts)), xp.asarray([csr.nnz for csr in parts], np.int64)) if parts else none
+        n = int(offsets[-1])
+        # Parallel edges, of unlike relations, keep this order; numbers in place of weights say which is which.
+        source, target = (xp.concatenate(ends or [none]) for ends in (source, target))
+        numbered = CSR.from_coo(source, target, xp.arange(len(codes)), (n, n), duplicates="keep", copy=False)
+        weights = None
+        if dtype is not None:
+            weights = xp.concatenate([csr.astype(dtype).data for csr in parts])[numbered.data]
+        graph = Graph._made(numbered.with_data(weights, copy=False), True, None, not numbered.is_canonical())
+        kind = xp.repeat(xp.arange(len(self.kinds)), xp.asarray(np.diff(offsets)))
+        return HomogeneousGraph(graph, self.kinds, chosen, tuple(offsets.tolist()), kind, codes[numbered.data])
+
+    def to_pyg(self) -> Any:
+        """A HeteroData of PyTorch Geometric: ``edge_index`` and, of relations with weights, ``edge_weight``.
+
+        Names of vertices are left out: vertex i of a kind is the one of ``H.names(kind)[i]``. Tensors lie on the
+        device of the matrices. Without torch_geometric a MissingExtraError is raised.
+        """
+        try:
+            import torch
+            from torch_geometric.data import HeteroData  # type: ignore[import-not-found]
+        except ImportError as error:
+            raise MissingExtraError(error.name or "torch_geometric", "torch", "HeteroGraph.to_pyg") from None
+        data = HeteroData()
+        for kind in self.kinds:
+            data[kind].num_nodes = self._counts[kind]
+        for relation, matrix in self._matrices.items():
+            csr, xp = matrix.csr, array_module(matrix.device)
+            ends = xp.stack([csr.expand_rows(), csr.indices]).astype(np.int64, copy=False)
+            data[relation].edge_index = torch.from_dlpack(ends)
+            if csr.data is not None:
+                data[relation].edge_weight = torch.from_dlpack(csr.data.copy())
+        return data
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self._counts.items())
+        return f"HeteroGraph: {kinds}; {self._listed(True)}; {self.device}"
+
+    def _listed(self, counts: bool = False) -> str:
+        return ", ".join(
+            f"{source} {name} {target}" + (f" ({matrix.nnz:,})" if counts else "")
+            for (source, name, target), matrix in self._matrices.items()
+        )
+
+    def _known(self, kind: str) -> str:
+        if kind not in self._counts:
+            meant = did_you_mean(str(kind), self.kinds)
+            raise ValueError(f"there are no vertices of kind {kind!r}, but {', '.join(self.kinds)}{meant}")
+        return kind
+
+    def _meant(self, relation: str | Relation) -> Relation:
+        found = [one for one in self.relations if relation in (one, one[1])]
+        if len(found) != 1:
+            many = "is the name of several relations: give" if found else "is no relation of the graph; there are"
+            raise ValueError(f"{relation!r} {many} {', '.join(map(str, found)) or self._listed()}")
+        return found[0]
+
+
+def _checked(relation: Any) -> Relation:
+    if not (isinstance(relation, tuple) and len(relation) == 3 and all(isinstance(part, str) for part in relation)):
+        raise TypeError(f"a relation is called (source kind, name, target kind), three texts, not {relation!r}")
+    return relation

@@ -1,0 +1,113 @@
+"""Edges between vertices of several kinds: each kind is numbered by itself, over all relations in which it occurs."""
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.name_arrays import as_array, python_values
+from hpgraph.containers.names import Names, as_names
+from hpgraph.core.device import native, to_device
+from hpgraph.core.number import whole
+from hpgraph.interop.given_edges import edges_given
+from hpgraph.interop.vertex_ids import numbered_ends
+from hpgraph.scipy_api.matrix import Matrix
+
+
+def edges_of(data: Any, relation: tuple[str, str, str]) -> tuple[tuple[Any, Any], Any]:
+    """The ends of the edges, each ``(numbers, names or None, least count)``, and their weights or None."""
+    if hasattr(data, "tocsr") or isinstance(data, MatrixStorage):
+        csr = Matrix(data).csr
+        weight = None if csr.dtype == np.bool_ else csr.data
+        return ((csr.expand_rows(), None, csr.shape[0]), (csr.indices, None, csr.shape[1])), weight
+    if isinstance(data, tuple) and len(data) in (2, 3):
+        *ends, names = numbered_ends(data[0], data[1])
+        weight = None if len(data) == 2 else native(data[2])
+        weight = weight if weight is None or hasattr(weight, "dtype") else np.asarray(weight)
+    else:
+        # A number in place of names: whole numbers are indices.
+        given = edges_given(data, None, None, None, 0)
+        if given is None:
+            raise TypeError(
+                f"{relation!r}: no edges are known in {type(data).__name__}: give a table, a list of tuples, a tuple "
+                "of arrays (source, target[, weight]), or a sparse array"
+            )
+        ends, names, weight = [given["source"], given["target"]], given.get("names"), given["weight"]
+    return (_apart(ends[0], names), _apart(ends[1], names)), weight
+
+
+def _apart(numbers: Any, names: Any) -> tuple[Any, Any, int]:
+    """One end of the edges with ids of its own: both ends have one numbering, although their kinds may be two."""
+    if not len(numbers):
+        return np.zeros(0, np.int64), None, 0
+    if names is None:
+        return numbers, None, int(numbers.max()) + 1
+    used, own = np.unique(numbers, return_inverse=True)
+    called = as_array(python_values(as_array(names)[used]))
+    if called.dtype.kind in "iu":
+        return called[own], None, int(called.max()) + 1
+    return own, called, 0
+
+
+def numbered(columns: list[Any], given: Any, kind: str) -> tuple[list[Any], Names | None, int]:
+    """Indices within one kind for ids from several relations; the names of the kind, if it has any; and how many."""
+    named = any(names is not None for _, names, _ in columns)
+    if given is None and not named:
+        return [numbers for numbers, _, _ in columns], None, max((least for *_, least in columns), default=0)
+    if given is None:
+        distinct = chain.from_iterable(python_values(_called(column)) for column in columns)
+        given = as_array(list(dict.fromkeys(distinct)))
+    elif not hasattr(given, "__iter__") or isinstance(given, str | bytes):
+        count = whole(given, f"vertices: the number of {kind}")
+        if named:
+            raise ValueError(f"vertices: ids of {kind} are names, of which {count} must be given, not their number")
+        return [_indices(column, count, kind) for column in columns], None, count
+    given = given if hasattr(given, "__len__") else list(given)
+    names = as_names(given, len(given))
+    found = names if names is not None else Names(np.arange(len(given)))
+    # Beside names of text, or other objects, whole numbers are indices.
+    by_name = found.array.dtype.kind in "iuf"
+    places = [
+        _places(column, found, kind) if by_name or column[1] is not None else _indices(column, len(given), kind)
+        for column in columns
+    ]
+    return places, names, len(given)
+
+
+def _indices(column: tuple[Any, Any, int], count: int, kind: str) -> Any:
+    numbers, _, least = column
+    if least > count or (len(numbers) and int(numbers.min()) < 0):
+        raise IndexError(f"vertices: there are {count} of {kind}, and edges end at others, up to {least - 1}")
+    return numbers
+
+
+def _called(column: tuple[Any, Any, int]) -> np.ndarray[Any, Any]:
+    """The distinct ids of a column."""
+    numbers, names, _ = column
+    return np.unique(to_device(numbers, "cpu")) if names is None else names
+
+
+def _places(column: tuple[Any, Any, int], names: Names, kind: str) -> Any:
+    numbers, called, _ = column
+    ids = to_device(numbers, "cpu") if called is None else called
+    place = names.places_of(ids)
+    if (place < 0).any():
+        raise ValueError(f"vertices: there is no {kind} {python_values(ids[place < 0])[0]!r}, at which an edge ends")
+    place = place if called is None else place[numbers]
+    return to_device(place, "cuda" if hasattr(numbers, "__cuda_array_interface__") else "cpu")
+
+
+def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], Any], dict[str, Any]]:
+    """The relations of a HeteroData, and how many vertices there are of each kind, or the names given for them."""
+    relations = {}
+    for relation in data.edge_types:
+        weight = getattr(data[relation], "edge_weight", None)
+        source, target = _array(data[relation].edge_index)
+        relations[relation] = (source, target) if weight is None else (source, target, _array(weight).reshape(-1))
+    return relations, {**{kind: int(data[kind].num_nodes) for kind in data.node_types}, **(vertices or {})}
+
+
+def _array(tensor: Any) -> Any:
+    # One on the GPU stays there.
+    return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
