@@ -17,6 +17,7 @@ COMMANDS = {
     "communities": ("communities", "Louvain, Leiden and labels beside other libraries"),
     "planted": ("planted", "how much searches find of communities that were planted, beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
+    "temporal": ("temporal", "paths and motifs in time on generated contacts"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),

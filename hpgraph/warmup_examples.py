@@ -36,6 +36,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("core numbers, small graph", partial(hpg.core_number, web)),
         ("louvain, small graph", partial(hpg.louvain, groups)),
         ("labels, small graph", partial(hpg.label_propagation_communities, groups)),
+        ("paths, walks and motifs in time", partial(_in_time, source, target)),
         ("Leiden", lambda: hpg.modularity(both, hpg.leiden(both, seed=1))),
         ("clusters by eigenvectors", partial(hpg.spectral_clustering, groups, 6)),
         ("betweenness, directed", partial(hpg.betweenness_centrality, debian, sources=500, seed=7)),
@@ -107,6 +108,14 @@ def _layouts() -> None:
     road = road.subgraph(np.flatnonzero(label == np.bincount(label).argmax()), names=False)
     hpg.layout.spectral(road)
     hpg.layout.force_atlas2(road, max_iter=1)
+
+
+def _in_time(source: Any, target: Any) -> None:
+    for time in (np.arange(len(source)), np.arange(len(source)) / 2):
+        T = hpg.TemporalGraph({"source": source, "target": target, "time": time})
+        hpg.temporal_closeness(T)
+    T = hpg.TemporalGraph({"source": source, "target": target, "time": np.arange(len(source))})
+    hpg.temporal_betweenness(T), hpg.temporal_katz(T), hpg.temporal_pagerank(T), hpg.temporal_motifs(T, 10)
 
 
 def _matrices(web: hpg.Graph) -> None:

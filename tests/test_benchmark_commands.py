@@ -139,3 +139,10 @@ def test_planted_communities(run: Callable[..., str]) -> None:
     words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
     found = dict(line.split(maxsplit=1) for line in run(*words).splitlines()[2:])
     assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden"))
+
+
+def test_temporal(tmp_path: Path, run: Callable[..., str]) -> None:
+    output = tmp_path / "temporal.json"
+    printed = run("temporal", "--people", "40", "--contacts", "2000", "--repeats", "1", "--output", str(output))
+    results = json.loads(output.read_text())["temporal"]["results"]
+    assert "closeness, hops, all pairs" in printed and all(result["median_s"] > 0 for result in results)

@@ -145,6 +145,17 @@ def endless():
     nap[0] = 100
     hpg.run(Patient, G)
 """,
+    "paths in time": """
+rows = 200_000
+T = hpg.TemporalGraph({"source": rng.integers(0, n, rows), "target": rng.integers(0, n, rows), "time": np.arange(rows)})
+def ready():
+    hpg.temporal_betweenness(T, [0], end=10)
+    hpg.temporal_closeness(T, [0], end=10)
+def endless():
+    for _ in range(20):
+        hpg.temporal_closeness(T)
+        hpg.temporal_betweenness(T)
+""",
     "a matrix product": """
 rows = 20_000
 row, column = np.repeat(np.arange(rows), 300), rng.integers(0, rows, 300 * rows)

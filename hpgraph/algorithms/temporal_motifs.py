@@ -49,6 +49,7 @@ def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 1), (1, 2, 3), (2, 0, 4), (0, 1, 9)])
     >>> found = hpg.temporal_motifs(T, span=5)
     >>> found[4, 3].item(), found.sum().item()
@@ -122,10 +123,11 @@ def contact_statistics(T: TemporalGraph) -> ContactStatistics:
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, t) for t in (0, 1, 2, 30, 31, 32)])
     >>> found = hpg.contact_statistics(T)
     >>> found.count.tolist(), found.mean.tolist(), round(found.burstiness.item(), 2)
-    ([6], [6.4], 0.27)
+    ([6], [6.4], 0.26)
     """
     checked(T)
     xp, source, target = array_module(T.device), T.source.astype(np.int64), T.target.astype(np.int64)
@@ -155,5 +157,5 @@ def contact_statistics(T: TemporalGraph) -> ContactStatistics:
         spread = sums(one * one, both, group) * sums(two * two, both, group)
         memory = xp.where(number > 2, sums(one * two, both, group) / xp.sqrt(spread), np.nan)
     n = max(T.n_vertices, 1)
-    ends = (part.astype(T.source.dtype) for part in (pairs // n, pairs % n))
-    return named(ContactStatistics(*ends, number + 1, mean, deviation, burstiness, memory), T)
+    source, target = (part.astype(T.source.dtype) for part in (pairs // n, pairs % n))
+    return named(ContactStatistics(source, target, number + 1, mean, deviation, burstiness, memory), T)

@@ -132,6 +132,7 @@ def earliest_arrival(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(1, 2, 1), (0, 1, 2), (1, 3, 5)], duration=1)
     >>> hpg.earliest_arrival(T, 0).tolist()
     [1.0, 3.0, inf, 6.0]
@@ -162,6 +163,7 @@ def latest_departure(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(1, 2, 1), (0, 1, 2), (1, 3, 5)], duration=1)
     >>> hpg.latest_departure(T, 3).tolist()
     [2.0, 5.0, -inf, 6.0]
@@ -187,6 +189,7 @@ def fastest_duration(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 0), (0, 1, 4), (1, 2, 7)])
     >>> hpg.fastest_duration(T, 0).tolist()
     [0.0, 0.0, 3.0]
@@ -210,6 +213,7 @@ def fewest_hops(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 1), (0, 2, 3), (1, 2, 2), (2, 3, 2)])
     >>> hpg.fewest_hops(T, 0).tolist(), hpg.fewest_hops(T, 0, strict=False).tolist()
     ([0, 1, 1, -1], [0, 1, 1, 3])
@@ -253,6 +257,7 @@ def temporal_reach(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 0), (1, 2, 5), (2, 3, 6)])
     >>> hpg.temporal_reach(T).tolist(), hpg.temporal_reach(T, within=3).tolist()
     ([4, 3, 2, 1], [2, 3, 2, 1])
@@ -305,6 +310,7 @@ def temporal_closeness(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2)])
     >>> hpg.temporal_closeness(T).tolist()
     [0.0, 1.0, 1.5]

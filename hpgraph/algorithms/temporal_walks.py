@@ -50,6 +50,7 @@ def temporal_betweenness(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("bob", "eve", 3), ("eve", "ann", 1)])
     >>> hpg.temporal_betweenness(T, normalized=False).tolist()
     [0.0, 1.0, 0.0]
@@ -96,6 +97,7 @@ def temporal_katz(T: TemporalGraph, alpha: float = 0.1, *, start: Any = None, en
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 1), (1, 2, 2), (2, 0, 1)])
     >>> hpg.temporal_katz(T, 0.5).tolist()
     [0.5, 0.5, 0.75]
@@ -139,6 +141,7 @@ def temporal_pagerank(
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([(0, 1, 1), (1, 2, 2), (0, 2, 3)])
     >>> hpg.temporal_pagerank(T).argmax().item()
     2

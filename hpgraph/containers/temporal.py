@@ -70,6 +70,7 @@ class TemporalGraph:
 
     Examples
     --------
+    >>> import hpgraph as hpg
     >>> T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("ann", "bob", 5)])
     >>> T
     TemporalGraph: 3 vertices, 3 arcs from 1 to 5, directed, no weights, cpu, named 'ann', 'bob', 'eve'
@@ -105,16 +106,17 @@ class TemporalGraph:
         named = names if names is not None else n_vertices
         given = public("interop").edges_given(ends, source, target, weight, named) or {}
         called = given.get("names") if names is None or isinstance(names, bool) else as_array(list(names))
-        self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
+        weights = self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
         self._names: Names | None = as_names(called, self.n_vertices)
-        self.directed, self.weight = bool(directed), given.get("weight")
+        # A copy, as of the other columns: the user's own may change.
+        self.directed, self.weight = bool(directed), None if weights is None else weights.copy()
         for what, column in (("times", moments), ("durations", spans)):
             if column.shape != self.source.shape:
                 raise ValueError(f"columns must have one length, not {len(column)} {what} for {len(self.source)} arcs")
         self._take_times(moments, spans, unit)
 
-    def _take_ends(self, given: dict[str, Any], n_vertices: int | None) -> None:
-        """Check ends and weights as `Graph` does, which is built once."""
+    def _take_ends(self, given: dict[str, Any], n_vertices: int | None) -> Any:
+        """Check ends and weights as `Graph` does, which is built once; returns the weights."""
         arcs = (given[name] for name in ("source", "target", "weight"))
         self.source, self.target, weight = (np.asarray(one) if isinstance(one, list) else one for one in arcs)
         csr = adjacency.from_arcs(
@@ -122,6 +124,7 @@ class TemporalGraph:
         )
         self.n_vertices, self.device = int(csr.shape[0]), device_of(self.source)
         self.source, self.target = (end.astype(csr.indices.dtype) for end in (self.source, self.target))
+        return weight
 
     def _take_times(self, moments: Any, spans: Any, unit: Any) -> None:
         """Durations and times in one type and one unit, and all rows in the order of time."""
@@ -131,7 +134,7 @@ class TemporalGraph:
             finest = np.promote_types(_swapped(self._unit), unit)
             moments = moments.view(self._unit).astype(_swapped(finest)).view(np.int64)
             spans, self._unit = spans.view(unit).astype(finest).view(np.int64), _swapped(finest)
-        kind, xp = np.result_type(moments, spans), array_module(self.device)
+        kind, xp = np.result_type(moments.dtype, spans.dtype), array_module(self.device)
         self._time, self._duration = (to_device(one, self.device).astype(kind) for one in (moments, spans))
         if len(self._time) and bool((self._duration < 0).any()):
             raise ValueError("duration must not be negative: an arc reaches its target when it leaves or later")
@@ -208,6 +211,7 @@ class TemporalGraph:
 
         Examples
         --------
+        >>> import hpgraph as hpg
         >>> T = hpg.TemporalGraph({"source": [0, 0, 1], "target": [1, 1, 2], "time": [1.0, 2.0, 4.0]})
         >>> T.between(1, 4)
         Graph: 3 vertices, 1 arcs, directed, int64 weights, cpu
@@ -219,13 +223,15 @@ class TemporalGraph:
     def _rows_before(self, number: Any, side: Any = "left") -> int:
         if isinstance(number, float) and math.isinf(number):
             return 0 if number < 0 else self.n_edges
-        return int(array_module(self.device).searchsorted(self._time, self._time.dtype.type(number), side))
+        xp = array_module(self.device)
+        return int(xp.searchsorted(self._time, xp.asarray([number], self._time.dtype), side)[0])
 
     def snapshot(self, t: Any) -> Graph:
         """The graph of the arcs under way at an instant: ``time <= t < time + duration``, or ``time == t``.
 
         Examples
         --------
+        >>> import hpgraph as hpg
         >>> hpg.TemporalGraph([(0, 1, 2, 3), (1, 2, 4, 1)]).snapshot(4).n_edges
         2
         """
@@ -252,6 +258,7 @@ class TemporalGraph:
 
         Examples
         --------
+        >>> import hpgraph as hpg
         >>> T = hpg.TemporalGraph([(0, 1, 0), (1, 2, 3), (2, 0, 4)])
         >>> [(int(begin), G.n_edges) for begin, G in T.windows(2)]
         [(0, 1), (2, 1), (4, 1)]
@@ -290,6 +297,7 @@ class TemporalGraph:
 
         Examples
         --------
+        >>> import hpgraph as hpg
         >>> hpg.TemporalGraph([(0, 1, 0), (0, 1, 10)]).decay(10).weights.tolist()
         [1.5]
         """
