@@ -101,4 +101,5 @@ def as_graph(obj: Any) -> Graph:
 
 def as_simple(obj: Any, weight: str = "min") -> Graph:
     """`as_graph` for what parallel edges make no difference to, or cannot serve: these are one, of that weight."""
-    return as_graph(obj).simple(weight)
+    graph = as_graph(obj)
+    return graph.simple(weight) if graph.multigraph else graph

@@ -40,6 +40,8 @@ class GraphLayouts:
     out_csr: CSR
     _names: Names | None
     _layouts: Layouts
+    # Whether parallel edges were kept; then a row of `out_csr` may hold a target more than once.
+    multigraph = False
     # The GPU that it was copied to by number, if that was not the current one.
     _index: int | None = None
     # Where the arcs are: read in pages, or on a cluster's workers, and then there is no `out_csr`; divided between
@@ -57,6 +59,7 @@ class GraphLayouts:
 
     def _hold(self, layouts: Layouts) -> Self:
         self._layouts, self.out_csr = layouts, layouts["out_csr"]
+        self.multigraph = bool(layouts.get("multigraph"))
         csr = self.out_csr
         return self._take_facts(csr, csr.nnz, csr.indices.dtype, csr.device)
 
@@ -94,11 +97,6 @@ class GraphLayouts:
     def directed(self) -> bool:
         """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
         return bool(self._layouts.once("directed", lambda: not adjacency.is_symmetric(self.out_csr, self.multigraph)))
-
-    @property
-    def multigraph(self) -> bool:
-        """Whether parallel edges were kept; then a row of `out_csr` may hold a target more than once."""
-        return bool(self._layouts.get("multigraph"))
 
     def simple(self, weight: str = "min") -> Self:
         """The graph with each of its parallel edges once; itself if none were kept.
