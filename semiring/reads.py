@@ -4,7 +4,7 @@ import dis
 import itertools
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 # Through these a function reads variables that its bytecode does not name.
@@ -32,6 +32,25 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
             taken = here.opname.startswith("LOAD") and place == len(named) - 1 and following.opname == "LOAD_ATTR"
             found[name] = known | {following.argval} if taken else None
     return MappingProxyType(found)
+
+
+def given_attribute(function: FunctionType, parameter: str) -> FunctionType:
+    """A function that reads one attribute of a parameter, as one that is given the attribute in the parameter's place.
+
+    Loads of the attribute become no operations, so that everything else that is seen in the bytecode stays seen.
+    """
+    code, instructions = bytearray(function.__code__.co_code), list(dis.get_instructions(function.__code__))
+    ends = [one.offset for one in instructions[2:]] + [len(code)]
+    for (here, following), end in zip(itertools.pairwise(instructions), ends, strict=True):
+        named = here.argval if isinstance(here.argval, tuple) else (here.argval,)
+        if "_FAST" in here.opname and named[-1] == parameter and following.opname == "LOAD_ATTR":
+            code[following.offset : end] = bytes((dis.opmap["NOP"], 0)) * ((end - following.offset) // 2)
+    made = FunctionType(
+        function.__code__.replace(co_code=bytes(code)), function.__globals__, function.__name__, function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+    return made
 
 
 def reads_properties(function: Callable[..., Any]) -> tuple[bool, ...]:

@@ -227,9 +227,14 @@ def with_weights(
     if not (weight is None or isinstance(weight, bool | str)):
         raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
     if isinstance(G, Graph):
-        if isinstance(weight, str) and weight != "weight":
-            raise ValueError(f"weight={weight!r}: a Graph has weights without a name, which weight=True reads")
         graph = as_graph(G)
+        if isinstance(weight, str) and weight != "weight":
+            if weight not in graph.edge_columns:
+                raise ValueError(
+                    f"weight={weight!r}: a Graph has weights without a name, which weight=True reads, and this one has "
+                    "no column of edges of that title"
+                )
+            graph = graph._weighted_by(weight)
     elif is_networkx(G):
         attribute = weight if isinstance(weight, str) else "weight" if weight else None
         graph = Graph.from_edges(**edges_of_networkx(G, attribute), duplicates=duplicates)

@@ -266,8 +266,3 @@ class GraphLayouts:
     def weights(self) -> Any:
         """Weight of each arc in the order of `out_csr`: array of shape (n_edges,), read-only; or None."""
         return read_only(self.out_csr.data)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all layouts built so far; arrays that layouts share count once."""
-        return self._layouts.nbytes

@@ -2,12 +2,14 @@
 
 import operator
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from hpgraph.containers.columns import plain_of
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import VertexTable, by_vertex, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
@@ -22,6 +24,19 @@ class Edges(NamedTuple):
     source: Any
     target: Any
     weight: Any
+
+
+class EdgeTable(ResultTable, columns=(), ends=("source", "target"), edges=True):
+    """A table with a row for each edge: `to_pandas`, `to_arrow`, `top`, and a look in a notebook."""
+
+    def __init__(self, edges: Edges, columns: dict[str, Any], names: Any) -> None:
+        self._held, self._names = {**edges._asdict(), **columns}, names
+
+    def _values(self) -> dict[str, Any]:
+        return {title: plain_of(column) for title, column in self._held.items() if column is not None}
+
+    def __repr__(self) -> str:
+        return f"<EdgeTable: {len(self._held['source']):,} edges, {', '.join(self._values())}>"
 
 
 class GraphLookup(GraphStorage):
@@ -213,7 +228,11 @@ class GraphLookup(GraphStorage):
         """
         return table_of(self, columns)
 
-    def edges(self, *, names: bool = False, both_ways: bool = False) -> Edges:
+    @overload
+    def edges(self, *, names: bool = False, both_ways: bool = False, columns: Literal[False] = False) -> Edges: ...
+    @overload
+    def edges(self, *, names: bool = False, both_ways: bool = False, columns: Literal[True]) -> EdgeTable: ...
+    def edges(self, *, names: bool = False, both_ways: bool = False, columns: bool = False) -> Edges | EdgeTable:
         """All edges, as arrays.
 
         Parameters
@@ -225,11 +244,16 @@ class GraphLookup(GraphStorage):
             Whether an edge of an undirected graph is given in both directions, as it is stored: then edge k is the one
             of ``G.weights[k]``, and of ``G.filter(edges=...)``. Otherwise it is given once, from the lower index.
 
+        columns : bool, default False
+            Whether to give a table with the columns of edges, too.
+
         Returns
         -------
-        Edges
+        Edges or EdgeTable
             A named tuple of `source`, `target` and `weight`, the last None where the graph has no weights; ordered by
-            source, then target. ``Graph.from_edges(*G.edges(), len(G), G.directed)`` has the same edges.
+            source, then target. ``Graph.from_edges(*G.edges(), len(G), G.directed)`` has the same edges. With
+            `columns` a table, with ends by name in what ``to_pandas()``, ``to_arrow()`` and ``top(k, by=...)`` return;
+            ``hpg.from_edges(table, columns=True)``, and data frames of Polars, take it as it is.
 
         Examples
         --------
@@ -237,7 +261,12 @@ class GraphLookup(GraphStorage):
         >>> source, target, weight = G.edges()
         >>> source.tolist(), target.tolist(), weight.tolist()
         ([0, 1], [1, 2], [0.5, 2.0])
+        >>> G.with_columns(edges={"year": [2019, 2024]}).edges(columns=True).top(1, by="year")
+        [(1, 2, 2024)]
         """
+        if columns:
+            held = {title: self.edge_column(title, both_ways=both_ways) for title in self.edge_columns}
+            return EdgeTable(self.edges(both_ways=both_ways), held, self._names)
         csr = self.out_csr
         source, target, weight = csr.expand_rows(), csr.indices, csr.data
         if not both_ways and not self.directed:

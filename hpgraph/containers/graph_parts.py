@@ -6,18 +6,21 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers import adjacency
+from hpgraph.containers.columns import NO_COLUMNS
 from hpgraph.containers.graph_lookup import GraphLookup
 from hpgraph.containers.names import Names
+from hpgraph.containers.public import public
 from hpgraph.core.device import array_module, native, to_device, unmasked
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_index_unary
 from hpgraph.semiring.entry import entry_function
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.reads import given_attribute, reads
 
 
 class GraphParts(GraphLookup):
-    """The parts. A part keeps the names of its vertices; where there were none, their indices become names."""
+    """The parts, with their columns. A part keeps the names of its vertices; without any, indices become names."""
 
     def subgraph(self, vertices: Any, *, names: bool = True) -> Self:
         """The graph between some vertices: these, and the edges of which both ends are among them.
@@ -52,7 +55,8 @@ class GraphParts(GraphLookup):
         ([1, 3], [0, 2])
         """
         chosen = self._chosen(vertices, "vertices")
-        return self._between(self._arcs_among(chosen), chosen, names)
+        arcs = self._arcs if self._columns_held.edges else self._arcs_among(chosen)
+        return self._between(arcs, chosen, names)
 
     def edge_subgraph(self, edges: Any) -> Self:
         """The graph of some edges: these, and the vertices at their ends; otherwise as `subgraph`.
@@ -103,15 +107,23 @@ class GraphParts(GraphLookup):
         edges : array of bool, or function, optional
             A flag for each arc in the order of ``G.edges(both_ways=True)``; or ``f(source, weight, target)``, compiled
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
-            none. Of an undirected graph it is asked once an edge, its source being the lower index.
+            none. If the second parameter is called ``edge``, the function gets ``edge.weight`` and the columns of
+            edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id``. Of an undirected graph it is
+            asked once an edge, its source being the lower index.
         vertices : array of bool, Bitmask, array or sequence of vertices, optional
             Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
+
+        Returns
+        -------
+        Graph
+            With the columns of what is kept.
 
         Raises
         ------
         ValueError, TypeError, CompileError
-            When there are not as many flags as arcs; when, in an undirected graph, they keep an arc and not its
-            reverse; when `edges` is neither flags nor a function of three arguments, or does not compile.
+            When there are not as many flags as arcs; when a column is not there; when, in an undirected graph, they
+            keep an arc and not its reverse; when `edges` is neither flags nor a function of three arguments, or does
+            not compile.
 
         Examples
         --------
@@ -120,8 +132,11 @@ class GraphParts(GraphLookup):
         Graph: 3 vertices, 1 arcs, directed, int64 weights, cpu
         >>> G.filter(edges=G.weights < 3, vertices=G.out_degree > 0).n_edges
         2
+        >>> G = G.with_columns(edges={"year": [2019, 2024, 2021]})
+        >>> G.filter(edges=lambda source, edge, target: edge.year > 2020).edge_column("year").tolist()
+        [2024, 2021]
         """
-        kept = self.out_csr
+        kept = self._arcs
         if callable(edges):
             kept = self._where(edges)
         elif edges is not None:
@@ -134,7 +149,7 @@ class GraphParts(GraphLookup):
             kept = self._of_arcs(flags)
         if vertices is not None:
             return self._between(kept, self._chosen(vertices, "vertices"), True)
-        return self._made(kept, self._kind_of_parts(), self._names, self.multigraph)
+        return self._part(kept, self._kind_of_parts(), self._names)
 
     def reverse(self) -> Self:
         """The graph whose arcs go the other way, over the same arrays; itself if undirected.
@@ -148,6 +163,9 @@ class GraphParts(GraphLookup):
 
     def _reversed(self) -> Any:
         turned = self._made(self.in_csr, True, self._names, self.multigraph)
+        if self._columns_held is not NO_COLUMNS:
+            arcs = self.numbered_in_csr.data if self._columns_held.edges else None
+            turned._columns_held = self._columns_held.cut(arcs)
         turned._layouts["in_csr"] = self.out_csr
         return turned
 
@@ -170,7 +188,7 @@ class GraphParts(GraphLookup):
 
     def _between(self, csr: CSR, chosen: Bitmask, names: bool) -> Self:
         part, vertices = kernels(self.device).induced(csr, chosen)
-        return self._made(part, self._kind_of_parts(), self._names_of(vertices) if names else None, self.multigraph)
+        return self._part(part, self._kind_of_parts(), self._names_of(vertices) if names else None, vertices)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         """The arcs of which some have both ends among these vertices."""
@@ -190,9 +208,10 @@ class GraphParts(GraphLookup):
 
     def _of_arcs(self, flags: Any) -> CSR:
         """The flagged arcs; of an undirected graph, both of an edge."""
-        csr = self.out_csr
+        csr = self._arcs
         kept = kernels(self.device).keep_entries(csr, flags)
-        if kept.nnz < csr.nnz and not self.directed and not adjacency.is_symmetric(kept, self.multigraph):
+        unlike = kept.nnz < csr.nnz and not self.directed
+        if unlike and not adjacency.is_symmetric(kept.pattern, self.multigraph):
             raise ValueError(
                 "edges keeps an arc of an undirected graph and not its reverse: flag both, or filter the arcs of "
                 "hpg.Graph(G, directed=True)"
@@ -202,10 +221,33 @@ class GraphParts(GraphLookup):
     def _where(self, holds: Callable[..., Any]) -> CSR:
         function = Function(holds)
         if function.n_arguments != 3:
-            raise TypeError(f"edges must be a function of (source, weight, target), not of {function.n_arguments}")
-        csr, predicate = self.out_csr, get_index_unary(_asked(function.python, self.directed), "bool")
+            raise TypeError(
+                "edges must be a function of (source, weight, target) or (source, edge, target), not of "
+                f"{function.n_arguments} parameters"
+            )
+        if function.python.__code__.co_varnames[1] == "edge":
+            return self._where_columns(function.python)
+        return self._selected(function.python, self.out_csr)
+
+    def _where_columns(self, holds: Any) -> CSR:
+        """The arcs for which a function of an edge's attributes holds; one that reads one column gets it as weight."""
+        ends, edge = [read for name, read in reads(holds).items() if name != "edge"], reads(holds)["edge"]
+        if edge is None or len(edge) > 1 or any(read is None or not read <= {"id"} for read in ends):
+            return self._of_arcs(public("EdgeVertexProgram")._flags_where(self, holds))
+        (title,) = edge or ("weight",)
+        graph = self if title == "weight" else self._weighted_by(title)
+        for parameter in reads(holds):
+            holds = given_attribute(holds, parameter)
+        return self._selected(holds, graph.out_csr)
+
+    def _selected(self, holds: Any, csr: CSR) -> CSR:
+        """The arcs for which ``holds(source, weight, target)``, of the weights that `csr` has."""
+        predicate, backend = get_index_unary(_asked(holds, self.directed), "bool"), kernels(self.device)
         dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
-        return kernels(self.device).select_entries(csr, entry_function(predicate, dtype, bool, bool))
+        asked = entry_function(predicate, dtype, bool, bool)
+        if self._columns_held.edges:
+            return backend.keep_entries(self._arcs, backend.map_entries(csr, asked))
+        return backend.select_entries(csr, asked)
 
     def _shown(self, vertex: int) -> str:
         return repr(vertex if self._names is None else self._names.array[vertex].item())

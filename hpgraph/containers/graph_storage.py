@@ -1,12 +1,13 @@
 """What a graph holds, vertices 0..n-1 and their arcs and names: how it is made, saved, moved and shown."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph_layouts import GraphLayouts
+from hpgraph.containers.columns import NO_COLUMNS, Columns, alike_both_ways, as_columns, of_rows
+from hpgraph.containers.graph_columns import GraphColumns
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.public import public
 from hpgraph.containers.result_table import html_table
@@ -19,7 +20,7 @@ from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 _QUICKLY_CHECKED = 1 << 22
 
 
-class GraphStorage(GraphLayouts):
+class GraphStorage(GraphColumns):
     """The arcs of a graph, with the names of its vertices; `hpgraph.Graph` describes the arguments."""
 
     @each_warning_once()
@@ -52,6 +53,8 @@ class GraphStorage(GraphLayouts):
             both, keep = directed is False, duplicates == "keep"
             csr, own = adjacency.of(data, both_ways=both, copy=copy, duplicates=duplicates, sparse=sparse), None
         self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]), keep)
+        if isinstance(data, GraphColumns) and csr is data.out_csr:
+            self._columns_held = data._columns_held
         if device is not None:
             # On several devices it is of another class.
             moved = self.to(device)
@@ -68,6 +71,8 @@ class GraphStorage(GraphLayouts):
         names: Iterable[Any] | Literal[False] | None = None,
         *,
         duplicates: Duplicates | None = None,
+        columns: Mapping[str, Any] | None = None,
+        vertex_columns: Mapping[str, Any] | None = None,
     ) -> Self:
         """A graph of the arcs ``source[k] -> target[k]`` on the device of the arrays. Loops are kept.
 
@@ -85,6 +90,10 @@ class GraphStorage(GraphLayouts):
             A name for each vertex. False says that ids are indices, however few of them are used.
         duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`.
+        columns, vertex_columns : dict of arrays or sequences, optional
+            Further values of each arc, and of each vertex, by title: numbers, or text, which is kept as codes and
+            categories. Of an edge given more than once the values are those of the row whose weight is kept (the first
+            of several); "sum" adds them up, and refuses text. `edge_column` and `with_columns` say more.
 
         Raises
         ------
@@ -108,7 +117,15 @@ class GraphStorage(GraphLayouts):
         csr = adjacency.from_arcs(
             source, target, weight, n_vertices, both_ways=directed is False, duplicates=duplicates, sparse=sparse
         )
-        return cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
+        made = cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
+        if columns is not None or vertex_columns is not None:
+            given = as_columns(columns, len(source), "columns", csr.device)
+            of_arcs = of_rows(csr, (source, target), weight, given, directed is False, duplicates) if given else {}
+            if directed is None:
+                made._layouts["directed"] = made.directed or not alike_both_ways(csr, of_arcs, made.multigraph)
+            of_vertices = as_columns(vertex_columns, csr.shape[0], "vertex_columns", csr.device)
+            made._columns_held = Columns(of_arcs, of_vertices)
+        return made
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:
@@ -223,6 +240,9 @@ class GraphStorage(GraphLayouts):
             layouts = type(layouts)(**kept)
         with wanted.here:
             graph._hold(layouts.to(wanted.kind, "the graph"))
+        if self._columns_held is not NO_COLUMNS:
+            with wanted.here:
+                graph._columns_held = self._columns_held.to(wanted.kind)
         # Anywhere else than on the current GPU it says so when it is used.
         graph._index = wanted.indices[0] if wanted.indices else None
         return graph
@@ -230,16 +250,18 @@ class GraphStorage(GraphLayouts):
     def __getstate__(self) -> dict[str, Any]:
         # What can be built again is left out.
         kept = {name: self._layouts.get(name) for name in ("directed", "multigraph")}
-        return {"out_csr": self.out_csr, "names": self.names, **kept}
+        return {"out_csr": self.out_csr, "names": self.names, "columns": self._columns_held, **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         names = state["names"]
         names = None if names is None else Names(names)
         self._set(state["out_csr"], state["directed"], names, bool(state.get("multigraph")))
+        self._columns_held = state.get("columns", NO_COLUMNS)
 
     def __repr__(self) -> str:
         return "Graph: " + ", ".join(
             [f"{self.n_vertices:,} vertices", f"{self.n_edges:,} arcs", *self._kind(), str(self.device)]
+            + ([f"columns {', '.join(self.edge_columns)}"] if self.edge_columns else [])
             + ([] if self._names is None else [f"named {self._names.some}"])
         )
 

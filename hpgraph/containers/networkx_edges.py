@@ -1,5 +1,6 @@
 """The edges of a NetworkX graph, as `Graph.from_edges` takes them; nothing here imports NetworkX."""
 
+from collections.abc import Mapping
 from itertools import chain
 from numbers import Integral, Real
 from operator import itemgetter
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.columns import as_column, taken
 from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.formats.duplicates import merge_runs
 
@@ -16,8 +18,8 @@ def is_networkx(source: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(source).__mro__)
 
 
-def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given."""
+def edges_of_networkx(graph: Any, weight: str | None = "weight", columns: Any = None) -> dict[str, Any]:
+    """What `Graph.from_edges` is to be given; `columns`: further attributes of the edges, True being all there are."""
     nodes = list(graph)
     rows = rows_of(graph, nodes)
     indptr, target = neighbors_of(nodes, rows)
@@ -30,7 +32,13 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
         once = source <= target
         source, target = source[once], target[once]
         weights = None if weights is None else weights[once]
+    further = {}
+    if columns is not None:
+        further = _attributes(_dicts_of(graph, rows), columns, "columns", weight)
+        if not graph.is_directed():
+            further = {title: taken(column, once) for title, column in further.items()}
     return {
+        **({"columns": further} if further else {}),
         "source": source,
         "target": target,
         "weight": weights,
@@ -72,13 +80,34 @@ def _every_value(graph: Any, rows: list[Any], weight: str, default: float = 1) -
     """An attribute of all edges, parallel ones one by one."""
     if not any(chain.from_iterable(row.values() for row in rows)):
         return None
-    edges = list(chain.from_iterable(row.values() for row in rows))
-    if graph.is_multigraph():
-        edges = list(chain.from_iterable(edge.values() for edge in edges))
     try:
-        return values_in(edges, weight, default)
+        return values_in(_dicts_of(graph, rows), weight, default)
     except TypeError:
         raise TypeError(_unfit(graph, weight)) from None
+
+
+def _dicts_of(graph: Any, rows: list[Any]) -> list[Any]:
+    """The attributes of all edges, parallel ones one by one."""
+    edges = list(chain.from_iterable(row.values() for row in rows))
+    return list(chain.from_iterable(edge.values() for edge in edges)) if graph.is_multigraph() else edges
+
+
+def node_columns(graph: Any, columns: Any) -> dict[str, Any]:
+    """Attributes of the nodes, in their order, as columns."""
+    return _attributes([graph.nodes[node] for node in graph], columns, "vertex_columns")
+
+
+def _attributes(held: list[Any], columns: Any, argument: str, weight: str | None = None) -> dict[str, Any]:
+    """Some attributes, from one dict for each edge or node, as columns; True is all."""
+    if isinstance(columns, Mapping):
+        return dict(columns)
+    known = dict.fromkeys(title for one in held for title in one)
+    titles = [title for title in known if title != weight] if columns is True else list(columns)
+    for title in titles:
+        if title not in known:
+            there = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"{argument}: the graph has no attribute {title!r}; it has {there}")
+    return {title: as_column([one.get(title) for one in held], f"{argument}: {title!r}") for title in titles}
 
 
 def values_in(edges: list[Any], name: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:

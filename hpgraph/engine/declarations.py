@@ -36,7 +36,7 @@ from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.monoid import BUILTIN, Monoid, without_terminal
-from hpgraph.semiring.reads import reads
+from hpgraph.semiring.reads import given_attribute, reads
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
 
 _ATTRIBUTES = (
@@ -78,6 +78,7 @@ class Declarations:
         self.parameters: dict[str, Parameter] = declared(program, Parameter)
         self.functions = self._copies({name: function_of(program, name) for name in program._functions})
         self.functions["converged"] = function_of(program, "converged")
+        self.column = self._column()
         self.updates_alone = updates_alone(program)
         self._read_reduce(program)
         self.beginnings = self._beginnings()
@@ -145,6 +146,36 @@ class Declarations:
         copies = copy_functions(plain.values(), snapshot=self._snapshot)
         return {**functions, **dict(zip(plain, copies, strict=True))}
 
+    def _column(self) -> str | None:
+        """The column of edges that functions read as ``edge.title``; their parameter becomes the weight that it is."""
+        given = {name: self.functions.get(name) for name in ("gather", "edge_cond")}
+        seconds = {name: list(reads(function).items())[1] for name, function in given.items()
+                   if isinstance(function, FunctionType)}  # fmt: skip
+        columns = frozenset[str]().union(*(read for called, read in seconds.values() if called == "edge" and read))
+        if not columns:
+            return None
+        others = [name for name, (called, read) in seconds.items() if read is None or not read <= columns or (
+            called != "edge" and read)]  # fmt: skip
+        if len(columns) > 1 or others:
+            both = " and ".join(f"edge.{title}" for title in sorted(columns))
+            raise TypeError(
+                f"{self.name} reads {both}{f', and {others[0]} a weight' if others else ''}: a VertexProgram is given "
+                "one number along an arc; an EdgeVertexProgram reads several columns, each declared by its title as "
+                "hpgraph.EdgeProperty(constant=True)"
+            )
+        for name, (called, read) in seconds.items():
+            if read:
+                self.functions[name] = given_attribute(self.functions[name], called)
+        (title,) = columns
+        if title == "weight":
+            return None
+        self.weighted = True
+        return title
+
+    def on(self, graph: Any) -> Any:
+        """The graph to run on: with the column that the program reads for its weights."""
+        return graph if self.column is None else graph._weighted_by(self.column)
+
     def _check(self, program: type[Definition]) -> None:
         """Refuse attributes that have no sense, or none together."""
         check_attributes(program)
@@ -206,6 +237,9 @@ class Declarations:
 
 class EdgeDeclarations(Declarations):
     """The same of an edge-vertex program; whether a function may read an edge's weight, or its reverse."""
+
+    def _column(self) -> None:
+        return None
 
     def __init__(self, program: type[Definition]) -> None:
         super().__init__(program)

@@ -139,7 +139,8 @@ class EdgeProperty(SeenAsNumber):
     dtype, initial : optional
         As for `Property`.
     constant : bool, default False
-        Whether `edge_compute` only reads it.
+        Whether `edge_compute` only reads it. Where the run is given no array, it then is the graph's column of edges of
+        the same title, if there is one; of text the codes.
 
     Examples
     --------

@@ -3,8 +3,13 @@
 The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processing on GPUs", TPDS 25(6), 2014).
 """
 
-from hpgraph.engine.definition import EdgeDefinition
+from collections.abc import Callable
+from typing import Any
+
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import EdgeDefinition, EdgeProperty, Property
 from hpgraph.engine.run import Runnable
+from hpgraph.semiring.reads import reads
 
 
 class EdgeVertexProgram(EdgeDefinition, Runnable):
@@ -82,3 +87,28 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     >>> r.best.tolist(), r.told.tolist()
     ([9, 9, 9, 9], [0, 1, 1, 0, 2, 0])
     """
+
+    @classmethod
+    def _flags_where(cls, graph: Any, holds: Callable[..., Any]) -> Any:
+        """A flag for each arc, whether ``holds(source, edge, target)``: one superstep, in which such arcs are noted."""
+        _, read, _ = reads(holds).values()
+        if read is None or "reverse" in read:
+            titles = list(graph.edge_columns)
+        else:
+            titles = sorted(read - {"weight", "id"})
+        for title in titles:
+            graph._column(title, graph._columns_held.edges, "edge")
+        program = type("Filter", (cls,), {
+            **{title: EdgeProperty(constant=True) for title in titles},
+            "reached_by_filter": Property("int8"), "kept_by_filter": EdgeProperty("int8"), "combiner": "max",
+            "max_iteration": 1, "edge_cond": holds, "edge_compute": _note,
+        })  # fmt: skip
+        flags = program().run(graph).kept_by_filter != 0
+        if graph.directed:
+            return flags
+        # The arc from the lower index says what becomes of both.
+        return array_module(graph.device).where(graph._each_once(), flags, flags[graph.reverse_arcs])
+
+
+def _note(source: Any, edge: Any, target: Any) -> tuple[int, int]:
+    return 0, 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.columns import values_of
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.placements import not_served
 from hpgraph.engine.definition import LEFT
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.core.device import Device
     from hpgraph.engine.declarations import EdgeDeclarations
+    from hpgraph.engine.definition import EdgeProperty
     from hpgraph.engine.state import Run
     from hpgraph.kernels.edges.program import EdgeProgramCode
     from hpgraph.kernels.runtime.program import ProgramCode
@@ -93,10 +95,16 @@ def edge_state(
     size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
     check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)
     return {
-        name: _edge_values(declared, name, graph, initial.pop(name, prop.initial), name not in changed)
+        name: _edge_values(declared, name, graph, initial.pop(name, _beginning(prop, name, graph)), name not in changed)
         for name, prop in declared.edge_properties.items()
         if name in properties
     }
+
+
+def _beginning(prop: EdgeProperty, name: str, graph: Graph) -> Any:
+    """What a property begins with where the run is given nothing: of a constant one the graph's column of its name."""
+    held = graph._columns_held.edges
+    return values_of(held[name]) if prop.constant and name in held else prop.initial
 
 
 def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:

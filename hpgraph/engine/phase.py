@@ -129,7 +129,7 @@ def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
         arcs, code = numbered_arcs_and_code(declared, graph, own, shared.edges)
     else:
         code = declared.code(tuple(map(DTYPE, own.values())))
-        arcs = arcs_of(graph, declared.edges, declared.weighted, code)
+        arcs = arcs_of(declared.on(graph), declared.edges, declared.weighted, code)
     return Phase(declared, code, arcs, tuple(own.values()), shared, graph)
 
 

@@ -43,8 +43,9 @@ class VertexProgram(Definition, Runnable):
     -------
     gather(source, weight, target)
         The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
-        is 1 in an unweighted graph. For "argmin" and "argmax" it returns a tuple, ``key, payload``;
-        where a message has a shape, a tuple of so many numbers.
+        is 1 in an unweighted graph. If the parameter is called ``edge``, ``edge.year`` is the graph's column of edges
+        of that title (of text its code); a program reads one column. For "argmin" and "argmax" it returns a tuple,
+        ``key, payload``; where a message has a shape, a tuple of so many numbers.
     update(vertex, message) or update(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
         (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,

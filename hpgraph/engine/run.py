@@ -128,7 +128,7 @@ def run(
             **initial,
         )  # fmt: skip
     declared = declarations_of(program)
-    along_edges = isinstance(declared, EdgeDeclarations)
+    graph, along_edges = declared.on(graph), isinstance(declared, EdgeDeclarations)
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if along_edges and value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")

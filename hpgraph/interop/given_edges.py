@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.columns import as_column, taken
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
 from hpgraph.core.device import is_cuda, native
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.suggestions import naming_arguments
@@ -27,6 +28,8 @@ def from_edges(
     n_vertices: int | None = None,
     names: bool | Iterable[Any] | None = None,
     duplicates: Duplicates | None = None,
+    columns: Any = None,
+    vertex_columns: Any = None,
 ) -> Graph:
     """A graph of edges in whatever form they come.
 
@@ -54,6 +57,15 @@ def from_edges(
         A sequence has a name for each index.
     duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         As for `Graph`: by default an edge given more than once has the least of its weights.
+    columns : sequence of titles, True, or dict of arrays or sequences of length m, optional
+        Further values of each edge, which `Graph.edge_column` gives, `Graph.with_weight` makes weights of, and
+        functions read as ``edge.year``: columns of the table, or attributes of the edges of a NetworkX graph, True
+        being all that there are; or by title. Numbers (of a NetworkX graph NaN where they are missing) or text, which
+        is kept as codes and categories. Of an edge given more than once they are those of the row whose weight is kept,
+        of equal ones of the first; "sum" adds them up, and refuses text.
+    vertex_columns : dict of arrays or sequences of length n, table, or sequence of titles, optional
+        The same of vertices: in the order of ``G.names``; in a table with a row for each vertex, in any order, named in
+        the column "vertex"; or attributes of the nodes of a NetworkX graph.
 
     Returns
     -------
@@ -83,12 +95,16 @@ def from_edges(
     --------
     >>> hpg.from_edges([("ann", "bob"), ("bob", "eve")])
     Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 'ann', 'bob', 'eve'
+    >>> G = hpg.from_edges({"from": ["a", "b"], "to": ["b", "c"], "year": [2019, 2024]}, weight=False, columns=["year"])
+    >>> G.edge_column("year").tolist()
+    [2019, 2024]
     >>> hpg.from_edges({"who": ["a", "b"], "whom": ["b", "c"], "km": [3.5, 1.0]}, source="who", target="whom",
     ...                weight="km", directed=False)
     Graph: 3 vertices, 4 arcs, undirected, float64 weights, cpu, named 'a', 'b', 'c'
     """
     checked_duplicates(duplicates)
-    given = edges_given(edges, source, target, weight, names if names is not None else n_vertices)
+    columns = [columns] if isinstance(columns, str) else columns
+    given = edges_given(edges, source, target, weight, names if names is not None else n_vertices, columns)
     if given is None:
         if target is None or source is not None:
             raise TypeError(
@@ -96,7 +112,7 @@ def from_edges(
                 "sources and targets"
             )
         ends = numbered_ends(edges, target, names=names if isinstance(names, bool) else None)
-        given = {"source": ends[0], "target": ends[1], "weight": weight, "names": ends[2]}
+        given = {"source": ends[0], "target": ends[1], "weight": weight, "names": ends[2], **_own(columns, edges)}
     if names is not None and not isinstance(names, bool):
         if given.get("names") is not None:
             raise ValueError("names: the ids are names already; a name for each index is for ids that are indices")
@@ -109,29 +125,70 @@ def from_edges(
         given["names"] = False
     if directed is not None:
         given["directed"] = directed
-    return Graph.from_edges(**given, duplicates=duplicates)
+    graph = Graph.from_edges(**given, duplicates=duplicates)
+    if vertex_columns is None:
+        return graph
+    found = node_columns(edges, vertex_columns) if is_networkx(edges) else _by_name(vertex_columns, graph)
+    return graph.with_columns(vertices=found)
 
 
-def edges_given(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
+def _own(columns: Any, data: Any) -> dict[str, Any]:
+    """Columns that are given by title beside the edges, as an argument of `Graph.from_edges`."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise TypeError(
+            "columns: titles say columns of a table, or attributes of a NetworkX graph; beside a "
+            f"{type(data).__name__} give a dict of titles and values"
+        )
+    return {} if columns is None else {"columns": columns}
+
+
+def _by_name(given: Any, graph: Graph) -> Any:
+    """Columns of vertices in the graph's order: by title as they are, those of a table as its column "vertex" says."""
+    if isinstance(given, Mapping) and "vertex" not in given:
+        return given
+    columns = columns_given(given)
+    if columns is None:
+        raise TypeError(f"vertex_columns must be a dict of columns or a table, not {type(given).__name__}")
+    if "vertex" not in columns:
+        raise ValueError(f'vertex_columns: a table needs a column "vertex"; it has {", ".join(map(repr, columns))}')
+    named = columns["vertex"]
+    places = graph.indices_of(named.to_numpy() if hasattr(named, "to_numpy") else list(named), "vertex_columns")
+    order, n = np.argsort(places, kind="stable"), graph.n_vertices
+    if not np.array_equal(places[order], np.arange(n)):
+        times = np.bincount(places, minlength=n)
+        vertex = int((times != 1).argmax())
+        raise ValueError(
+            f"vertex_columns must have one row for each vertex, and has {times[vertex]} for {graph._shown(vertex)}"
+        )
+    held = {title: as_column(one, f"vertex_columns: {title!r}") for title, one in columns.items() if title != "vertex"}
+    return {title: taken(column, order) for title, column in held.items()}
+
+
+def edges_given(
+    data: Any, source: Any, target: Any, weight: Any, names: Any, columns: Any = None
+) -> dict[str, Any] | None:
     """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others."""
     indices, names = names is not None, names if isinstance(names, bool) else None
     homes = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if library := next((library for library in _READERS if library in homes), None):
         given: dict[str, Any] = _READERS[library](data, weight)
+        given |= _own(columns, data)
         return {**given, "weight": None} if weight is False else given
     if is_networkx(data):
-        return edges_of_networkx(data, None if weight is False else weight or "weight")
+        return edges_of_networkx(data, None if weight is False else weight or "weight", columns)
     if target is not None and source is None and not isinstance(target, str):
         return None
     if isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
-        return _of_table(data, source, target, weight, names, indices)
+        return _of_table(data, source, target, weight, names, indices, columns)
     array = (isinstance(data, np.ndarray) or is_cuda(data)) and data.ndim == 2 and data.shape[1] in (2, 3)
-    return _of_rows(data, names, indices) if target is None and (array or isinstance(data, list)) else None
+    if target is not None or not (array or isinstance(data, list)):
+        return None
+    return {**_of_rows(data, names, indices), **_own(columns, data)}
 
 
 def _of_table(
     table: Any, source: Any = None, target: Any = None, weight: Any = None, names: bool | None = None,
-    indices: bool = False,
+    indices: bool = False, further: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """What `Graph.from_edges` is to be given for a table with a row for each arc."""
     columns, titles = _columns(table)
@@ -139,7 +196,15 @@ def _of_table(
     called = f"column {chosen[0]!r}", f"column {chosen[1]!r}"
     ends = numbered_ends(columns[chosen[0]], columns[chosen[1]], called, names, indices)
     weights = None if chosen[2] is None else _weights(columns[chosen[2]], f"column {chosen[2]!r}")
-    return {"source": ends[0], "target": ends[1], "weight": weights, "names": ends[2]}
+    given = {"source": ends[0], "target": ends[1], "weight": weights, "names": ends[2]}
+    if further is None or isinstance(further, Mapping):
+        return {**given, **_own(further, table)}
+    further = [title for title in titles if title not in chosen] if further is True else list(further)
+    for title in further:
+        if title not in titles or title in chosen[:2]:
+            fault = "holds the ends of edges" if title in titles else "is none of the table's"
+            raise ValueError(f"columns: {title!r} {fault}; it has {', '.join(map(repr, titles))}")
+    return {**given, "columns": {title: columns[title] for title in further}}
 
 
 def columns_given(data: Any) -> dict[Any, Any] | None:

@@ -4,15 +4,18 @@ from types import ModuleType
 from typing import Any
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates
+from hpgraph.interop.given_edges import from_edges
 from hpgraph.io.arcs import Arcs
 
 
 @naming_arguments
-def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Duplicates | None = None) -> Graph:
+def from_networkx(
+    graph: Any, weight: str | None = "weight", *, duplicates: Duplicates | None = None, columns: Any = None,
+    vertex_columns: Any = None,
+) -> Graph:  # fmt: skip
     """A NetworkX graph as a `Graph`.
 
     Parameters
@@ -26,6 +29,8 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Dupl
         As for `Graph`, of parallel edges: by default the lightest is kept, with a `DuplicateEdgesWarning` where weights
         differ; "keep" keeps them all. NetworkX's algorithms of centrality add parallel edges up, those of shortest
         paths take the least.
+    columns, vertex_columns : sequence of str, or True, optional
+        Attributes of edges, and of nodes, to keep as columns, as for `from_edges`.
 
     Returns
     -------
@@ -51,7 +56,8 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: Dupl
         raise TypeError(f"graph must be a NetworkX graph, not {type(graph).__name__}; hpgraph.as_graph takes others")
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an edge attribute or None, not {weight!r}")
-    return Graph.from_edges(**edges_of_networkx(graph, weight), duplicates=duplicates)
+    further: dict[str, Any] = {"columns": columns, "vertex_columns": vertex_columns, "duplicates": duplicates}
+    return from_edges(graph, weight=weight or False, **further)
 
 
 def to_networkx(graph: Any) -> Any:
@@ -66,7 +72,7 @@ def to_networkx(graph: Any) -> Any:
     -------
     networkx.Graph, DiGraph, or where parallel edges were kept MultiGraph or MultiDiGraph
         Nodes are the names where there are any, else 0 ... n - 1, in this order; weights are the edge attribute
-        ``weight``, Python numbers.
+        ``weight``, Python numbers; columns of edges and of vertices are attributes, too.
 
     Raises
     ------
@@ -80,7 +86,7 @@ def to_networkx(graph: Any) -> Any:
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])
     """
     nx = _networkx("to_networkx")
-    return Arcs.of(as_graph(graph).to("cpu")).each_edge_once().networkx(nx)
+    return Arcs.of(as_graph(graph).to("cpu")).each_edge_once().networkx(nx, columns=True)
 
 
 def _networkx(purpose: str) -> ModuleType:

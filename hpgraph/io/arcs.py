@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.columns import plain_of, taken
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
@@ -32,8 +34,8 @@ class Arcs:
     (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool or None): whether
     (u, v) says nothing of (v, u); None where that is seen from the arcs. An undirected edge may be there once or in
     both directions; ``names`` (sequence or None): name of each vertex; ``mirrored`` (bool): whether the arcs of an
-    undirected graph are the entries of a matrix, each edge in both directions; ``multigraph``
-    (bool): whether parallel edges were kept.
+    undirected graph are the entries of a matrix, each edge in both directions; ``multigraph`` (bool): whether parallel
+    edges were kept; ``columns, vertex_columns`` (dict): those of the arcs, in their order, and of the vertices.
     """
 
     source: Array
@@ -44,13 +46,16 @@ class Arcs:
     names: Any = None
     mirrored: bool = False
     multigraph: bool = False
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    vertex_columns: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: Graph) -> Arcs:
         """All stored arcs of a graph on the CPU: an undirected edge in both directions."""
         csr = graph.out_csr
         source = np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))
-        what = graph.n_vertices, graph.directed, graph.names, True, graph.multigraph
+        columns = graph._columns_held
+        what = graph.n_vertices, graph.directed, graph.names, True, graph.multigraph, columns.edges, columns.vertices
         return cls(source, csr.indices, csr.data, *what)
 
     @each_warning_once()
@@ -61,6 +66,7 @@ class Arcs:
         graph = Graph.from_edges(
             self.source, self.target, weight, n_vertices=self.n_vertices,
             directed=None if self.mirrored and not directed else directed, names=self.names, duplicates=duplicates,
+            columns=self.columns or None, vertex_columns=self.vertex_columns or None,
         )  # fmt: skip
         # Of a matrix that is called undirected some arc may lack its reverse.
         complete = directed is not False or not graph.directed
@@ -72,20 +78,27 @@ class Arcs:
             return self
         kept = self.source <= self.target
         weight = None if self.weight is None else self.weight[kept]
-        what = self.n_vertices, False, self.names, False, self.multigraph
+        columns = {title: taken(column, kept) for title, column in self.columns.items()}
+        what = self.n_vertices, False, self.names, False, self.multigraph, columns, self.vertex_columns
         return Arcs(self.source[kept], self.target[kept], weight, *what)
 
-    def networkx(self, nx: Any) -> Any:
+    def networkx(self, nx: Any, columns: bool = False) -> Any:
         """A graph of the module `networkx`: nodes are the names, else 0 ... n - 1, in this order."""
         result = getattr(nx, ("Multi" if self.multigraph else "") + ("DiGraph" if self.directed else "Graph"))()
         nodes = range(self.n_vertices) if self.names is None else python_values(self.names)
-        result.add_nodes_from(nodes)
+        of_vertices, of_edges = (self.vertex_columns, self.columns) if columns else ({}, {})
+        weight = {} if self.weight is None else {"weight": self.weight}
+        result.add_nodes_from(zip(nodes, _attributes(of_vertices, self.n_vertices), strict=True))
         ends = [map(nodes.__getitem__, column.tolist()) for column in (self.source, self.target)]
-        if self.weight is None:
-            result.add_edges_from(zip(*ends, strict=True))
-        else:
-            result.add_weighted_edges_from(zip(*ends, self.weight.tolist(), strict=True))
+        result.add_edges_from(zip(*ends, _attributes({**weight, **of_edges}, len(self.source)), strict=True))
         return result
+
+
+def _attributes(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
+    """A dict for each edge, or node, of what it has in some columns; text that is missing is left out."""
+    listed = [plain_of(column).tolist() for column in columns.values()]
+    for row in zip(*listed, strict=True) if listed else itertools.repeat((), count):
+        yield {title: value for title, value in zip(columns, row, strict=True) if value is not None}
 
 
 class NameNumbers(defaultdict[str, int]):

@@ -7,11 +7,13 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.columns import Categories, as_column
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError, MissingExtraError
@@ -251,15 +253,58 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
     return list(numbers[inverse].reshape(-1, 2).T)
 
 
-def read_arrow(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
-    """A `Reader` with the further parameters of `arrow_stream`. It needs pyarrow."""
-    return joined(path, arrow_stream(path, progress, budget, **how), budget)
+def read_arrow(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None, **how: Any) -> Arcs:
+    """A `Reader` with the further parameters of `arrow_stream`, and titles of further columns. It needs pyarrow."""
+    arcs = joined(path, arrow_stream(path, progress, budget, **how), budget)
+    return replace(arcs, columns=_further(path, columns, budget))
+
+
+def _further(path: Path, columns: Any, budget: Budget) -> dict[str, Any]:
+    """Columns of a table beside those of its arcs; None is those that `write_arrow` wrote."""
+    import pyarrow
+
+    try:
+        with closing(_Table(path)) as table:
+            schema = table.schema
+        chosen = {schema.names[place] for place in arc_columns(path, schema.names)}
+        if columns is None:
+            columns = said_beside(path, schema.metadata or {}).get("columns", [])
+        titles = [title for title in schema.names if title not in chosen] if columns is True else list(columns)
+        for title in titles:
+            if title not in schema.names:
+                raise ValueError(
+                    f"columns: {path} has no column {title!r}; it has {', '.join(map(repr, schema.names))}"
+                )
+            _check_kind(path, title, schema.field(title).type)
+        if not titles:
+            return {}
+        with closing(_Table(path, titles)) as table:
+            budget.check(table.largest(titles), f"a batch of rows of {path}, decompressed,")
+            batches = []
+            for batch in table.batches(titles):
+                batches.append(batch.select(titles))
+                budget.check(2 * sum(one.nbytes for one in batches), f"the columns of {path}")
+        held = pyarrow.Table.from_batches(batches) if batches else schema.empty_table().select(titles)
+        return {title: as_column(held[title], f"column {title!r} of {path}") for title in titles}
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _said(path, error) from None
+
+
+def _as_arrow(column: Any) -> Any:
+    """A column as Arrow has it: text as a dictionary."""
+    import pyarrow
+
+    if not isinstance(column, Categories):
+        return pyarrow.array(column)
+    codes = pyarrow.array(column.codes, mask=column.codes < 0)
+    return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.categories), pyarrow.string()))
 
 
 def write_arrow(graph: Graph, path: Path) -> None:
-    """A `Writer` of a table of columns source, target and weight: an undirected edge once. It needs pyarrow.
+    """A `Writer` of a table with columns source, target, weight and further ones: an undirected edge once.
 
-    Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists.
+    Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists. It needs
+    pyarrow.
     """
     try:
         import pyarrow
@@ -278,6 +323,9 @@ def write_arrow(graph: Graph, path: Path) -> None:
     columns = {"source": ends[0], "target": ends[1]}
     if arcs.weight is not None:
         columns["weight"], said["weight"] = arcs.weight, arcs.weight.dtype.str
+    if arcs.columns:
+        said["columns"] = list(arcs.columns)
+        columns |= {title: _as_arrow(column) for title, column in arcs.columns.items()}
     table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
     with replacing(path) as file:
         if path.suffix.lower() == ".parquet":

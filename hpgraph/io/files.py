@@ -46,6 +46,7 @@ def read(
     memory: int | str | None = None,
     device: Any = "cpu",
     duplicates: Duplicates | None = None,
+    columns: bool | Sequence[str] | None = None,
 ) -> Graph:
     r"""Read a graph from a file; the suffix of its name says the format.
 
@@ -98,6 +99,9 @@ def read(
         Where the graph is to lie, as for `Graph.to`.
     duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         Which weight an edge has that is given more than once, as for `Graph`. By default the least.
+    columns : sequence of str, or bool, optional
+        Columns of a table, or data of the edges of GraphML, to keep as `Graph.edge_columns`, as for `from_edges`; True
+        is all. By default those that `write` wrote as columns.
 
     Raises
     ------
@@ -130,9 +134,13 @@ def read(
     budget = Budget.of(memory)
     with here(path) as place:
         kind = kind_of(place)
+        if columns is not None and kind not in ("Arrow", "GraphML"):
+            raise ValueError(f"columns is for tables and GraphML; {place} needs none: leave it out")
         if kind == "hpg":
             return _of_hpg(place, directed, weight_dtype, budget, duplicates).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
+        if columns is not None:
+            more["columns"] = () if columns is False else [columns] if isinstance(columns, str) else columns
         with _errors_named(place, kind):
             arcs = KINDS[kind].read(place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
@@ -207,7 +215,8 @@ def _of_hpg(
     csr, names = graph.out_csr, graph._names
     if weight_dtype is not None and csr.data is not None and csr.dtype != weight_dtype:
         csr = csr.with_data(_cast(csr.data, weight_dtype, path), copy=False)
-        graph = Graph._made(csr, graph.directed, names)
+        columns, graph = graph._columns_held, Graph._made(csr, graph.directed, names)
+        graph._columns_held = columns
     if directed is None or bool(directed) == graph.directed:
         return graph
     return Graph(graph, directed=bool(directed), duplicates=duplicates)
@@ -224,10 +233,10 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
         The graph; from the GPU it is copied to the CPU first.
     path : str or os.PathLike
         Where to, a URL that fsspec writes to included; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep
-        everything. ``.mtx``, ``.graph``, ``.gr``, ``.col`` and ``.sg`` keep no names. An edge list, or a table, of a
-        graph with names leaves out vertices without an edge, and `read` numbers the others anew. ``.wel`` and ``.wsg``
-        want weights. Names keep their type, and those of several types, or of others than text and numbers, are
-        refused; so is what a format cannot hold.
+        everything. Tables keep the columns of edges, GraphML those of vertices too, others none. ``.mtx``, ``.graph``,
+        ``.gr``, ``.col`` and ``.sg`` keep no names. An edge list, or a table, of a graph with names leaves out vertices
+        without an edge, and `read` numbers the others anew. ``.wel`` and ``.wsg`` want weights. Names keep their type,
+        and those of several types, or of others than text and numbers, are refused; so is what a format cannot hold.
     compression : {"gaps", "none"}, optional
         How ``.hpg`` stores ids: as gaps between them, half or a quarter of the size, or as they are. Gaps by default,
         if there are fewer than 2³¹ vertices.

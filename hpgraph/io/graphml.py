@@ -1,21 +1,25 @@
-"""GraphML, as NetworkX, igraph, Gephi and yEd write it: nodes, edges, and weights of edges.
+"""GraphML, as NetworkX, igraph, Gephi and yEd write it: nodes, edges, weights of edges, and columns.
 
-U. Brandes et al., "GraphML progress report: structural layer proposal", GD'01. Of data only the weight is read: the key
-of edges whose ``attr.name`` is "weight".
+U. Brandes et al., "GraphML progress report: structural layer proposal", GD'01. Of data the weight is read, the key of
+edges whose ``attr.name`` is "weight", and as columns the keys that `write_graphml` wrote as such or that are asked for.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
 from collections import defaultdict
-from itertools import count
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.parsers import expat
 
 import numpy as np
 
+from hpgraph.containers.columns import as_column, plain_of, text_column, values_of
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
@@ -28,16 +32,47 @@ if TYPE_CHECKING:
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"int": "int64", "long": "int64", "float": "float64", "double": "float64", "boolean": "bool"}
-# Bytes of a node, beside its id, and of an edge, weight included.
-_NODE_BYTES, _EDGE_BYTES = 200, 150
+# Bytes of a node, beside its id, of an edge, weight included, and of a value of a column, beside its text.
+_NODE_BYTES, _EDGE_BYTES, _VALUE_BYTES = 200, 150, 100
 _PIECE = 1 << 16
+_KINDS = {"b": "boolean", "i": "long", "u": "long"}
+# What XML holds not at all, or turns into something else.
+_UNFIT = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 # Elements inside each other, and characters of a weight, that there may be: no program writes more.
 _DEEPEST, _LONGEST_WEIGHT = 1000, 5000
 # What ids are, "number" or "text": data of the graph, which others pass over or keep as an attribute.
 _IDS = "hpgraph-ids"
+# What ids of keys begin with that are columns.
+_COLUMN = "hpgraph-column-"
 
 
-def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
+@dataclass
+class _Key:
+    """A key that is kept as a column: of what, its title and type, and its values by the place of their element."""
+
+    of: str
+    title: str
+    type: str
+    default: str | None = None
+    values: dict[int, str | None] = field(default_factory=dict)
+
+    def column(self, length: int, path: Path) -> Any:
+        """The values of all elements."""
+        given = [self.values.get(place, self.default) for place in range(length)]
+        parse: Any = {"int64": int, "float64": float, "bool": _as_bool}.get(_TYPES.get(self.type, ""))
+        if parse is None:
+            return text_column(given)
+        try:
+            return as_column([None if text is None else parse(text) for text in given], f"{self.title!r} of {path}")
+        except ValueError as error:
+            raise FileFormatError(path, f"a value of {self.title!r} that is no {self.type} ({error})") from None
+
+
+def _as_bool(text: str) -> bool:
+    return text.strip().lower() in ("true", "1")
+
+
+def read_graphml(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None) -> Arcs:
     """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
 
     Vertices are named by the ids of their nodes, text unless `write_graphml` noted that they are numbers; without that
@@ -45,14 +80,16 @@ def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     else 1. No tree is built, and nothing is kept but ids and weights.
     """
     with open_bytes(path, progress) as file:
-        return _Elements(path, budget).read(file)
+        return _Elements(path, budget, columns).read(file)
 
 
 class _Elements:
     """Handler of expat's events: collects the elements of a file."""
 
-    def __init__(self, path: Path, budget: Budget) -> None:
-        self._path, self._depth = path, 0
+    def __init__(self, path: Path, budget: Budget, columns: Any = None) -> None:
+        self._path, self._depth, self._wanted = path, 0, columns
+        self._keys: dict[str | None, _Key] = {}
+        self._into: _Key | None = None
         self._take = Taken(budget, path).add
         # Ids of nodes and of ends of edges, numbered as they come; the numbers of nodes, and of both ends of each edge.
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -111,6 +148,8 @@ class _Elements:
             raise self._fault("it holds hyperedges; edges of a graph have two ends")
         elif kind == "key" and given.get("for") in ("edge", "all") and given.get("attr.name") == "weight":
             self._key, self._key_open = (given.get("id"), _TYPES.get(given.get("attr.type", ""), "float64"), None), True
+        elif kind == "key":
+            self._begin_key(given)
         elif kind == "node":
             self._nodes.append(self._numbered(given, "id"))
             self._take(_NODE_BYTES)
@@ -130,6 +169,20 @@ class _Elements:
             kind == "default" and self._key_open
         ):
             self._text = []
+        elif kind == "data" and (key := self._keys.get(given.get("key"))) is not None:
+            self._text, self._into = [], key
+        elif kind == "default" and self._into is not None:
+            self._text = []
+
+    def _begin_key(self, given: dict[str, str]) -> None:
+        """A key that may be a column: one of ours, or one that is asked for."""
+        of, title, key = given.get("for"), given.get("attr.name"), given.get("id", "")
+        if title is None or of not in ("edge", "node"):
+            return
+        chosen = key.startswith(_COLUMN) if self._wanted is None else (
+            self._wanted is True or (of == "edge" and title in self._wanted))  # fmt: skip
+        if chosen:
+            self._into = self._keys[key] = _Key(of, title, given.get("attr.type", "string"))
 
     def _end(self, tag: str) -> None:
         kind = tag.rpartition("}")[2]
@@ -138,13 +191,20 @@ class _Elements:
             text = "".join(self._text) or None
             if self._ids_open:
                 self._ids, self._ids_open = text, False
+            elif self._into is not None and kind == "default":
+                self._into.default = "".join(self._text)
+            elif self._into is not None:
+                place = len(self._weights if self._into.of == "edge" else self._nodes) - 1
+                self._into.values[place] = "".join(self._text)
+                self._into = None
+                self._take(_VALUE_BYTES + sys.getsizeof(text))
             elif kind == "default" and self._key is not None:
                 self._key = (*self._key[:2], text)
             elif self._edge_open:
                 self._weights[-1] = text
             self._text = None
         elif kind == "key":
-            self._key_open = False
+            self._key_open, self._into = False, None
         elif kind == "edge":
             self._edge_open = False
 
@@ -198,11 +258,17 @@ class _Elements:
                 weight = np.array(given, dtype=dtype)
             except (ValueError, OverflowError) as error:
                 raise FileFormatError(self._path, f"a weight that is no {dtype} ({error})") from None
-        return Arcs(source, target, weight, n, self._directed, names)
+        edges, vertices = (
+            {key.title: key.column(length, self._path) for key in self._keys.values() if key.of == of}
+            for of, length in (("edge", len(source)), ("node", n))
+        )
+        if missing := [title for title in self._wanted or () if title not in edges] if self._wanted is not True else []:
+            raise ValueError(f"columns: edges of {self._path} have no data called {missing[0]!r}")
+        return Arcs(source, target, weight, n, self._directed, names, columns=edges, vertex_columns=vertices)
 
 
 def write_graphml(graph: Graph, path: Path) -> None:
-    """A `Writer`: an undirected edge once.
+    """A `Writer`: an undirected edge once, with the columns of edges and of vertices.
 
     Names must be text or whole numbers; data of the graph say which.
     """
@@ -217,21 +283,49 @@ def write_graphml(graph: Graph, path: Path) -> None:
         raise ValueError(f"{path}: XML holds no control characters, and some names have them; .npz holds any name")
     ids = [quoteattr(text) for text in texts]
     weight = None if arcs.weight is None else arcs.weight.tolist()
+    keys: dict[str, tuple[str, str, Any]] = {}
+    data_of = {}
+    elements = ("node", arcs.vertex_columns, arcs.n_vertices), ("edge", arcs.columns, len(arcs.source))
+    for of, held, length in elements:
+        named_keys = {f"{_COLUMN}{of}-{at}": title for at, title in enumerate(held)}
+        keys |= {key: (of, title, held[title]) for key, title in named_keys.items()}
+        data_of[of] = _data(path, {key: held[title] for key, title in named_keys.items()}, length)
     with replacing_text(path) as text:
         text.write(f'<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="{_NAMESPACE}">\n')
         if arcs.weight is not None:
-            kind = {"b": "boolean", "i": "long", "u": "long"}.get(arcs.weight.dtype.kind, "double")
+            kind = _KINDS.get(arcs.weight.dtype.kind, "double")
             text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+        for key, (of, title, column) in keys.items():
+            kind = _KINDS.get(values_of(column).dtype.kind, "double") if column is values_of(column) else "string"
+            text.write(f'<key id="{key}" for="{of}" attr.name={quoteattr(title)} attr.type="{kind}"/>\n')
         if named is not None:
             text.write(f'<key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n')
         text.write(f'<graph edgedefault="{"" if graph.directed else "un"}directed">\n')
         if named is not None:
             text.write(f'<data key="{_IDS}">{"number" if named.dtype.kind in "iu" else "text"}</data>\n')
-        text.writelines(f"<node id={id}/>\n" for id in ids)
-        for at, (u, v) in enumerate(zip(arcs.source.tolist(), arcs.target.tolist(), strict=True)):
-            data = "/>" if weight is None else f'><data key="weight">{_as_xml(weight[at])}</data></edge>'
-            text.write(f"<edge source={ids[u]} target={ids[v]}{data}\n")
+        for id, data in zip(ids, data_of["node"], strict=True):
+            text.write(f"<node id={id}>{data}</node>\n" if data else f"<node id={id}/>\n")
+        ends = zip(arcs.source.tolist(), arcs.target.tolist(), data_of["edge"], strict=True)
+        for at, (u, v, data) in enumerate(ends):
+            own = "" if weight is None else f'<data key="weight">{_as_xml(weight[at])}</data>'
+            text.write(f"<edge source={ids[u]} target={ids[v]}{f'>{own}{data}</edge>' if own or data else '/>'}\n")
         text.write("</graph>\n</graphml>\n")
+
+
+def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
+    """The data of each element, by the ids of keys; text that is missing is left out."""
+    from xml.sax.saxutils import escape
+
+    for column in columns.values():
+        if column is not values_of(column) and any(map(_UNFIT.search, column.categories)):
+            raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
+    listed = [plain_of(column).tolist() for column in columns.values()]
+    for row in zip(*listed, strict=True) if listed else repeat((), length):
+        yield "".join(
+            f'<data key="{key}">{escape(value) if isinstance(value, str) else _as_xml(value)}</data>'
+            for key, value in zip(columns, row, strict=True)
+            if value is not None
+        )
 
 
 def _as_xml(value: Any) -> str:

@@ -20,6 +20,7 @@ from hpgraph.formats.pages import crc32
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, dtype_of, read_header
 from hpgraph.io.memory import Budget
+from hpgraph.io.packed_columns import NAMES, unpacked
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -111,6 +112,20 @@ class GraphFile:
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise FileFormatError(self.path, f"no names of {n} vertices ({error})") from None
 
+    def with_columns(self, graph: Graph) -> Graph:
+        """The graph of the file with its columns, which are stored once an edge."""
+        if not set(NAMES) <= self.header.sections.keys():
+            return graph
+        once = graph.n_edges if graph.directed else int(graph._each_once().sum())
+        try:
+            index, values = (self._whole(name, _BYTE) for name in NAMES)
+            edges, vertices = unpacked(index, values, once, graph.n_vertices)
+            return graph.with_columns(edges=edges, vertices=vertices)
+        except FileFormatError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise FileFormatError(self.path, str(error)) from None
+
 
 _BYTE = np.dtype(np.uint8)
 # Bytes a name, in addition to its characters, during the conversion to an array.
@@ -124,8 +139,9 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     file = GraphFile(path)
     header = file.header
     width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)
-    names = sum(section.nbytes for name, section in header.sections.items() if name.startswith("names."))
+    names = sum(section.nbytes for name, section in header.sections.items() if name.startswith(("names.", "columns.")))
     of_vertex = 16 + (_NAME_BYTES if "names.text" in header.sections else 0)
     budget.check(header.n_arcs * width + of_vertex * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
     names_of = as_names(file.names() if file.named else None, header.n_vertices)
-    return Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
+    graph = Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
+    return file.with_columns(graph)

@@ -20,6 +20,7 @@ from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, Header, Section
+from hpgraph.io.packed_columns import packed
 from hpgraph.io.replace import replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE, encode
 
@@ -259,6 +260,9 @@ def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_
             _write_side(writer, side, graph.out_csr if side == "out" else graph.in_csr, arcs_per_page)
         if graph.names is not None:
             writer.names(graph.names, path)
+        columns = {title: graph.edge_column(title) for title in graph.edge_columns}
+        for name, array in packed(columns, graph._columns_held.vertices).items():
+            writer.whole(name, array)
         writer.finish()
 
 

@@ -1,4 +1,4 @@
-"""NumPy archives as `scipy.sparse.save_npz` makes them, with three arrays of ours beside SciPy's.
+"""NumPy archives as `scipy.sparse.save_npz` makes them, with arrays of ours beside SciPy's.
 
 A file written here is read by `scipy.sparse.load_npz` too, which passes over the arrays it does not know. SciPy's own
 kernels trust offsets and indices; they are checked here before any of them runs. An archive of a few kilobytes can hold
@@ -29,6 +29,7 @@ from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.io.arc_stream import ArcStream, Block, of_arcs
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
+from hpgraph.io.packed_columns import NAMES, packed, unpacked
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
 
@@ -158,8 +159,12 @@ def _inspected(path: Path, archive: _Archive) -> _Inside:
         beside = {"coords": 2}
     members = {name: archive.member(name) for name in [*beside, "data"]}
     _check_members(path, layout, n, members, {**beside, "data": data_dimensions})
-    own = {name: archive.member(name) for name in (_DIRECTED, _PATTERN, _NAMES) if name in archive}
-    for name in own.keys() - {_NAMES}:
+    columns = NAMES if set(NAMES) <= set(archive) else ()
+    own = {name: archive.member(name) for name in (_DIRECTED, _PATTERN, _NAMES, *columns) if name in archive}
+    for name in columns:
+        if len(own[name].shape) != 1 or own[name].dtype != np.uint8:
+            raise FileFormatError(path, f"{name} holds bytes, not {own[name].dtype} of shape {own[name].shape}")
+    for name in own.keys() - {_NAMES, *NAMES}:
         if own[name].shape != () or own[name].dtype.kind != "b":
             raise FileFormatError(path, f"{name} is True or False, not {own[name].dtype} of shape {own[name].shape}")
     if _NAMES in own and (own[_NAMES].shape != (n,) or own[_NAMES].dtype.kind not in "iuU"):
@@ -178,8 +183,10 @@ def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         budget.check(needed, f"the array of {n} rows in {path}")
         row, col, data = _entries(inside.layout, n, {name: archive.read(name) for name in members})
         said = {name: archive.read(name) for name in own}
-        directed = bool(said[_DIRECTED]) if _DIRECTED in said else None
-        return Arcs(row, col, None if said.get(_PATTERN) else data, n, directed, said.get(_NAMES), mirrored=True)
+        edges, vertices = unpacked(said[NAMES[0]], said[NAMES[1]], len(row), n) if NAMES[0] in said else ({}, {})
+        weight, directed = None if said.get(_PATTERN) else data, bool(said[_DIRECTED]) if _DIRECTED in said else None
+        what = n, directed, said.get(_NAMES)
+        return Arcs(row, col, weight, *what, mirrored=True, columns=edges, vertex_columns=vertices)
 
 
 def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
@@ -327,5 +334,6 @@ def write_npz(graph: Graph, path: Path) -> None:
             )
         # _Archives have text of fixed width.
         arrays[_NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
+    arrays |= packed(graph._columns_held.edges, graph._columns_held.vertices)
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)

@@ -1,0 +1,237 @@
+"""Columns: further values of edges and of vertices, beside weights and names; numbers, or categories of text.
+
+A column of edges has a value for each arc in the order of ``out_csr``, so that an arc's number in a layout of numbered
+arcs is its place in every column. What cuts arcs out of a graph cuts numbered arcs, and takes the columns by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers import adjacency
+from hpgraph.core.device import array_module, is_cuda, native, to_device, unmasked
+from hpgraph.formats import CSR
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.duplicates import Duplicates
+
+# What a table of edges, or of vertices, calls its own columns.
+_TAKEN = {"source", "target", "weight", "vertex"}
+
+
+class Categories(NamedTuple):
+    """A column of text: `codes`, an int32 array, -1 where there is no text; `categories`, the text of each code."""
+
+    codes: Any
+    categories: Any
+
+    def text(self, codes: Any = None) -> Any:
+        """The text of all codes, or of some, in an array of objects; None where there is none."""
+        held = np.append(np.asarray(self.categories, dtype=object), [None])
+        return held[to_device(self.codes if codes is None else codes, "cpu")]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a graph by title, each an array on its device or `Categories`; not to be written to."""
+
+    edges: Mapping[str, Any] = field(default_factory=dict)
+    vertices: Mapping[str, Any] = field(default_factory=dict)
+
+    def cut(self, arcs: Any = None, vertices: Any = None) -> Columns:
+        """The columns of some arcs, by number, and of some vertices; None is all."""
+        return Columns(*(
+            held if places is None else {title: taken(column, places) for title, column in held.items()}
+            for held, places in ((self.edges, arcs), (self.vertices, vertices))
+        ))  # fmt: skip
+
+    def to(self, device: str) -> Columns:
+        """The columns on a device."""
+        return Columns(*(
+            {title: with_values(column, to_device(values_of(column), device)) for title, column in held.items()}
+            for held in (self.edges, self.vertices)
+        ))  # fmt: skip
+
+
+NO_COLUMNS = Columns()
+
+
+def values_of(column: Any) -> Any:
+    """The numbers of a column: of text its codes."""
+    return column.codes if isinstance(column, Categories) else column
+
+
+def with_values(column: Any, values: Any) -> Any:
+    """A column of other values, and of the same categories."""
+    return Categories(values, column.categories) if isinstance(column, Categories) else values
+
+
+def taken(column: Any, places: Any) -> Any:
+    """Some values of a column, by place or by flag."""
+    return with_values(column, values_of(column)[places])
+
+
+def plain_of(column: Any) -> Any:
+    """A column as other libraries take it, on the CPU: text as text."""
+    return column.text() if isinstance(column, Categories) else to_device(column, "cpu")
+
+
+def as_columns(given: Mapping[str, Any] | None, length: int, argument: str, device: str) -> dict[str, Any]:
+    """Columns as a user gives them, checked, on the device: copies of what could be written to."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument} must be a dict of titles and values here, not {type(given).__name__}")
+    found = {}
+    for title, values in given.items():
+        if not isinstance(title, str):
+            raise TypeError(f"{argument}: a title must be text, not {title!r}: rename the column")
+        if title in _TAKEN:
+            raise ValueError(f"{argument}: {title!r} is what tables call another column: rename it")
+        column = as_column(values, f"{argument}: {title!r}")
+        if values_of(column).shape != (length,):
+            what = "vertices" if argument.startswith("vert") else "edges"
+            raise ValueError(
+                f"{argument}: {title!r} must have a value for each of the {length} {what} given, not shape "
+                f"{values_of(column).shape}"
+            )
+        found[title] = with_values(column, to_device(values_of(column), device))
+    return found
+
+
+def as_column(given: Any, called: str) -> Any:
+    """A column of numbers or of text, from what tables and Python have."""
+    if isinstance(given, Categories):
+        return _checked_codes(given.codes, given.categories, called)
+    if (coded := _coded(given)) is not None:
+        return _checked_codes(*coded, called)
+    values = native(unmasked(given.to_numpy() if hasattr(given, "to_numpy") else given, called))
+    if not is_cuda(values):
+        listed = not isinstance(values, np.ndarray) or values.dtype.kind in "OUT"
+        values = _of_objects(values, called) if listed else values
+    if isinstance(values, Categories):
+        return values
+    if values.ndim != 1:
+        raise ValueError(f"{called} must be one-dimensional, not of shape {values.shape}")
+    if values.dtype.kind in "Mm":
+        raise TypeError(f'{called} holds {values.dtype}: give numbers, as .astype("int64") makes them')
+    dtype = as_value_dtype(values.dtype, called, real=True).newbyteorder("=")
+    return values.astype(dtype, copy=not is_cuda(values))
+
+
+def _coded(given: Any) -> tuple[Any, Any] | None:
+    """Codes and text of a categorical column of pandas or a dictionary of Arrow; None of any other."""
+    if hasattr(given, "cat") and hasattr(given.cat, "codes"):
+        found = given.cat.codes.to_numpy(), given.cat.categories.to_numpy()
+    elif hasattr(given, "combine_chunks") and hasattr(given.type, "index_type"):
+        whole = given.unify_dictionaries().combine_chunks()
+        whole = whole.combine_chunks() if hasattr(whole, "num_chunks") else whole
+        codes = whole.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
+        found = codes, whole.dictionary.to_numpy(zero_copy_only=False)
+    else:
+        return None
+    return found if all(isinstance(text, str) for text in found[1].tolist()) else None
+
+
+def _checked_codes(codes: Any, categories: Any, called: str) -> Categories:
+    listed = list(categories)
+    if not all(isinstance(text, str) for text in listed) or len(set(listed)) < len(listed):
+        raise ValueError(f"{called}: categories must be text, each once")
+    codes = native(codes)
+    if getattr(codes, "ndim", 0) != 1 or codes.dtype.kind not in "iu":
+        raise TypeError(f"{called}: codes must be whole numbers in one dimension")
+    if codes.size and not (int(codes.min()) >= -1 and int(codes.max()) < len(listed)):
+        raise ValueError(f"{called}: codes must lie in -1..{len(listed) - 1}, as many as there are categories")
+    return Categories(codes.astype(np.int32), _text(listed))
+
+
+def _text(listed: list[str]) -> np.ndarray[Any, Any]:
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    array.flags.writeable = False
+    return array
+
+
+def text_column(listed: list[Any]) -> Categories:
+    """A column of text from Python's; what is no text is missing."""
+    known = {text: code for code, text in enumerate(sorted({value for value in listed if isinstance(value, str)}))}
+    codes = [known[value] if isinstance(value, str) else -1 for value in listed]
+    return Categories(np.array(codes, dtype=np.int32), _text(list(known)))
+
+
+def _of_objects(given: Any, called: str) -> Any:
+    """A column of Python's values: text, or numbers; what is missing is NaN among numbers."""
+    try:
+        listed = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
+    except TypeError:
+        raise TypeError(f"{called} must be an array, or a sequence, of numbers or of text") from None
+    there = [value for value in listed if value is not None and value == value]
+    if there and all(isinstance(value, str) for value in there):
+        return text_column(listed)
+    values = np.array([np.nan if value is None else value for value in listed] if listed else np.empty(0))
+    if values.dtype.kind not in "biuf" or any(isinstance(value, str) for value in there):
+        wrong = next((value for value in there if isinstance(value, str)), there[0] if there else None)
+        raise TypeError(f"{called} must hold numbers or text, and not objects such as {wrong!r}")
+    return values
+
+
+def of_rows(
+    csr: CSR, ends: tuple[Any, Any], weight: Any, columns: dict[str, Any], both_ways: bool,
+    duplicates: Duplicates | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Columns of the arcs of a matrix, from those of the rows that it was made of.
+
+    Of rows with the same ends the values are those of the row whose weight is kept, and of equal weights those of the
+    first; with "sum" they are added up, and with "keep" each row has its own.
+    """
+    if duplicates == "sum":
+        return {title: _summed(csr, ends, title, column, both_ways) for title, column in columns.items()}
+    rows = _rows_kept(csr, ends, weight, both_ways, duplicates)
+    return {title: taken(column, rows) for title, column in columns.items()}
+
+
+def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, duplicates: Duplicates | None) -> Any:
+    """The number of the row that each arc of a matrix is from."""
+    xp = array_module(csr.device)
+    every = _built(csr, ends, xp.arange(len(ends[0]), dtype=np.int64), both_ways, "keep")
+    rows = every.data
+    if every.nnz == csr.nnz:
+        return rows
+    source, target = every.expand_rows(), every.indices
+    first = xp.ones(every.nnz, np.bool_)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    if weight is None or duplicates == "first":
+        return rows[first]
+    # Of the rows of an arc, those that have the weight that was kept; NaN equals NaN.
+    arc, held = xp.cumsum(first) - 1, xp.asarray(weight)[rows]
+    kept = csr.data[arc]
+    rows, arc = (array[(held == kept) | ((held != held) & (kept != kept))] for array in (rows, arc))
+    first = xp.ones(len(arc), np.bool_)
+    first[1:] = arc[1:] != arc[:-1]
+    return rows[first]
+
+
+def _summed(csr: CSR, ends: tuple[Any, Any], title: str, column: Any, both_ways: bool) -> Any:
+    if isinstance(column, Categories) or column.dtype.kind == "b":
+        raise TypeError(
+            f'columns: {title!r} holds {"text" if isinstance(column, Categories) else "bool"}, which duplicates="sum" '
+            'cannot add up: give "min", "max" or "first", which keep a row, or leave the column out'
+        )
+    return _built(csr, ends, column, both_ways, "sum").data
+
+
+def _built(csr: CSR, ends: tuple[Any, Any], values: Any, both_ways: bool, duplicates: Duplicates) -> CSR:
+    """The same arcs with other values."""
+    return adjacency.from_arcs(
+        *ends, values, csr.shape[0], both_ways=both_ways, duplicates=duplicates, sparse=True, copy=False
+    )
+
+
+def alike_both_ways(csr: CSR, columns: Mapping[str, Any], multigraph: bool) -> bool:
+    """Whether every arc has its reverse, and every column the same value for both."""
+    return all(
+        adjacency.is_symmetric(csr.with_data(values_of(column), copy=False), multigraph) for column in columns.values()
+    )

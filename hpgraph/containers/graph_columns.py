@@ -1,0 +1,232 @@
+"""The columns of a graph, and the graph with one of them as its weights."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from hpgraph.containers.columns import NO_COLUMNS, Columns, alike_both_ways, as_columns, taken, values_of, with_values
+from hpgraph.containers.graph_layouts import GraphLayouts
+from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.names import Names
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR, ROW_FORMATS
+from hpgraph.formats.interchange import read_only
+
+# Layouts that say nothing of weights.
+_OF_TOPOLOGY = (
+    "multigraph",
+    "out_degree",
+    "in_degree",
+    "numbered_out_csr",
+    "numbered_in_csr",
+    "reverse_arcs",
+    *ROW_FORMATS,
+)
+
+
+class GraphColumns(GraphLayouts):
+    """Columns beside the weights, by title; a graph in memory, on one device, has them."""
+
+    _columns_held: Columns = NO_COLUMNS
+
+    @property
+    def edge_columns(self) -> tuple[str, ...]:
+        """Titles of the columns of edges."""
+        return tuple(self._columns_held.edges)
+
+    @property
+    def vertex_columns(self) -> tuple[str, ...]:
+        """Titles of the columns of vertices."""
+        return tuple(self._columns_held.vertices)
+
+    def edge_column(self, title: str, *, both_ways: bool = False) -> Any:
+        """A column of edges.
+
+        Parameters
+        ----------
+        title : str
+            One of ``G.edge_columns``.
+        both_ways : bool, default False
+            As for `edges`: whether an edge of an undirected graph has a value for each of its two arcs, as
+            ``G.weights`` has.
+
+        Returns
+        -------
+        array or Categories
+            In the order of ``G.edges(both_ways=both_ways)``, on the graph's device, read-only. Of text a named tuple of
+            `codes`, such an array of int32, -1 where there is no text, and `categories`, the text of each code.
+
+        Raises
+        ------
+        ValueError
+            When there is no such column.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([0, 1], [1, 2], columns={"year": [2019, 2024], "kind": ["cites", "extends"]})
+        >>> G.edge_column("year").tolist(), G.edge_column("kind").codes.tolist()
+        ([2019, 2024], [0, 1])
+        """
+        column = self._column(title, self._columns_held.edges, "edge")
+        values = values_of(column)
+        if not both_ways and not self.directed:
+            values = values[self._each_once()]
+        return with_values(column, read_only(values))
+
+    def vertex_column(self, title: str) -> Any:
+        """A column of vertices, in the order of ``G.names``; otherwise as `edge_column`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([0, 1], [1, 2], vertex_columns={"age": [30, 41, 25]})
+        >>> G.vertex_column("age").tolist()
+        [30, 41, 25]
+        """
+        column = self._column(title, self._columns_held.vertices, "vertex")
+        return with_values(column, read_only(values_of(column)))
+
+    def _column(self, title: str, held: Mapping[str, Any], kind: str) -> Any:
+        if title not in held:
+            there = ", ".join(map(repr, held)) or "none"
+            raise ValueError(f"the graph has no {kind} column {title!r}; it has {there}: with_columns adds some")
+        return held[title]
+
+    def _each_once(self) -> Any:
+        """Which arcs `edges` gives of an undirected graph: those from the lower index."""
+        csr = self.out_csr
+        return csr.expand_rows() <= csr.indices
+
+    def with_columns(
+        self, *, edges: Mapping[str, Any] | None = None, vertices: Mapping[str, Any] | None = None
+    ) -> Self:
+        """The graph with more columns, or others of the same titles; the arcs are shared.
+
+        Parameters
+        ----------
+        edges : dict of arrays or sequences, optional
+            By title, of numbers or of text, in the order of ``G.edges()``, or of ``G.edges(both_ways=True)``, and then
+            alike for an arc and its reverse in an undirected graph.
+        vertices : dict of arrays or sequences, optional
+            In the order of ``G.names``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            When a column has another length, or differs between an arc and its reverse; when a title is "source",
+            "target", "weight" or "vertex"; when values are neither numbers nor text.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([("a", "b"), ("b", "c")], directed=False)
+        >>> G.with_columns(edges={"lit": [True, False]}).edge_column("lit", both_ways=True).tolist()
+        [True, True, False, False]
+        """
+        self._check_in_memory()
+        more = self._of_edges(edges or {})
+        of_vertices = as_columns(vertices, self.n_vertices, "vertices", self.device)
+        return self._with(Columns({**self._columns_held.edges, **more}, {**self._columns_held.vertices, **of_vertices}))
+
+    def _of_edges(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of edges, each with a value for every arc."""
+        if not given:
+            return {}
+        m, xp = self.n_edges, array_module(self.device)
+        once = None if self.directed else self._each_once()
+        count = m if once is None else int(once.sum())
+        lengths = {title: len(values.codes if hasattr(values, "codes") else values) for title, values in given.items()}
+        found = {}
+        for title, values in given.items():
+            column = as_columns({title: values}, m if lengths[title] == m else count, "edges", self.device)[title]
+            if once is not None and lengths[title] != m:
+                place = xp.cumsum(once) - 1
+                place = xp.where(once, place, place[self.reverse_arcs])
+                column = taken(column, place)
+            elif once is not None and not alike_both_ways(self.out_csr, {title: column}, self.multigraph):
+                raise ValueError(f"edges: {title!r} differs between an arc and its reverse in an undirected graph")
+            found[title] = column
+        return found
+
+    def _with(self, columns: Columns) -> Self:
+        """The same graph, all layouts shared, with other columns."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_weighted", None)
+        made._columns_held = columns
+        return made
+
+    def with_weight(self, column: str | None) -> Self:
+        """The graph with a column of edges as its weights, or without weights; the arcs are shared, not copied.
+
+        Parameters
+        ----------
+        column : str or None
+            One of ``G.edge_columns``; of text the codes become weights. None leaves the weights out.
+
+        Returns
+        -------
+        Graph
+            With the columns of this one, directed or not as it is.
+
+        Raises
+        ------
+        ValueError
+            When there is no such column.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([0, 1, 0], [1, 2, 2], [3.0, 1.0, 9.0], columns={"minutes": [50, 5, 20]})
+        >>> hpg.sssp(G, 0).distance.tolist(), hpg.sssp(G.with_weight("minutes"), 0).distance.tolist()
+        ([0.0, 3.0, 4.0], [0.0, 50.0, 20.0])
+        """
+        return self._weighted_by(column)._with(self._columns_held)
+
+    def _weighted_by(self, column: str | None) -> Self:
+        """`with_weight` without columns, made once and kept with this graph."""
+        self._check_in_memory()
+        values = None if column is None else values_of(self._column(column, self._columns_held.edges, "edge"))
+        kept: dict[str | None, Self] = self.__dict__.setdefault("_weighted", {})
+        if column not in kept:
+            kept.setdefault(column, self._weighing(values))
+        return kept[column]
+
+    def _check_in_memory(self) -> None:
+        if not self.in_one_memory:
+            raise ValueError(f"columns are for graphs in the memory of one device, not a {type(self).__name__}")
+
+    def _weighing(self, values: Any) -> Self:
+        known = self._layouts
+        layouts = Layouts(out_csr=self.out_csr.with_data(values, copy=False), directed=self.directed)
+        for name in _OF_TOPOLOGY:
+            if name in known:
+                layouts[name] = known[name]
+        if self.directed and "in_csr" in known:
+            numbers = self.numbered_in_csr.data
+            layouts["in_csr"] = self.in_csr.with_data(None if values is None else values[numbers], copy=False)
+        made = object.__new__(type(self))
+        made._names, made._index = self._names, self._index
+        return made._hold(layouts)
+
+    @property
+    def _arcs(self) -> CSR:
+        """The arcs to cut a part from, which `_part` takes: by number where there are columns."""
+        return self.numbered_out_csr if self._columns_held.edges else self.out_csr
+
+    def _part(self, csr: CSR, directed: bool | None, names: Names | None, vertices: Any = None) -> Self:
+        """The graph of some of `_arcs`, between all or some vertices, with their columns."""
+        numbers = None
+        if self._columns_held.edges:
+            numbers, weights = csr.data, self.out_csr.data
+            csr = csr.with_data(None if weights is None else weights[numbers], copy=False)
+        made = self._made(csr, directed, names, self.multigraph)
+        if self._columns_held is not NO_COLUMNS:
+            made._columns_held = self._columns_held.cut(numbers, vertices)
+        return made
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all layouts built so far, and of columns; arrays that layouts share count once."""
+        held = (*self._columns_held.edges.values(), *self._columns_held.vertices.values())
+        return self._layouts.nbytes + sum(int(values_of(column).nbytes) for column in held)

@@ -1,0 +1,58 @@
+"""Columns as two arrays of bytes, in files of arrays: what they are, in JSON, and their values, one after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.columns import Categories, as_columns, values_of
+from hpgraph.formats.checks import VALUE_DTYPES
+from hpgraph.io.arcs import Array
+
+NAMES = "columns.index", "columns.values"
+"""What the two arrays are called in a file."""
+_ALIGNMENT = 8
+
+
+def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, Array]:
+    """The two arrays of bytes by `NAMES`; nothing where there are no columns."""
+    index, pieces, at = [], [], 0
+    for kind, held in (("edges", edges), ("vertices", vertices)):
+        for title, column in held.items():
+            values = np.ascontiguousarray(values_of(column))
+            values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+            said: dict[str, Any] = {"of": kind, "title": title, "type": values.dtype.str, "at": at}
+            if isinstance(column, Categories):
+                said["categories"] = list(column.categories)
+            index.append(said)
+            filled = -values.nbytes % _ALIGNMENT
+            pieces += [values.view(np.uint8), np.zeros(filled, np.uint8)]
+            at += values.nbytes + filled
+    if not index:
+        return {}
+    return dict(zip(NAMES, (np.frombuffer(json.dumps(index).encode(), np.uint8), np.concatenate(pieces)), strict=True))
+
+
+def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of edges and of vertices; ValueError for what `packed` does not make, whatever the bytes are."""
+    found: dict[str, dict[str, Any]] = {"edges": {}, "vertices": {}}
+    counts = {"edges": n_edges, "vertices": n_vertices}
+    types = {dtype.newbyteorder("<").str: dtype for dtype in VALUE_DTYPES if dtype.kind != "c"}
+    try:
+        for said in json.loads(index.tobytes()):
+            title, dtype, count, at = said["title"], types[said["type"]], counts[said["of"]], said["at"]
+            held, listed = found[said["of"]], said.get("categories")
+            if not isinstance(title, str) or title in held or type(at) is not int or at < 0 or at % _ALIGNMENT:
+                raise ValueError("a title or a place that is none")
+            stored = values[at : at + count * dtype.itemsize]
+            if len(stored) < count * dtype.itemsize:
+                raise ValueError(f"column {title!r} has no {count} values")
+            column = stored.view(dtype.newbyteorder("<")).astype(dtype)
+            given = column if listed is None else Categories(column, listed)
+            held |= as_columns({title: given}, count, "columns", "cpu")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"its columns make no sense ({type(error).__name__}: {error})") from None
+    return found["edges"], found["vertices"]
