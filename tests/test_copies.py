@@ -20,6 +20,7 @@ D = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1, 2, 2, 1])
 N = hpg.from_edges([("ann", "bob"), ("bob", "eve"), ("eve", "ann"), ("eve", "xia")], directed=False)
 A = hpg.Matrix(scipy.sparse.csr_array(np.array([[0.0, 2.0], [3.0, 4.0]])))
 V = hpg.Vector([1.0, 2.0])
+T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("eve", "dan", 2)])
 
 
 class Level(hpg.VertexProgram):
@@ -67,6 +68,9 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "all_shortest_paths": (U, 0, 4), "shortest_simple_paths": (U, 0, 4), "astar_path": (U, 0, 4),
     "attribute_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "count_cliques": (U, 3), "minimum_cut": (D, 0, 3),
     "numeric_assortativity_coefficient": (U, [0, 0, 1, 1, 1]),
+    "temporal_motifs": (T, 2), "contact_statistics": (T,),
+    **{name: (T,) for name in hpg.__all__ if name.startswith("temporal_") and name != "temporal_motifs"},
+    **dict.fromkeys(("earliest_arrival", "fastest_duration", "fewest_hops", "latest_departure"), (T,)),
     "gomory_hu_tree": (hpg.Graph.from_edges([0, 1], [1, 2], [3, 2], directed=False),),
 }  # fmt: skip
 CALLS: dict[str, Any] = {
@@ -92,6 +96,8 @@ CALLS: dict[str, Any] = {
     "NeighborLoader": lambda: hpg.NeighborLoader(U, [2], seeds=[0, 1], batch_size=1),
     "Parameter": lambda: hpg.Parameter("float64"),
     "Property": lambda: Level.level,
+    "Stream": lambda: hpg.Stream(U),
+    "TemporalGraph": lambda: T,
     "Trace": lambda: hpg.bfs(U, 0).trace,
     "Vector": lambda: V,
     "VertexProgram": lambda: Level,
