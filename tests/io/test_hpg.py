@@ -3,7 +3,6 @@
 import os
 import struct
 import zlib
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -205,10 +204,8 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
 
 def write_claims(path, csr, directed, in_csr=None, **how):
     """A whole file of arcs, whatever they are, and of what is said of them."""
-    claims = SimpleNamespace(
-        n_vertices=csr.shape[0], n_edges=csr.nnz, directed=directed, dtype=csr.dtype, names=None, out_csr=csr,
-        in_csr=in_csr or csr,
-    )  # fmt: skip
+    claims = hpg.Graph._made(csr, directed, None)
+    claims.once("in_csr", lambda: in_csr or csr)
     write_hpg(claims, path, **how)
 
 
