@@ -54,7 +54,7 @@ def warn_unlike() -> None:
     """The warning where `duplicates` was left out and values at one place differ."""
     warn_caller(
         "edges are given more than once with unlike weights, and the least weight of each is kept: say which is meant, "
-        'duplicates="min", "max", "sum" or "first"; "error" refuses such edges',
+        'duplicates="min", "max", "sum" or "first"; "keep" keeps all, "error" refuses such edges',
         DuplicateEdgesWarning,
     )
 

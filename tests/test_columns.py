@@ -366,6 +366,8 @@ def test_bad_functions_of_columns() -> None:
     for holds in (lambda source, edge, target: edge.c > 1, lambda source, edge, target: edge.a > 1 and edge.c > 1):
         with pytest.raises(ValueError, match="no edge column 'c'; it has 'a', 'b'"):
             G.filter(edges=holds)
+    with pytest.raises(TypeError, match=r"edges reads e\.a: .* call the parameter edge"):
+        G.filter(edges=lambda s, e, t: e.a > 1)
     U = hpg.from_edges([0, 0, 1], [1, 2, 2], columns={"a": [1, 2, 3], "b": [1, 1, 1]}, directed=False)
     assert U.filter(edges=lambda source, edge, target: edge.a > edge.b and target.id == 2).n_edges == 4
 

@@ -147,5 +147,7 @@ def test_bad_arguments():
         hpg.TemporalGraph([(0, 1)])
     with pytest.raises(TypeError, match="no arcs with times"):
         hpg.TemporalGraph(5)
+    with pytest.raises(TypeError, match=r"T\.between\(t0, t1\) .* are graphs"):
+        hpg.pagerank(T)
     empty = hpg.TemporalGraph([], n_vertices=2)
     assert list(empty.windows(1)) == [] and empty.between(3).n_edges == empty.snapshot(1).n_edges == 0

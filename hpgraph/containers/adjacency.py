@@ -253,4 +253,8 @@ def _no_graph(source: Any) -> str:
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"
+    elif hasattr(source, "between"):
+        remedy = "T.between(t0, t1) and T.snapshot(t) of a TemporalGraph are graphs"
+    elif hasattr(source, "homogeneous"):
+        remedy = "H.graph(relation) and H.homogeneous().graph of a HeteroGraph are graphs"
     return f"no graph can be made of {type(source).__name__}: {remedy}"

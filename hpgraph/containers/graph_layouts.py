@@ -198,7 +198,7 @@ class GraphLayouts:
     def undirected(self) -> Self:
         """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected.
 
-        Of a multigraph an arc and one the other way are two parallel edges.
+        Of a multigraph an arc and one the other way are two parallel edges. Columns are left behind.
         """
         if not self.directed:
             return self

@@ -225,8 +225,14 @@ class GraphParts(GraphLookup):
                 "edges must be a function of (source, weight, target) or (source, edge, target), not of "
                 f"{function.n_arguments} parameters"
             )
-        if function.python.__code__.co_varnames[1] == "edge":
+        _, (second, read), _ = reads(function.python).items()
+        if second == "edge":
             return self._where_columns(function.python)
+        if read and not read.isdisjoint({"weight", *self._columns_held.edges}):
+            raise TypeError(
+                f"edges reads {second}.{min(read)}: a function of (source, weight, target) is given a number there; "
+                "call the parameter edge, which has the weight and the columns"
+            )
         return self._selected(function.python, self.out_csr)
 
     def _where_columns(self, holds: Any) -> CSR:

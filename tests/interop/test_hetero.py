@@ -135,6 +135,7 @@ def test_refused() -> None:
         (lambda: H.metapath("author", "writes"), ValueError, "ends with a kind"),
         (lambda: H.metapath("author", "likes", "paper"), ValueError, "no relation 'likes' joins"),
         (lambda: H.index_of("paper", 7), IndexError, "7"),
+        (lambda: hpg.pagerank(H), TypeError, r"H\.homogeneous\(\)\.graph of a HeteroGraph"),
     ):
         with pytest.raises(error, match=text):
             call()
