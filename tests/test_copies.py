@@ -20,6 +20,7 @@ D = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1, 2, 2, 1])
 N = hpg.from_edges([("ann", "bob"), ("bob", "eve"), ("eve", "ann"), ("eve", "xia")], directed=False)
 A = hpg.Matrix(scipy.sparse.csr_array(np.array([[0.0, 2.0], [3.0, 4.0]])))
 V = hpg.Vector([1.0, 2.0])
+H = hpg.HeteroGraph({("author", "writes", "paper"): [("ann", 0), ("bob", 1)], ("paper", "cites", "paper"): [(0, 1)]})
 T = hpg.TemporalGraph([("ann", "bob", 1), ("bob", "eve", 2), ("eve", "dan", 2)])
 
 
@@ -91,6 +92,8 @@ CALLS: dict[str, Any] = {
     "EdgeProperty": lambda: Age.edge,
     "EdgeVertexProgram": lambda: Age,
     "FileFormatError": lambda: hpg.FileFormatError("a.txt", "no number", 7),
+    "HeteroGraph": lambda: H,
+    "HomogeneousGraph": lambda: H.homogeneous(),
     "Matrix": lambda: A,
     "MissingExtraError": lambda: hpg.MissingExtraError("matplotlib", "plot", "drawing"),
     "NeighborLoader": lambda: hpg.NeighborLoader(U, [2], seeds=[0, 1], batch_size=1),

@@ -78,7 +78,13 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         *(((), {"personalization": seeds}) for seeds in (_TWO, lambda graph: np.eye(8, graph.n_vertices))),
     ],
     "all_pairs_shortest_path_length": [((), {"block": 64})],
-    **{name: [((_hub, _beside_hub), {})] for name in ("shortest_path", "shortest_path_length", "maximum_flow")},
+    **{
+        name: [((_hub, _beside_hub), {})]
+        for name in (
+            "shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths", "astar_path",
+            "maximum_flow", "minimum_cut",
+        )
+    },
     "katz_centrality": [((), {"alpha": 1e-5})],
     **{
         name: [((_TWO,), {})] for name in ("reach", "closeness_centrality", "harmonic_centrality", "distance_histogram")
@@ -90,12 +96,14 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **{name: [(((_TWO, hpg.id([1, 2])),), {})] for name in FUNCTIONS["similarity"].split()},
     "connected_components": [((), {}), ((), {"connection": "strong"})],
     **{name: [((2,), {})] for name in ("k_core", "k_shell", "spectral_clustering")},
-    "k_truss": [((3,), {})],
+    **{name: [((3,), {})] for name in ("k_truss", "count_cliques")},
     "sample_neighbors": [((_TWO, [2, 2]), {})],
     "node2vec_walk": [((), {"p": 0.5, "q": 2.0})],
     **{
         name: [((lambda graph: np.arange(graph.n_vertices) % 4,), {})]
         for name in [
+            "attribute_assortativity_coefficient",
+            "numeric_assortativity_coefficient",
             "modularity",
             "community_quality",
             "conductance",

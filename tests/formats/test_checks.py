@@ -74,7 +74,8 @@ def test_coo_refuses(put):
         CSR.from_coo(put([0]), put([-2]), None, (3, 3))
     with pytest.raises(ValueError, match="row and col must have the same length"):
         CSR.from_coo(put([0]), put([0, 1]), None, (3, 3))
-    with pytest.raises(ValueError, match='duplicates must be "sum", "min", "max", "first" or "error", not \'most\''):
+    choices = '"sum", "min", "max", "first", "keep" or "error"'
+    with pytest.raises(ValueError, match=f"duplicates must be {choices}, not 'most'"):
         CSR.from_coo(put([0]), put([0]), duplicates="most")
     with pytest.raises(ValueError, match="data must have one value"):
         CSR.from_coo(put([0]), put([0]), put([1.0, 2.0]))

@@ -158,7 +158,7 @@ def test_bad_input(tmp_path):
     path = written(tmp_path / "edges.txt", *edges(100, 900))
     made = tmp_path / "made.hpg"
     for change, kind, message in (
-        ({"duplicates": "last"}, ValueError, 'duplicates must be "sum", "min", "max", "first" or "error"'),
+        ({"duplicates": "last"}, ValueError, 'duplicates must be "sum", "min", "max", "first", "keep" or "error"'),
         ({"duplicates": "error"}, ValueError, r"entry \(\d+, \d+\) is given more than once"),
         ({"compression": "zip"}, ValueError, "compression must be"),
         ({"arcs_per_page": 0}, ValueError, "arcs_per_page must be"),
