@@ -220,8 +220,8 @@ class HeteroGraph:
         ----------
         *path : str
             Kinds and the relations between them in turn: ``"author", "writes", "paper", "cites", "paper"``. A relation
-            is followed backwards where it leads the other way, and among vertices of one kind with "rev_" before its
-            name.
+            is followed backwards where it leads the other way, and among vertices of one kind with ``"rev_"`` before
+            its name.
         weight : bool, default False
             Whether an entry has the weight of the relation, rather than 1.
         semiring : str or Semiring, default "plus_times"
