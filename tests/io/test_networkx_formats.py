@@ -50,7 +50,10 @@ def test_names_and_weights_of_every_kind(suffix: str, tmp_path: Path) -> None:
     if suffix != ".json":
         refused.append((None, ["1", "2", "3"]))
     if suffix == ".net":
-        refused += [([1, 1], [4, 5, 6]), (None, ['a"b c', "b", "c"])]
+        refused.append(([1, 1], [4, 5, 6]))
+        # NetworkX 3.7 began to escape quotation marks.
+        if tuple(map(int, nx.__version__.split(".")[:2])) < (3, 7):
+            refused.append((None, ['a"b c', "b", "c"]))
     before = path.read_bytes()
     for weight, names in refused:
         with pytest.raises(ValueError, match=r"cannot hold names or weights .*\.npz can"):
