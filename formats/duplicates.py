@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hpgraph.core.caller import warn_caller
+from hpgraph.core.device import array_module
 from hpgraph.core.errors import DuplicateEdgesWarning
 from hpgraph.core.reductions import anywhere
 
@@ -30,6 +31,15 @@ def merging(duplicates: Any, where: str) -> Any:
             'choose "min", "max", "sum" or "first"'
         )
     return duplicates
+
+
+def run_starts(*keys: Any) -> Any:
+    """Flags of the elements that begin a run of equal ones, of one array or of several side by side."""
+    starts = array_module(keys[0]).ones(len(keys[0]), np.bool_)
+    starts[1:] = keys[0][1:] != keys[0][:-1]
+    for key in keys[1:]:
+        starts[1:] |= key[1:] != key[:-1]
+    return starts
 
 
 def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplicates: str | None) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from hpgraph.core.device import array_module, device_of, is_cuda, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
+from hpgraph.formats.duplicates import run_starts
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_monoid, get_semiring
@@ -41,7 +42,7 @@ def csr_from_tuples(rows: Any, columns: Any, values: Any, shape: Any, dup_op: An
     values = as_values(values, "data", rows.shape)
     order = _sort(rows, columns, n_rows, n_columns)
     rows, columns, values = rows[order], columns[order], values[order]
-    heads = _heads((rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]), len(rows))
+    heads = array_module(rows).flatnonzero(run_starts(rows, columns))
     return CSR.from_coo(rows[heads], columns[heads], fold_runs(values, heads, op), (n_rows, n_columns))
 
 
@@ -59,7 +60,7 @@ def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_o
         return kind._of(indices.copy(), values.copy(), size, fill)
     order = indices.argsort(kind="stable")
     indices, values = indices[order], values[order]
-    heads = _heads(indices[1:] != indices[:-1], len(indices))
+    heads = xp.flatnonzero(run_starts(indices))
     if len(heads) < len(indices):
         if dup_op is None:
             raise ValueError(
@@ -131,14 +132,6 @@ def _sort(rows: Any, columns: Any, n_rows: int, n_columns: int) -> Any:
         return (rows * n_columns + columns).argsort(kind="stable")
     order = columns.argsort(kind="stable")
     return order[rows[order].argsort(kind="stable")]
-
-
-def _heads(differs: Any, entries: int) -> Any:
-    """Where runs start, from whether each entry but the first differs from the one before."""
-    xp = array_module(differs)
-    if not entries:
-        return xp.zeros(0, dtype=np.int64)
-    return xp.flatnonzero(xp.append(xp.ones(1, dtype=bool), differs))
 
 
 def _as_array(values: Any, name: str) -> Any:

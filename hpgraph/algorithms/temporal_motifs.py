@@ -14,6 +14,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats.duplicates import run_starts
 
 
 @naming_arguments
@@ -137,8 +138,7 @@ def contact_statistics(T: TemporalGraph) -> ContactStatistics:
     pair = source * max(T.n_vertices, 1) + target
     order = xp.argsort(pair, kind="stable")
     pair, time = pair[order], T._time[order]
-    begins = xp.ones(len(pair), np.bool_)
-    begins[1:] = pair[1:] != pair[:-1]
+    begins = run_starts(pair)
     first = xp.flatnonzero(begins)
     pairs, of = pair[first], xp.cumsum(begins) - 1
     gap, inside = (time[1:] - time[:-1]).astype(np.float64), ~begins[1:]

@@ -16,7 +16,7 @@ from hpgraph.containers import adjacency
 from hpgraph.core.device import array_module, is_cuda, native, to_device, unmasked
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.formats.duplicates import Duplicates
+from hpgraph.formats.duplicates import Duplicates, run_starts
 
 # What a table of edges, or of vertices, calls its own columns.
 _TAKEN = {"source", "target", "weight", "vertex"}
@@ -200,18 +200,14 @@ def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, du
     rows = every.data
     if every.nnz == csr.nnz:
         return rows
-    source, target = every.expand_rows(), every.indices
-    first = xp.ones(every.nnz, np.bool_)
-    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    first = run_starts(every.expand_rows(), every.indices)
     if weight is None or duplicates == "first":
         return rows[first]
     # Of the rows of an arc, those that have the weight that was kept; NaN equals NaN.
     arc, held = xp.cumsum(first) - 1, xp.asarray(weight)[rows]
     kept = csr.data[arc]
     rows, arc = (array[(held == kept) | ((held != held) & (kept != kept))] for array in (rows, arc))
-    first = xp.ones(len(arc), np.bool_)
-    first[1:] = arc[1:] != arc[:-1]
-    return rows[first]
+    return rows[run_starts(arc)]
 
 
 def _summed(csr: CSR, ends: tuple[Any, Any], title: str, column: Any, both_ways: bool) -> Any:

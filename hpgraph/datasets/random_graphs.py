@@ -15,6 +15,7 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory, normalize_device, to_device
 from hpgraph.core.number import real
 from hpgraph.datasets.generate import _keys, _undirected, _whole
+from hpgraph.formats.duplicates import run_starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -269,7 +270,7 @@ def _drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
     place = xp.minimum((reached[:-1] * (total / reached[-1])).astype(np.int64), total - 1)
     while True:
         if count > 1:
-            place = place[xp.concatenate([xp.ones(1, np.bool_), place[1:] != place[:-1]])]
+            place = place[run_starts(place)]
         if len(place) == count:
             return place
         place = xp.sort(xp.concatenate([place, rng.integers(0, total, count - len(place))]))

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.formats.checks import index_dtype
+from hpgraph.formats.duplicates import run_starts
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 
 
@@ -125,8 +126,7 @@ def graph_of_edges(
         edge = np.concatenate([edge, edge[both]])
     order = np.lexsort((edge, columns, rows))
     rows, columns, edge = rows[order], columns[order], edge[order]
-    once = np.ones(len(rows), bool)
-    once[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    once = run_starts(rows, columns)
     latest = edge[np.append(once[1:], True)[: len(edge)]]
     rows, columns, edge = rows[once], columns[once], edge[once]
     order = np.lexsort((edge, rows))

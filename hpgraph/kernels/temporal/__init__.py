@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.formats.duplicates import run_starts
+
 # Kinds of events, in their order at one instant.
 ARRIVE, INSTANT, DEPART = range(3)
 # What `hpgraph.kernels.temporal.cpu.search` finds.
 ARRIVAL, DURATION, HOPS = range(3)
 MAX_ARCS = 1 << 30
+# Hops, and numbers of arcs, where nothing is reached: all others are below, and one hop more overflows nothing.
+UNREACHED = np.int32(MAX_ARCS)
 
 
 class Stream(NamedTuple):
@@ -44,6 +48,5 @@ def stream(source: Any, target: Any, time: Any, arrival: Any) -> Stream:
         arc, kind = np.concatenate((arcs, lasting)), np.concatenate((kind, np.full(len(lasting), ARRIVE, np.int8)))
         order = np.lexsort((kind, np.concatenate((time, arrival[lasting]))))
         arc, kind = arc[order], kind[order]
-    begins = np.ones(m, np.bool_)
-    begins[1:] = time[1:] != time[:-1]
+    begins = run_starts(time)
     return Stream(source, target, time, arrival, arcs[begins][np.cumsum(begins) - 1], arc, kind)
