@@ -38,7 +38,6 @@ def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool 
 
     Contacts lead both ways. `back`: time runs backwards, arcs are turned round.
     """
-    checked(T)
     if T.device != "cpu":
         raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
     arrival = T._time + T._duration
@@ -56,6 +55,18 @@ def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool 
     return stream(source, target, time, arrival), rows
 
 
+def _unreached(kind: np.dtype[Any]) -> Any:
+    """The raw number where no path leads: the largest of its type."""
+    return np.iinfo(kind).max if kind.kind == "i" else np.inf
+
+
+def _start(T: TemporalGraph, start: Any) -> Any:
+    """When paths may begin, as a number: by default at the time of the first arc."""
+    if start is not None:
+        return T._moment(start, "start")
+    return T._time[0] if T.n_edges else 0
+
+
 def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict: bool) -> Any:
     """Raw numbers of shape (k, n), the largest of their type where no path leads."""
     # Imported here, since it imports Numba.
@@ -64,7 +75,7 @@ def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict:
     distinct, place = np.unique(sources, return_inverse=True)
     kind = events.time.dtype
     check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")
-    found = np.full((len(distinct), T.n_vertices), np.iinfo(kind).max if kind.kind == "i" else np.inf, kind)
+    found = np.full((len(distinct), T.n_vertices), _unreached(kind), kind)
     search(events, T.n_vertices, distinct, wanted, bool(strict), found)
     found[np.arange(len(distinct)), distinct] = 0
     return found if len(distinct) == len(sources) and (distinct == sources).all() else found[place]
@@ -86,8 +97,7 @@ def _found(
     sources, one = _vertices(T, given, argument)
     events, _ = arcs_of(T, start, end, back=argument == "targets")
     found = _search(events, T, sources, wanted, strict)
-    there = found < (np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf)
-    return found, there, (np.arange(len(sources)), sources), one
+    return found, found < _unreached(found.dtype), (np.arange(len(sources)), sources), one
 
 
 def _shown(T: TemporalGraph, found: Any, there: Any, missing: float, one: bool, spans: bool = False) -> Any:
@@ -138,7 +148,7 @@ def earliest_arrival(
     [1.0, 3.0, inf, 6.0]
     """
     found, there, at, one = _found(T, sources, "sources", ARRIVAL, start, end, strict)
-    found[at] = T._moment(start, "start") if start is not None else T._time[0] if T.n_edges else 0
+    found[at] = _start(T, start)
     return _shown(T, found, there, np.inf, one)
 
 
@@ -267,8 +277,8 @@ def temporal_reach(
     chosen = sources_of(T, sources, seed)
     counts = [np.empty(0, np.int64)]
     for _, found in _in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        most = np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf
-        counts.append(((found < most) if limit is None else (found <= limit) & (found < most)).sum(axis=1))
+        there = found < _unreached(found.dtype)
+        counts.append((there if limit is None else there & (found <= limit)).sum(axis=1))
     reached = np.concatenate(counts)
     return by_vertex(reached, T) if sources is None else reached
 
@@ -320,10 +330,10 @@ def temporal_closeness(
     if distance not in kinds:
         raise ValueError(f"distance must be one of {', '.join(map(repr, kinds))}, not {distance!r}")
     total = np.zeros(T.n_vertices)
-    first = T._moment(start, "start") if start is not None else T._time[0] if T.n_edges else 0
+    first = _start(T, start)
     for some, found in _in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
-        there = found < (np.iinfo(found.dtype).max if found.dtype.kind == "i" else np.inf)
-        apart = np.where(there, (found - first if distance == "arrival" else found).astype(np.float64), np.inf)
+        lengths = (found - first if distance == "arrival" else found).astype(np.float64)
+        apart = np.where(found < _unreached(found.dtype), lengths, np.inf)
         apart[np.arange(len(some)), some] = np.inf
         if apart.size and apart.min() <= 0:
             raise ValueError(f'distance={distance!r}: one is 0; give arcs a duration, or use distance="hops"')

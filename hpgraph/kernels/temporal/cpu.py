@@ -15,13 +15,11 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, MAX_ARCS, Stream
+from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 from hpgraph.semiring.stop import is_stopped
 
 # Sources side by side at most, and bytes of the states of a block where there are many vertices.
 WIDTH, STATES = 64, 1 << 25
-# The state of what is not reached, also with a hop more: hops and numbers of arcs are below.
-_NONE = np.int32(MAX_ARCS)
 
 
 def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, found: Any) -> None:
@@ -35,8 +33,17 @@ def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, foun
         width = max(1, min(WIDTH, -(-len(sources) // workers), STATES // (4 * max(n, 1))))
         workers = min(workers, -(-len(sources) // width))
         room = np.empty((workers, n, width), np.int32), np.empty((workers, rows, width), np.int32)
-        lane = np.full((workers, n), -1, np.int32)
-        _search(events, slot, sources, wanted, strict, found, room, lane)
+        column = np.full((workers, n), -1, np.int32)
+        _search(events, slot, sources, wanted, strict, found, room, column)
+
+
+@part
+def instant_end(arc, kind, time, at, step=1):
+    """Where the run of arcs that last no time ends, all of the instant of the one at an event; -1 goes backwards."""
+    end, now = at + step, time[arc[at]]
+    while 0 <= end < arc.size and kind[end] == INSTANT and time[arc[end]] == now:
+        end += step
+    return end
 
 
 @njit(cache=True, nogil=True)
@@ -46,7 +53,7 @@ def _slots(arc, kind, time, slot):
     most = 1
     while at < arc.size:
         if kind[at] == INSTANT:
-            end = _end(arc, kind, time, at)
+            end = instant_end(arc, kind, time, at)
             most = max(most, end - at)
             at = end
             continue
@@ -66,34 +73,25 @@ def _slots(arc, kind, time, slot):
     while at < arc.size:
         end = at + 1
         if kind[at] == INSTANT:
-            end = _end(arc, kind, time, at)
+            end = instant_end(arc, kind, time, at)
             for i in range(at, end):
                 slot[arc[i]] = rows + i - at
         at = end
     return rows + most
 
 
-@part
-def _end(arc, kind, time, at):
-    """The end of the arcs that last no time, and depart at the time of the one at an event."""
-    end, now = at + 1, time[arc[at]]
-    while end < arc.size and kind[end] == INSTANT and time[arc[end]] == now:
-        end += 1
-    return end
-
-
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _search(events, slot, sources, wanted, strict, found, room, lane):
+def _search(events, slot, sources, wanted, strict, found, room, column):
     counter = np.zeros(1, np.int64)
     width = room[0].shape[2]
-    for worker in prange(lane.shape[0]):
-        state, flight, of = room[0][worker], room[1][worker], lane[worker]
+    for worker in prange(column.shape[0]):
+        state, flight, of = room[0][worker], room[1][worker], column[worker]
         while True:
             begin = next_task(counter, width)
             if begin >= sources.size:
                 break
             block = sources[begin : begin + width]
-            state[:] = _NONE
+            state[:] = UNREACHED
             for b in range(block.size):
                 of[block[b]] = b
                 if wanted != DURATION:
@@ -118,7 +116,7 @@ def _pass(events, slot, wanted, strict, found, state, flight, of):
             _arrive(events, e, wanted, found, state, flight[slot[e]])
             at += 1
         else:
-            end = _end(arc, kind, events.time, at)
+            end = instant_end(arc, kind, events.time, at)
             if strict:
                 for i in range(at, end):
                     _depart(events, arc[i], wanted, state, flight[slot[arc[i]]], of)

@@ -16,10 +16,9 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, MAX_ARCS, Stream
+from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, UNREACHED, Stream
+from hpgraph.kernels.temporal.cpu import instant_end
 from hpgraph.semiring.stop import is_stopped
-
-_NONE = np.int32(MAX_ARCS)
 
 
 def betweenness(events: Stream, n: int, sources: Any) -> Any:
@@ -49,27 +48,18 @@ def _betweenness(events, sources, total, hops, paths):
 
 
 @part
-def _instant_end(events, at, step):
-    """Where the run of arcs that last no time, all of one instant, ends: forwards, or backwards."""
-    now, end = events.time[events.arc[at]], at + step
-    while 0 <= end < events.arc.size and events.kind[end] == INSTANT and events.time[events.arc[end]] == now:
-        end += step
-    return end
-
-
-@part
 def _forward(events, source, near, many):
     """Hops to each vertex and along each arc, and how many paths have so few; hops before an arc that lowered them."""
     (best, along, before), (number, carried, _, _) = near, many
     arc, kind = events.arc, events.kind
-    best[:] = _NONE
+    best[:] = UNREACHED
     number[:] = 0
     best[source], number[source] = 0, 1
     at = 0
     while at < arc.size:
         if at & 255 == 0 and is_stopped():
             break
-        end = _instant_end(events, at, 1) if kind[at] == INSTANT else at + 1
+        end = instant_end(arc, kind, events.time, at) if kind[at] == INSTANT else at + 1
         if kind[at] != ARRIVE:
             for i in range(at, end):
                 e = arc[i]
@@ -100,13 +90,13 @@ def _backward(events, near, many, total):
     while at >= 0:
         if at & 255 == 0 and is_stopped():
             break
-        end = _instant_end(events, at, -1) if kind[at] == INSTANT else at - 1
+        end = instant_end(arc, kind, events.time, at, -1) if kind[at] == INSTANT else at - 1
         if kind[at] != DEPART:
             for i in range(at, end, -1):
                 e = arc[i]
                 v = events.target[e]
                 share[e] = 0
-                if along[e] > best[v] or along[e] >= _NONE:
+                if along[e] > best[v] or along[e] >= UNREACHED:
                     continue
                 share[e] = following[v] + number[v]
                 total[v] += carried[e] * following[v]
@@ -116,6 +106,6 @@ def _backward(events, near, many, total):
         if kind[at] != ARRIVE:
             for i in range(at, end, -1):
                 e = arc[i]
-                if along[e] < _NONE:
+                if along[e] < UNREACHED:
                     following[events.source[e]] += share[e]
         at = end

@@ -7,6 +7,7 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, Stream
+from hpgraph.kernels.temporal.cpu import instant_end
 from hpgraph.semiring.stop import is_stopped
 
 
@@ -24,9 +25,7 @@ def _katz(events, factor, value, carried):
     while at < arc.size:
         if at & 255 == 0 and is_stopped():
             break
-        end, now = at + 1, events.time[arc[at]]
-        while kind[at] == INSTANT and end < arc.size and kind[end] == INSTANT and events.time[arc[end]] == now:
-            end += 1
+        end = instant_end(arc, kind, events.time, at) if kind[at] == INSTANT else at + 1
         if kind[at] != ARRIVE:
             for i in range(at, end):
                 carried[arc[i]] = factor[arc[i]] * (1 + value[events.source[arc[i]]])
