@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers import adjacency
 from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.vertex_array import by_vertex
@@ -220,7 +221,7 @@ def truss_number(G: Graph | Any) -> Array:
     if plain is graph:
         return number
     arcs = graph.out_csr
-    return number[kernels(graph.device).positions_of(plain.out_csr, arcs.expand_rows().astype(np.int64), _wide(arcs))]
+    return number[adjacency.places_in(arcs, plain.out_csr)]
 
 
 @naming_arguments
@@ -265,7 +266,3 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     arcs = graph.out_csr
     flags = backend.truss(arcs, k) if k > 2 else arcs.indices != arcs.expand_rows()
     return graph.edge_subgraph(flags) if bool(flags.any()) else graph.subgraph([])
-
-
-def _wide(arcs: CSR) -> Any:
-    return arcs.indices.astype(np.int64, copy=False)

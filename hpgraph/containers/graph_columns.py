@@ -13,14 +13,8 @@ from hpgraph.formats.interchange import read_only
 
 # Layouts that say nothing of weights.
 _OF_TOPOLOGY = (
-    "multigraph",
-    "out_degree",
-    "in_degree",
-    "numbered_out_csr",
-    "numbered_in_csr",
-    "reverse_arcs",
-    *ROW_FORMATS,
-)
+    "multigraph", "out_degree", "in_degree", "numbered_out_csr", "numbered_in_csr", "reverse_arcs", *ROW_FORMATS,
+)  # fmt: skip
 
 
 class GraphColumns(GraphLayouts):
@@ -199,15 +193,19 @@ class GraphColumns(GraphLayouts):
     def _weighing(self, values: Any) -> Self:
         known = self._layouts
         layouts = Layouts(out_csr=self.out_csr.with_data(values, copy=False), directed=self.directed)
-        for name in _OF_TOPOLOGY:
-            if name in known:
-                layouts[name] = known[name]
+        self._share_topology(layouts)
         if self.directed and "in_csr" in known:
             numbers = self.numbered_in_csr.data
             layouts["in_csr"] = self.in_csr.with_data(None if values is None else values[numbers], copy=False)
         made = object.__new__(type(self))
         made._names, made._index = self._names, self._index
         return made._hold(layouts)
+
+    def _share_topology(self, layouts: Layouts) -> None:
+        """Give a graph of the same arcs, whatever their weights, what was built of them alone."""
+        for name in _OF_TOPOLOGY:
+            if name in self._layouts:
+                layouts[name] = self._layouts[name]
 
     @property
     def _arcs(self) -> CSR:

@@ -18,9 +18,6 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
-# Layouts that read no weights: a graph of which only weights change keeps them.
-_OF_TOPOLOGY = ("hyb", "out_degree", "in_degree", "numbered_out_csr", "numbered_in_csr", "reverse_arcs")
-
 
 class Batch(NamedTuple):
     """Changes of a graph, as matrices among its vertices, new ones included; None where there are none of a kind."""
@@ -223,9 +220,8 @@ class GraphUpdates(GraphParts):
             csr = self._reweighted(csr, batch)
         if batch.insert is None and batch.delete is None:
             made = self._made(csr, self._kind_of_parts(), batch.names)
-            for name in _OF_TOPOLOGY if batch.n == self.n_vertices else ():
-                if name in self._layouts:
-                    made._layouts[name] = self._layouts[name]
+            if batch.n == self.n_vertices:
+                self._share_topology(made._layouts)
             return made
         if batch.insert is None:
             assert batch.delete is not None
@@ -236,15 +232,13 @@ class GraphUpdates(GraphParts):
         if batch.delete is None:
             return self._made(adjacency.union(csr, batch.insert, "second"), self.directed, batch.names)
         # An arc inserted that is there changes its weight. The others, and those deleted, are a symmetric difference.
-        backend = kernels(self.device)
+        keep = kernels(self.device).keep_entries
         csr, insert = adjacency.of_one_type(csr, batch.insert)
-        at = backend.positions_of(csr, insert.expand_rows(), insert.indices)
+        at = adjacency.places_in(insert, csr)
         csr = _with_weights(csr, at, insert)
         gone = self._positions(csr, batch.delete, "delete", batch) >= 0
-        gone &= backend.positions_of(insert, batch.delete.expand_rows(), batch.delete.indices) < 0
-        changes = adjacency.union(
-            backend.keep_entries(insert, at < 0), backend.keep_entries(batch.delete, gone), "first"
-        )
+        gone &= adjacency.places_in(batch.delete, insert) < 0
+        changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, gone), "first")
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
 
     def _of_parallel(self, csr: CSR, batch: Batch) -> CSR:
@@ -274,14 +268,14 @@ class GraphUpdates(GraphParts):
         csr, given = adjacency.of_one_type(csr, given)
         at = self._positions(csr, given, "set", batch)
         if batch.delete is not None:
-            gone = kernels(self.device).positions_of(batch.delete, given.expand_rows(), given.indices) >= 0
+            gone = adjacency.places_in(given, batch.delete) >= 0
             if bool(gone.any()) and not batch.passes_over:
                 raise self._not_there(given, gone, "set", batch.names)
         return _with_weights(csr, at, given)
 
     def _positions(self, csr: CSR, changed: CSR, name: str, batch: Batch) -> Any:
         """Where arcs stand that must be there, unless they may be missing; -1 where one does not."""
-        at = kernels(self.device).positions_of(csr, changed.expand_rows(), changed.indices)
+        at = adjacency.places_in(changed, csr)
         if not batch.passes_over and bool((at < 0).any()):
             raise self._not_there(changed, at < 0, name, batch.names)
         return at
