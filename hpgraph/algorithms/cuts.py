@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, maximum_flow
+from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, flow_between, maximum_flow
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.vertices import id
@@ -61,13 +61,12 @@ def far_side(graph: Graph, flow: CSR, sink: int) -> Any:
     return bfs(residual, id(sink)).level >= 0
 
 
-def _edges(G: Any) -> tuple[Graph, CSR]:
-    """The graph, and its edges in both directions with their weights, or ones, on the CPU, without loops."""
+def _undirected(G: Any) -> Graph:
+    """The graph, with parallel edges as one; refused if it is directed."""
     graph = as_simple(G, "sum")
-    arcs = graph.out_csr.to("cpu").without_diagonal()
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
-    return graph, arcs.astype(np.float64)
+    return graph
 
 
 @naming_arguments
@@ -104,17 +103,18 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     >>> value, sorted([one.tolist(), other.tolist()])
     (1, [[0, 1, 2], [3, 4, 5]])
     """
-    graph, arcs = _edges(G)
-    value, side = _lightest(arcs)
+    graph = _undirected(G)
+    value, side = _lightest(graph)
     whole = graph.dtype is None or graph.dtype.kind != "f"
     return int(value) if whole else value, _parts(graph, side)
 
 
-def _lightest(arcs: CSR) -> tuple[float, Any]:
-    """The weight of a minimum cut, and a mask of one side."""
+def _lightest(graph: Graph) -> tuple[float, Any]:
+    """The weight of a minimum cut of an undirected graph, and a mask of one side; on the CPU."""
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_minimum_cut import scan
 
+    arcs = graph.out_csr.to("cpu").without_diagonal().astype(np.float64)
     n = arcs.shape[0]
     if n < 2:
         raise ValueError(f"G must have at least two vertices to be cut, not {n}")
@@ -169,7 +169,7 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     """
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-    graph, _ = _edges(G)
+    graph = _undirected(G)
     both, capacity = both_ways(graph.to("cpu"))
     if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
@@ -222,12 +222,13 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     # Parallel edges are cut one by one.
     plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
     if source is None and not graph.directed:
-        return int(_lightest(_edges(plain)[1])[0])
+        return int(_lightest(plain)[0])
     if source is not None:
         return maximum_flow(plain, source, sink).flow_value
     least = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
+    both, capacity = both_ways(plain)
     for v in range(n):
-        least = min(least, maximum_flow(plain, id(v), id((v + 1) % n)).flow_value)
+        least = min(least, flow_between(both, capacity, v, (v + 1) % n)[0])
         if least == 0:
             break
     return least

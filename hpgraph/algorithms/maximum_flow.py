@@ -178,27 +178,31 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
     if s == t:
         raise ValueError("source and sink must be two vertices, not one")
-    if graph.n_vertices > MAX_VERTICES:
-        raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
     both, capacity = both_ways(graph)
+    value, net = flow_between(both, capacity, s, t)
+    return named(MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net))), graph)
+
+
+def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
+    """The value of a maximum flow between two vertices, and what flows along each arc, of what `both_ways` gives."""
     _check_source(both, capacity, s)
-    if graph.device == "cpu":
+    if both.device == "cpu":
         # Loaded here, as it brings Numba.
         from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
         capacity = np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
         value, _ = by_paths(both.out_csr, room, s, t)
-        net = capacity - room
-    else:
-        value, flow = _push(both, capacity, s, t)
-        net = flow - flow[both.reverse_arcs]
-    return named(MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net))), graph)
+        return value, capacity - room
+    value, flow = _push(both, capacity, s, t)
+    return value, flow - flow[both.reverse_arcs]
 
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:
     """The graph with every arc's reverse, and how much each arc carries: int64, on the graph's device."""
     given, xp = graph.out_csr, array_module(graph.device)
+    if graph.n_vertices > MAX_VERTICES:
+        raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
     if graph.dtype is not None and graph.dtype.kind not in "iub":
         raise TypeError(f"capacities must be integers, not {graph.dtype}: convert the weights if you mean to")
     if given.data is not None and given.nnz and not int(given.data.min()) >= 0:

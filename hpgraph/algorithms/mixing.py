@@ -115,10 +115,8 @@ def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:
     """Ends of arcs at each vertex, or their weights; loops of an undirected graph count twice, as in NetworkX."""
     if not weighted:
         return getattr(graph, f"{ends}_degree") if graph.directed and ends in ("in", "out") else graph.degree
-    matrix, ones = _matrix(graph.out_csr, weighted), array_module(graph.device).ones(graph.n_vertices)
-    if not graph.directed:
-        return matrix @ ones + matrix.diagonal()
-    return sum(side @ ones for name, side in (("out", matrix), ("in", matrix.T)) if name in ends.split("+"))
+    degree = _around(graph, ends, array_module(graph.device).ones(graph.n_vertices), weighted)
+    return degree if graph.directed else degree + _matrix(graph.out_csr, weighted).diagonal()
 
 
 def _checked_ends(**ends: str) -> None:
@@ -130,8 +128,9 @@ def _checked_ends(**ends: str) -> None:
 def _around(graph: Graph, ends: str, of: Any, weighted: bool) -> Any:
     """For each vertex the sum over its neighbours of some value of theirs, times the weights of the arcs."""
     matrix, of = _matrix(graph.out_csr, weighted), of.astype(np.float64)
-    sides = (("out", matrix), ("in", matrix.T)) if graph.directed else (("out", matrix),)
-    return sum(side @ of for name, side in sides if not graph.directed or name in ends.split("+"))
+    if not graph.directed:
+        return matrix @ of
+    return sum(side @ of for name, side in (("out", matrix), ("in", matrix.T)) if name in ends.split("+"))
 
 
 @naming_arguments
