@@ -94,8 +94,7 @@ class Stream:
         graph = as_graph(G)
         if not graph.in_one_memory:
             raise ValueError("a Stream takes a graph in the memory of one device: G.in_memory() or G.to(device)")
-        if graph.multigraph:
-            raise ValueError("a Stream takes a graph with each edge once: G.simple() makes one")
+        graph.require_simple("a Stream")
         self.graph = graph
         self._kept: dict[Hashable, _Kept] = {}
 

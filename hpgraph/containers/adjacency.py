@@ -245,7 +245,9 @@ def _count(n_vertices: Any) -> int:
 
 
 def _no_graph(source: Any) -> str:
-    remedy = "give a sparse array of SciPy or CuPy, a NetworkX graph, or arrays (source, target[, weight])"
+    remedy = getattr(type(source), "_graphs_of_it", None) or (
+        "give a sparse array of SciPy or CuPy, a NetworkX graph, or arrays (source, target[, weight])"
+    )
     if _could_be_dense(source):
         remedy = (
             "wrap a dense adjacency matrix, which is square, in scipy.sparse.csr_array, and give an array with a row "
@@ -253,8 +255,4 @@ def _no_graph(source: Any) -> str:
         )
     elif isinstance(source, str) or hasattr(source, "__fspath__"):
         remedy = "read a file with hpgraph.read(path)"
-    elif hasattr(source, "between"):
-        remedy = "T.between(t0, t1) and T.snapshot(t) of a TemporalGraph are graphs"
-    elif hasattr(source, "homogeneous"):
-        remedy = "H.graph(relation) and H.homogeneous().graph of a HeteroGraph are graphs"
     return f"no graph can be made of {type(source).__name__}: {remedy}"

@@ -78,6 +78,8 @@ class TemporalGraph:
     [1.0, 1.0, 2.0]
     """
 
+    # What an algorithm that takes a Graph says.
+    _graphs_of_it = "T.between(t0, t1) and T.snapshot(t) of a TemporalGraph are graphs"
     index_of: Any = Graph.index_of
     indices_of: Any = Graph.indices_of
 

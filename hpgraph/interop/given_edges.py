@@ -178,7 +178,7 @@ def edges_given(
         return edges_of_networkx(data, None if weight is False else weight or "weight", columns)
     if target is not None and source is None and not isinstance(target, str):
         return None
-    if isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
+    if _is_table(data):
         return _of_table(data, source, target, weight, names, indices, columns)
     array = (isinstance(data, np.ndarray) or is_cuda(data)) and data.ndim == 2 and data.shape[1] in (2, 3)
     if target is not None or not (array or isinstance(data, list)):
@@ -207,9 +207,13 @@ def _of_table(
     return {**given, "columns": {title: columns[title] for title in further}}
 
 
+def _is_table(data: Any) -> bool:
+    return isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")
+
+
 def columns_given(data: Any) -> dict[Any, Any] | None:
     """The columns of a table by title; None for what is none."""
-    if not (isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")):
+    if not _is_table(data):
         return None
     columns, titles = _columns(data)
     return {title: columns[title] for title in titles}

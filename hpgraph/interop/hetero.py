@@ -116,6 +116,8 @@ class HeteroGraph:
 
     kinds: tuple[str, ...]
     relations: tuple[Relation, ...]
+    # What an algorithm that takes a Graph says.
+    _graphs_of_it = "H.graph(relation) and H.homogeneous().graph of a HeteroGraph are graphs"
 
     def __init__(
         self, relations: Any, vertices: Mapping[str, Any] | None = None, *, duplicates: Duplicates | None = None,

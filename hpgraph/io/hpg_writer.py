@@ -260,8 +260,9 @@ def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_
             _write_side(writer, side, graph.out_csr if side == "out" else graph.in_csr, arcs_per_page)
         if graph.names is not None:
             writer.names(graph.names, path)
-        columns = {title: graph.edge_column(title) for title in graph.edge_columns}
-        for name, array in packed(columns, graph._columns_held.vertices).items():
+        of_edges = {title: graph.edge_column(title) for title in graph.edge_columns}
+        of_vertices = {title: graph.vertex_column(title) for title in graph.vertex_columns}
+        for name, array in packed(of_edges, of_vertices).items():
             writer.whole(name, array)
         writer.finish()
 

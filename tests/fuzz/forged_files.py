@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.containers.columns import NO_COLUMNS
 from hpgraph.io.hpg_writer import write_hpg
 from tests.fuzz.supervised import is_ours, keep, limited, run
 
@@ -95,8 +94,7 @@ class Forged:
     in_csr: Side
     names: np.ndarray | None = None
     done: list[str] = field(default_factory=list)
-    edge_columns = ()
-    _columns_held = NO_COLUMNS
+    edge_columns = vertex_columns = ()
 
     def require_simple(self, where: str) -> None:
         """Rows may repeat a column: the reader is to refuse that."""
