@@ -61,12 +61,14 @@ def far_side(graph: Graph, flow: CSR, sink: int) -> Any:
     return bfs(residual, id(sink)).level >= 0
 
 
-def _undirected(G: Any) -> Graph:
-    """The graph, with parallel edges as one; refused if it is directed."""
+def _undirected(G: Any) -> tuple[Graph, CSR]:
+    """The graph, with parallel edges as one, and its arcs on the CPU; refused if it is directed."""
     graph = as_simple(G, "sum")
+    # First: a graph whose arcs are not at hand is refused as such, directed or not.
+    arcs = graph.out_csr.to("cpu")
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
-    return graph
+    return graph, arcs
 
 
 @naming_arguments
@@ -103,18 +105,18 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     >>> value, sorted([one.tolist(), other.tolist()])
     (1, [[0, 1, 2], [3, 4, 5]])
     """
-    graph = _undirected(G)
-    value, side = _lightest(graph)
+    graph, arcs = _undirected(G)
+    value, side = _lightest(arcs)
     whole = graph.dtype is None or graph.dtype.kind != "f"
     return int(value) if whole else value, _parts(graph, side)
 
 
-def _lightest(graph: Graph) -> tuple[float, Any]:
-    """The weight of a minimum cut of an undirected graph, and a mask of one side; on the CPU."""
+def _lightest(arcs: CSR) -> tuple[float, Any]:
+    """The weight of a minimum cut of an undirected graph whose arcs lie on the CPU, and a mask of one side."""
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_minimum_cut import scan
 
-    arcs = graph.out_csr.to("cpu").without_diagonal().astype(np.float64)
+    arcs = arcs.without_diagonal().astype(np.float64)
     n = arcs.shape[0]
     if n < 2:
         raise ValueError(f"G must have at least two vertices to be cut, not {n}")
@@ -169,7 +171,7 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     """
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-    graph = _undirected(G)
+    graph, _ = _undirected(G)
     both, capacity = both_ways(graph.to("cpu"))
     if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
@@ -222,7 +224,7 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     # Parallel edges are cut one by one.
     plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
     if source is None and not graph.directed:
-        return int(_lightest(plain)[0])
+        return int(_lightest(plain.out_csr.to("cpu"))[0])
     if source is not None:
         return maximum_flow(plain, source, sink).flow_value
     least = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
