@@ -146,6 +146,7 @@ from hpgraph.algorithms.similarity import resource_allocation as resource_alloca
 from hpgraph.algorithms.similarity import resource_allocation_index as resource_allocation_index
 from hpgraph.algorithms.similarity import sorensen as sorensen
 from hpgraph.algorithms.simple_paths import all_shortest_paths as all_shortest_paths
+from hpgraph.algorithms.simple_paths import all_simple_paths as all_simple_paths
 from hpgraph.algorithms.simple_paths import astar_path as astar_path
 from hpgraph.algorithms.simple_paths import shortest_simple_paths as shortest_simple_paths
 from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest

@@ -90,7 +90,7 @@ PAIRS = [(0, 1), (0, 2), (1, 5), (3, 0)]
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("bfs", "sssp"), (0,)), "count_cliques": (3,),
     **dict.fromkeys(("shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths"), (0, 3)),
-    **dict.fromkeys(("astar_path", "minimum_cut", "maximum_flow"), (0, 3)),
+    **dict.fromkeys(("astar_path", "all_simple_paths", "minimum_cut", "maximum_flow"), (0, 3)),
     "reach": ([0, 3],), "k_hop": ([0, 3], 2), "k_hop_subgraph": ([0], 2), "ego_graph": (0, 3),
     "landmarks": (4,), "k_truss": (3,), "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
     **dict.fromkeys(("modularity", "community_quality", "conductance", "map_equation"), (LABELS,)),
@@ -122,7 +122,7 @@ def called(name: str, graph: Any, weight: Any) -> Any:
         takes = inspect.signature(inspect.unwrap(function)).parameters
         said = {"weight": weight} if "weight" in takes else {}
     found = function(graph, *ARGUMENTS.get(name, ()), **said)
-    found = list(itertools.islice(found, 5)) if name == "shortest_simple_paths" else found
+    found = list(itertools.islice(found, 5)) if name in ("shortest_simple_paths", "all_simple_paths") else found
     return repr(plain(found))
 
 

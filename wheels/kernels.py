@@ -85,6 +85,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
             "maximum_flow", "minimum_cut",
         )
     },
+    "all_simple_paths": [((_hub, _beside_hub), {"cutoff": 3})],
     "katz_centrality": [((), {"alpha": 1e-5})],
     **{
         name: [((_TWO,), {})] for name in ("reach", "closeness_centrality", "harmonic_centrality", "distance_histogram")

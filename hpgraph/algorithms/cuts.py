@@ -141,7 +141,7 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
 
 @naming_arguments
 def gomory_hu_tree(G: Graph | Any) -> Graph:
-    """A tree of the vertices in which the lightest edge between two of them has the value of their minimum cut.
+    """A tree of the vertices in which the lightest edge between two of them divides it as their minimum cut does.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     Returns
     -------
     Graph
-        On the CPU, by the names of `G`: n - 1 edges, with int64 weights; 0 between components.
+        On the CPU, by the names of `G`: n - 1 edges, with int64 weights; 0 between components. Without an edge the tree
+        falls into two parts, between which the edges of `G` weigh as much as it.
 
     Notes
     -----
@@ -169,9 +170,18 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     >>> [(int(u), int(v), int(w)) for u, v, w in zip(*T.edges())]
     [(0, 1, 4), (1, 2, 5), (2, 3, 2)]
     """
+    graph, _ = _undirected(G)
+    above, value = cut_tree(graph)
+    return Graph.from_edges(
+        np.arange(1, len(above)), above[1:], value[1:], len(above), directed=False, names=graph.names
+    )
+
+
+def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """The parent of each vertex in a cut tree of which vertex 0 is the root, and the weight of the edge to it."""
+    # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-    graph, _ = _undirected(G)
     both, capacity = both_ways(graph.to("cpu"))
     if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
@@ -179,9 +189,14 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     above, value = np.zeros(n, np.int64), np.zeros(n, np.int64)
     vertex = np.arange(n)
     for v in range(1, n):
-        value[v], near = by_paths(both.out_csr, capacity.copy(), v, int(above[v]))
-        above[near & (above == above[v]) & (vertex > v)] = v
-    return Graph.from_edges(vertex[1:], above[1:], value[1:], n, directed=False, names=graph.names)
+        t = int(above[v])
+        # From its other end, so that of several minimum cuts the one nearest to that is found, as in NetworkX.
+        value[v], far = by_paths(both.out_csr, capacity.copy(), t, v)
+        above[~far & (above == t) & (vertex != v)] = v
+        if not far[above[t]]:
+            above[v], above[t] = above[t], v
+            value[v], value[t] = value[t], value[v]
+    return above, value
 
 
 @naming_arguments

@@ -1,4 +1,4 @@
-"""Several paths between two vertices: all that are shortest, or one after the other by length; and A*.
+"""Several paths between two vertices: all that are shortest, all, or one after the other by length; and A*.
 
 They run on the CPU: each search is short, and follows from those before it. A graph on the GPU is copied to the CPU.
 """
@@ -21,6 +21,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
+from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.semiring.function import Function
@@ -40,6 +41,13 @@ def _distances(graph: Graph, start: int, weighted: bool) -> Any:
         return sssp(graph, id(start)).distance
     level = bfs(graph, id(start)).level
     return np.where(level < 0, np.inf, level)
+
+
+def lists_of(blocks: Iterator[tuple[Any, Any]]) -> Iterator[list[int]]:
+    """Lists, one after the other, of blocks that hold many: where each begins and ends, and what they hold."""
+    for ends, held in blocks:
+        items, bounds = held.tolist(), ends.tolist()
+        yield from (items[begin:end] for begin, end in itertools.pairwise(bounds))
 
 
 def _named(graph: Graph, path: list[int]) -> list[Any]:
@@ -161,6 +169,48 @@ def _along_tight(into: CSR, weighted: bool, distance: Any, source: int, target: 
         else:
             path.append(v)
             ahead.append(before(v))
+
+
+@naming_arguments
+def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | None = None) -> Iterator[list[Any]]:
+    """All paths from one vertex to another that visit no vertex twice, one after the other, depth first.
+
+    Parameters
+    ----------
+    G, source, target
+        As for `shortest_path`. Parallel edges make one path.
+    cutoff : int, optional
+        Only paths of at most so many arcs.
+
+    Yields
+    ------
+    list
+        The vertices of a path, as of `shortest_path`; none if there is no path. `source` alone is the path to itself.
+
+    Notes
+    -----
+    On one thread of the CPU; a graph on the GPU is copied to it. A search back from `target` tells which arcs lead too
+    far from it for `cutoff`. Paths are found some thousands at a time, as the iterator proceeds: their number grows
+    exponentially with `cutoff`.
+
+    References
+    ----------
+    R. Sedgewick, "Algorithms in C, Part 5: Graph Algorithms" (2001).
+
+    Examples
+    --------
+    >>> list(hpg.all_simple_paths(([0, 0, 1, 2, 1], [1, 2, 3, 3, 2]), 0, 3))
+    [[0, 1, 2, 3], [0, 1, 3], [0, 2, 3]]
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
+
+    graph, _, s, t = _pair(G, source, target, None)
+    most = graph.n_vertices if cutoff is None else whole(cutoff, "cutoff")
+    arcs, is_target = graph.out_csr, np.zeros(graph.n_vertices, bool)
+    is_target[t] = True
+    blocks = simple_paths(arcs, s, is_target, bfs(graph.reverse(), id(t)).level, most)
+    return (_named(graph, path) for path in lists_of(blocks))
 
 
 @naming_arguments

@@ -11,8 +11,8 @@ from hpgraph.core.errors import StreamingError
 # The public functions of a graph, by subject.
 FUNCTIONS = {
     "searches": (
-        "bfs sssp shortest_path shortest_path_length astar_path all_shortest_paths shortest_simple_paths "
-        "all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
+        "bfs sssp shortest_path shortest_path_length astar_path all_shortest_paths all_simple_paths "
+        "shortest_simple_paths all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
         "ego_graph landmarks distance_histogram effective_diameter eccentricity diameter radius center periphery"
     ),
     "centralities": (

@@ -93,6 +93,10 @@ def test_gomory_hu_tree(weighted, device):
     for u, v in itertools.combinations(list(g)[:12], 2):
         lightest = min(tree.edges[edge]["weight"] for edge in itertools.pairwise(nx.shortest_path(tree, u, v)))
         assert lightest == nx.maximum_flow_value(g, u, v, capacity="weight" if weighted else "one")
+    for u, v, weight in list(tree.edges(data="weight")):
+        parts = tree.copy()
+        parts.remove_edge(u, v)
+        assert weights_between(g, nx.node_connected_component(parts, u), "weight" if weighted else "one") == weight
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -32,6 +32,28 @@ def test_all_shortest_paths(directed, weighted, named, device):
         assert nx.is_path(g, path) and length(path) == length(wanted[0])
 
 
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_all_simple_paths(directed, weighted, named, device):
+    g = example(directed, weighted, named)
+    G = hpg.from_networkx(g).to(device)
+    for source, target, cutoff in itertools.product(list(g)[:4], list(g)[-4:], (0, 1, 3, 4)):
+        found, wanted = hpg.all_simple_paths(G, source, target, cutoff), nx.all_simple_paths(g, source, target, cutoff)
+        assert sorted(found) == sorted(wanted)
+    small = nx.complete_graph(7, nx.DiGraph if directed else nx.Graph)
+    found = list(hpg.all_simple_paths(hpg.from_networkx(small), 0, 6))
+    assert sorted(found) == sorted(nx.all_simple_paths(small, 0, 6)) and found[0] == list(range(7))
+    assert list(hpg.all_simple_paths(G, source, source)) == [[source]]
+
+
+def test_many_simple_paths_come_as_asked_for():
+    """There are 38! or so; and far more ways that lead nowhere than time to take them, but for the distances left."""
+    G = hpg.datasets.gnp_random_graph(40, 1)
+    found = list(itertools.islice(hpg.all_simple_paths(G, 0, 39), 50_000))
+    assert len(set(map(tuple, found))) == 50_000 and all(len(set(path)) == len(path) for path in found)
+    grid = hpg.datasets.grid(200, removed=0)
+    assert sum(1 for _ in hpg.all_simple_paths(grid, 0, 10 + 200 * 10, 20)) == 184756
+
+
 def test_paths_along_arcs_of_no_weight():
     """A cycle of weight 0 on the way is left out."""
     G = hpg.Graph.from_edges([0, 1, 2, 2, 1], [1, 2, 1, 3, 3], [1.0, 0.0, 0.0, 2.0, 2.0])

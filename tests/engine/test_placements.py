@@ -54,7 +54,7 @@ ARGUMENTS = {
     "partition_quality": (np.arange(N) % 2,), "conductance": (np.arange(N) % 2,), "map_equation": (np.arange(N) % 2,),
     "sample_neighbors": ([0], [2]), "k_hop": ([0], 2), "shortest_path": (0, 1), "shortest_path_length": (0, 1),
     "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
-    **dict.fromkeys(("astar_path", "all_shortest_paths", "shortest_simple_paths"), (0, 1)),
+    **dict.fromkeys(("astar_path", "all_shortest_paths", "all_simple_paths", "shortest_simple_paths"), (0, 1)),
     "count_cliques": (4,), "minimum_cut": (0, 1),
     **dict.fromkeys(("numeric_assortativity_coefficient", "attribute_assortativity_coefficient"), (LABELS % 5,)),
     **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),

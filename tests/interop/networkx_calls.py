@@ -184,7 +184,23 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
         ("whole", "v3", "v5"), ("path", 3, 0)]),
     "maximum_flow": [("path", 0, 3, {"capacity": "weight"}), (PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
     "minimum_cut": [(PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0)],
-    "edge_connectivity": [("connected",), ("blocks",), ("strong",), ("directed",), ("null",)],
+    "edge_connectivity": [("connected",), ("blocks",), ("strong",), ("directed",), ("null",), ("connected", *NODES),
+        ("directed", *STRONG), ("whole", "v3"), ("whole", "v3", "absent"), ("whole", "v3", "v3")],
+    "local_edge_connectivity": [("connected", *NODES), ("directed", *STRONG), ("whole", "absent", "v3")],
+    "minimum_st_edge_cut": [("connected", *NODES), ("directed", *STRONG), ("path", 3, 0), ("whole", "v3", "absent")],
+    "gomory_hu_tree": [("whole", "size"), ("connected", "weight"), (nx.Graph(PIPES), "capacity"), ("null",),
+        (nx.complete_graph(1),), (nx.path_graph(2),)],
+    "enumerate_all_cliques": [("whole",), ("blocks",), (nx.complete_graph(6),), (nx.Graph([(1, 1), (0, 1)]),),
+        ("null",)],
+    "node_clique_number": [("whole",), ("blocks", "c"), ("whole", ["v3", "v5"]), ("null",)],
+    "astar_path": [("tree", *NODES), ("single", *NODES), ("whole", "v3", "absent"), ("whole", "absent", "v3"),
+        ("path", 3, 0), ("path", 0, 3, {"cutoff": 2})],
+    "astar_path_length": [("halves", *NODES, lambda u, v: 0), ("strong", *STRONG), ("whole", "v3", "absent"),
+        ("path", 0, 3, {"cutoff": 3})],
+    **same(["all_simple_paths", "all_simple_edge_paths"], [("connected", *NODES, 4), ("directed", *STRONG, 5),
+        ("blocks", "a", "f"), ("blocks", "a", ["f", "d", "absent"]), ("blocks", "a", "a"), ("blocks", "a", ["a", "b"]),
+        ("blocks", "absent", "a"), ("blocks", "a", 5), ("path", 3, 0), ("path", 0, 3, 2), ("path", 0, 3, -1),
+        ("path", 0, 0, 0), ("null", 0, 1)]),
     "degree_centrality": [("whole",), ("directed",), (nx.Graph([(0, 0), (0, 1)]),), (nx.empty_graph(1),)],
     **same(["in_degree_centrality", "out_degree_centrality"], [("directed",)]),
     "average_neighbor_degree": [("whole",), ("directed", "in", "in+out"),
@@ -325,7 +341,8 @@ CALLS = {name: calls for name, calls in CALLS.items() if name in REGISTERED}
 DRAWN = REGISTERED.keys() & {
     "louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions", "asyn_lpa_communities",
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
-    "find_cliques", "shortest_simple_paths", "stoer_wagner",
+    "find_cliques", "find_cliques_recursive", "max_weight_clique", "shortest_simple_paths", "stoer_wagner",
+    "minimum_edge_cut",
     *FAMILIES["small_graphs"].split(),
 }  # fmt: skip
 
@@ -339,6 +356,6 @@ def public(name: str) -> Any:
 def in_order(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
     """Whether dicts are in NetworkX's order: not in that of the steps of its queue, or of a set, or of predecessors."""
     unordered = {"goldberg_radzik", "floyd_warshall", "condensation", "color", "eppstein_matching"}
-    if name in unordered or "bellman_ford" in name:
+    if name in unordered | {"node_clique_number"} or "bellman_ford" in name:
         return False
     return args[-1:] != ["weight"] and kwargs.get("method") != "bellman-ford"

@@ -1,7 +1,7 @@
 """Functions of the NetworkX backend whose results are not NetworkX's own, but as good: what must hold of them."""
 
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
@@ -86,6 +86,38 @@ def test_cliques(graph: str) -> None:
     """The same cliques in another order."""
     found, wanted = (list(nx.find_cliques(nx.Graph(GRAPHS[graph]), backend=name)) for name in ("hpgraph", "networkx"))
     assert sorted(map(sorted, found)) == sorted(map(sorted, wanted)) and all(type(one) is list for one in found)
+
+
+@pytest.mark.parametrize("function", [nx.find_cliques, nx.find_cliques_recursive])
+def test_cliques_with_some_nodes(function: Any) -> None:
+    G = nx.gnp_random_graph(40, 0.4, seed=2)
+    for nodes in ([], [3], list(next(iter(G.edges))), max(nx.find_cliques(G), key=len)):
+        found, wanted = (list(function(G, nodes, backend=name)) for name in ("hpgraph", "networkx"))
+        assert sorted(map(sorted, found)) == sorted(map(sorted, wanted))
+        assert all(clique[: len(nodes)] == nodes for clique in found)
+    for nodes in ([3, 3], ["absent"], list(next(nx.non_edges(G)))):
+        with pytest.raises(ValueError, match="do not form a clique"):
+            list(function(G, nodes, backend="hpgraph"))
+
+
+def test_largest_clique() -> None:
+    for G in (*map(nx.Graph, (GRAPHS["whole"], GRAPHS["blocks"])), nx.gnp_random_graph(60, 0.5, seed=1), nx.Graph()):
+        found, size = nx.max_weight_clique(G, None, backend="hpgraph")
+        assert size == len(found) == nx.max_weight_clique(G, None, backend="networkx")[1]
+        assert type(found) is list and all(G.has_edge(u, v) for u, v in combinations(found, 2))
+
+
+def test_edge_cut() -> None:
+    for G in (GRAPHS["connected"], nx.les_miserables_graph(), nx.complete_graph(5)):
+        found = nx.minimum_edge_cut(G, backend="hpgraph")
+        left = nx.Graph(G)
+        left.remove_edges_from(found)
+        assert type(found) is set and found <= {(u, v) for u in G for v in G[u]} and not nx.is_connected(left)
+        assert len(found) == len(nx.minimum_edge_cut(G, backend="networkx"))
+    between = nx.minimum_edge_cut(G, 1, 3, backend="hpgraph")
+    assert between == nx.minimum_edge_cut(G, 1, 3, backend="networkx")
+    with pytest.raises(nx.NetworkXError, match="not connected"):
+        nx.minimum_edge_cut(GRAPHS["blocks"], backend="hpgraph")
 
 
 @pytest.mark.parametrize("weight", ["weight", "absent"])

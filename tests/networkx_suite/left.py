@@ -10,8 +10,8 @@ LEFT: dict[str, str] = {
         algorithms.community.lukes algorithms.connectivity algorithms.cycles algorithms.d_separation
         algorithms.distance_regular algorithms.dominance algorithms.dominating algorithms.flow algorithms.graph_hashing
         algorithms.hybrid algorithms.isomorphism algorithms.lowest_common_ancestors algorithms.perfect_graph
-        algorithms.planarity algorithms.shortest_paths.astar algorithms.similarity algorithms.simple_paths
-        algorithms.summarization algorithms.time_dependent algorithms.tournament algorithms.tree.branchings
+        algorithms.planarity algorithms.similarity algorithms.summarization algorithms.time_dependent
+        algorithms.tournament algorithms.tree.branchings
         algorithms.tree.decomposition algorithms.tree.distance_measures algorithms.triads algorithms.vitality
         algorithms.voronoi algorithms.traversal.beamsearch algorithms.bipartite.covering
         algorithms.bipartite.extendability algorithms.bipartite.link_analysis algorithms.covering
@@ -27,7 +27,7 @@ LEFT: dict[str, str] = {
         greedy_modularity_communities naive_greedy_modularity_communities simrank_similarity
     """,
     "the problem is NP-hard, or the answer grows exponentially": """
-        algorithms.approximation algorithms.clique algorithms.polynomials all_topological_sorts
+        algorithms.approximation algorithms.polynomials all_topological_sorts
     """,
     "NetworkX's draws come one by one from Python's generator: arrays would give another graph for the same seed": """
         generators.random_graphs generators.community generators.degree_seq generators.directed generators.duplication
@@ -47,10 +47,12 @@ LEFT: dict[str, str] = {
         is_matching is_maximal_matching is_perfect_matching algorithms.tree.coding algorithms.tree.operations
         algorithms.graphical reconstruct_path algorithms.bridges algorithms.bipartite.basic
         algorithms.bipartite.centrality bipartite_degree_centrality algorithms.hierarchy algorithms.non_randomness
-        convert relabel node_attribute_xy node_degree_xy is_negatively_weighted
+        is_simple_path convert relabel node_attribute_xy node_degree_xy is_negatively_weighted
     """,
     "the result is dicts with the attributes of nodes and edges, which are copied one by one in either case": """
-        algorithms.minors algorithms.operators
+        algorithms.minors algorithms.operators boykov_kolmogorov dinitz edmonds_karp preflow_push
+        shortest_augmenting_path build_residual_network build_auxiliary_edge_connectivity
+        build_auxiliary_node_connectivity
     """,
     "files and other formats": "readwrite drawing algorithms.bipartite.edgelist algorithms.bipartite.matrix",
     "NetworkX hands a matrix to SciPy or NumPy, whose solver takes all of the time": """
@@ -63,5 +65,6 @@ LEFT: dict[str, str] = {
         kosaraju_strongly_connected_components lexicographical_topological_sort boruvka_mst_edges kruskal_mst_edges
         floyd_warshall_predecessor_and_distance
     """,
+    "it numbers cliques in the order in which NetworkX finds them": "make_max_clique_graph make_clique_bipartite",
     "sums over all pairs that weigh distances by degrees": "schultz_index gutman_index hyper_wiener_index",
 }

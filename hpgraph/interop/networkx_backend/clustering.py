@@ -1,17 +1,23 @@
 """Triangles and cliques, and how neighbours are joined among themselves."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hpgraph.algorithms import cliques as _cliques
 from hpgraph.algorithms import clustering as _clustering
 from hpgraph.algorithms import triangles as _triangles
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
+from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, undirected
+
+# Cliques whose nodes are looked up at a time.
+_BLOCK = 1 << 12
 
 
 def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
@@ -56,19 +62,74 @@ def _square_clustering(G: ConvertedGraph, nodes: Any) -> Any:
     return found[nodes] if nodes in G else found
 
 
-def _maximal_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
-    return (G.named(clique) for clique in _cliques.find_cliques(G.graph()))
+def _maximal_cliques(G: ConvertedGraph, nodes: Any = None) -> Iterator[list[Any]]:
+    """As `networkx.find_cliques`: with some nodes all cliques that contain these, which come first."""
+    if len(G) == 0:
+        return
+    if not nodes:
+        yield from (G.named(clique) for clique in _cliques.find_cliques(G.graph()))
+        return
+    common = np.ones(len(G), bool)
+    for node in nodes:
+        if not (node in G and common[number := G.index[node]]):
+            raise ValueError(f"The given `nodes` {nodes} do not form a clique")
+        common &= np.isin(np.arange(len(G)), G.indices[G.indptr[number] : G.indptr[number + 1]])
+        common[number] = False
+    if not common.any():
+        yield list(nodes)
+        return
+    members = np.flatnonzero(common)
+    for clique in _cliques.find_cliques(G.graph().subgraph(id(members), names=False)):
+        yield [*nodes, *G.named(members[clique])]
+
+
+def _all_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
+    """As `networkx.enumerate_all_cliques`, in its order: by size, then by the places of nodes in the graph."""
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_cliques import cliques_by_size
+
+    n, ahead = len(G), G.rows < G.indices
+    later = csr_array((ahead[ahead], (G.rows[ahead], G.indices[ahead])), shape=(n, n))
+    later.sort_indices()
+    for cliques in cliques_by_size(CSR.from_scipy(later, pattern=True)):
+        for begin in range(0, len(cliques), _BLOCK):
+            yield from G.node_array[cliques[begin : begin + _BLOCK]].tolist()
+
+
+def _clique_number(G: ConvertedGraph, nodes: Any) -> Any:
+    """As `networkx.node_clique_number`."""
+    if nodes is None:
+        largest = np.zeros(len(G), np.int64)
+        for clique in _cliques.find_cliques(G.graph()) if len(G) else ():
+            largest[clique] = np.maximum(largest[clique], len(clique))
+        return defaultdict(int, G.by_node(largest))
+    if nodes in G:
+        return max(map(len, _maximal_cliques(G, [nodes])))
+    return {node: max(map(len, _maximal_cliques(G, [G.nodes[G.number(node)]]))) for node in nodes}
+
+
+def _largest_clique(G: ConvertedGraph) -> tuple[list[Any], int]:
+    found = G.named(_cliques.maximum_clique(G.graph())) if len(G) else []
+    return found, len(found)
+
+
+def _nodes_alike(call: Mapping[str, Any]) -> str | None:
+    return None if call["weight"] is None else "nodes must weigh the same: weight=None"
 
 
 globals().update(
     family(
         {
             "find_cliques": _maximal_cliques,
+            "find_cliques_recursive": _maximal_cliques,
             "clustering": _coefficients,
             "average_clustering": _average,
             "triangles": lambda G, nodes: _of(G, _triangles.triangles(G.graph()) if len(G) else np.zeros(0), nodes),
         }
     )
+    | family({"enumerate_all_cliques": _all_cliques}, unless=undirected)
+    | family({"node_clique_number": _clique_number}, unread=("separate_nodes",))
+    | family({"max_weight_clique": _largest_clique}, unless=_nodes_alike, unread=("weight",))
     | family(
         {
             "transitivity": lambda G: _clustering.transitivity(G.graph()) or 0 if len(G) else 0,

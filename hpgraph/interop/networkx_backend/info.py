@@ -8,7 +8,8 @@ FAMILIES: dict[str, str] = {
         pagerank hits katz_centrality eigenvector_centrality betweenness_centrality edge_betweenness_centrality
         closeness_centrality harmonic_centrality newman_betweenness_centrality
     """,
-    "clustering": "clustering average_clustering transitivity triangles square_clustering find_cliques",
+    "clustering": "clustering average_clustering transitivity triangles square_clustering find_cliques "
+    "find_cliques_recursive enumerate_all_cliques node_clique_number max_weight_clique",
     "components": """
         connected_components weakly_connected_components node_connected_component number_connected_components
         number_weakly_connected_components number_strongly_connected_components is_connected is_weakly_connected
@@ -17,7 +18,6 @@ FAMILIES: dict[str, str] = {
         articulation_points is_biconnected bridges has_bridges is_bipartite
     """,
     "paths": """
-        shortest_simple_paths
         has_path shortest_path shortest_path_length single_source_shortest_path single_source_shortest_path_length
         single_target_shortest_path single_target_shortest_path_length all_pairs_shortest_path
         all_pairs_shortest_path_length bidirectional_shortest_path predecessor all_shortest_paths
@@ -28,6 +28,7 @@ FAMILIES: dict[str, str] = {
         bellman_ford_path bellman_ford_path_length single_source_bellman_ford single_source_bellman_ford_path
         single_source_bellman_ford_path_length bellman_ford_predecessor_and_distance all_pairs_bellman_ford_path
         all_pairs_bellman_ford_path_length goldberg_radzik negative_edge_cycle floyd_warshall floyd_warshall_numpy
+        astar_path astar_path_length all_simple_paths all_simple_edge_paths shortest_simple_paths
     """,
     "traversal": """
         bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers dfs_edges dfs_tree dfs_predecessors dfs_successors
@@ -44,9 +45,12 @@ FAMILIES: dict[str, str] = {
         minimum_spanning_tree maximum_spanning_tree
     """,
     "structures": """
-        stoer_wagner edge_connectivity
-        maximal_matching maximal_independent_set greedy_color color maximum_flow maximum_flow_value minimum_cut
-        minimum_cut_value sets hopcroft_karp_matching eppstein_matching minimum_weight_full_matching to_vertex_cover
+        maximal_matching maximal_independent_set greedy_color color sets hopcroft_karp_matching eppstein_matching
+        minimum_weight_full_matching to_vertex_cover
+    """,
+    "flows": """
+        maximum_flow maximum_flow_value minimum_cut minimum_cut_value stoer_wagner gomory_hu_tree edge_connectivity
+        local_edge_connectivity minimum_edge_cut minimum_st_edge_cut
     """,
     "degrees": """
         degree_centrality in_degree_centrality out_degree_centrality average_neighbor_degree average_degree_connectivity
@@ -94,11 +98,15 @@ FUNCTIONS: dict[str, str] = {name: family for family, names in FAMILIES.items() 
 
 _SEED = "Draws differ from NetworkX's: the same seed gives other communities, as good as those."
 _ONE_OF = "Of several shortest paths it may be another than NetworkX's."
+_DIRECTED = f"The heuristic is not called: the path is a shortest one. {_ONE_OF}"
 _TREE_ORDER = "The dict is in the order of a search along the tree of shortest paths."
+_CLIQUES = "In another order than NetworkX's."
 _MATCHING = "Of several maximum matchings it may be another than NetworkX's."
 # What the documentation of a function in NetworkX is to say besides.
 NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
+    "astar_path": _DIRECTED,
+    "astar_path_length": _DIRECTED,
     "bidirectional_dijkstra": _ONE_OF,
     "bidirectional_shortest_path": _ONE_OF,
     "asyn_lpa_communities": _SEED,
@@ -108,7 +116,8 @@ NOTES: dict[str, str] = {
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
     "eppstein_matching": _MATCHING,
     "fast_label_propagation_communities": _SEED,
-    "find_cliques": "In another order than NetworkX's.",
+    "find_cliques": _CLIQUES,
+    "find_cliques_recursive": _CLIQUES,
     "goldberg_radzik": _TREE_ORDER,
     "greedy_color": "By falling degree alone.",
     "hopcroft_karp_matching": _MATCHING,
@@ -119,7 +128,9 @@ NOTES: dict[str, str] = {
     "louvain_communities": _SEED,
     "louvain_partitions": _SEED,
     "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
+    "max_weight_clique": "Of `weight=None`. Of several largest cliques it may be another than NetworkX's.",
     "maximum_flow": "Capacities must be whole numbers. Of several flows it may be another than NetworkX's.",
+    "minimum_edge_cut": "Of several cuts of a whole graph it may be another than NetworkX's.",
     "minimum_cut": "Capacities must be whole numbers.",
     "minimum_weight_full_matching": "Of several matchings of least weight it may be another than NetworkX's.",
     "reverse": "Of graphs without attributes of nodes and edges, which NetworkX does not convert here.",

@@ -1,5 +1,6 @@
 """Shortest paths and their lengths."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -9,6 +10,7 @@ import networkx as nx
 import numpy as np
 
 from hpgraph.algorithms.shortest_path import shortest_path as _shortest_path
+from hpgraph.algorithms.simple_paths import lists_of
 from hpgraph.algorithms.simple_paths import shortest_simple_paths as _simple_paths
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
@@ -87,6 +89,25 @@ def _by_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) 
     return (G.named(path) for path in found)
 
 
+def _simple(G: ConvertedGraph, source: Any, target: Any, cutoff: int | None) -> Iterator[list[Any]]:
+    """As `networkx.all_simple_paths`, in its order."""
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
+
+    begin = G.number(source, "source node {} not in graph")
+    try:
+        targets = {target} if target in G else set(target)
+    except TypeError as error:
+        raise nx.NodeNotFound(f"target node {target} not in graph") from error
+    # Others are never reached, and NetworkX seeks them to the end.
+    is_target = np.zeros(len(G), bool)
+    is_target[numbers := [G.index[node] for node in targets if node in G]] = True
+    if numbers:
+        left = by_steps(G, numbers, incoming=True).distance
+        most = len(G) if cutoff is None else math.floor(min(cutoff, len(G)))
+        yield from map(G.named, lists_of(simple_paths(G.rows_in_order, begin, is_target, left, most)))
+
+
 def _length(G: ConvertedGraph, path: list[Any], weight: str | None) -> float:
     """The length of a path, with the weights added up from its beginning, as Dijkstra's search adds them."""
     values = G.column(weight)
@@ -126,6 +147,30 @@ def _dijkstra_length(G: ConvertedGraph, source: Any, target: Any, weight: str | 
     except nx.NetworkXNoPath:
         pass
     raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+
+
+def _directed_search(
+    G: ConvertedGraph, source: Any, target: Any, weight: str | None, cutoff: float | None
+) -> list[Any]:
+    """As `networkx.astar_path`."""
+    try:
+        path = _between(G, source, target, weight)
+    except nx.NetworkXNoPath:
+        path = []
+    if not path or (cutoff and _length(G, path, weight) > cutoff):
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return path
+
+
+def _directed_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None, cutoff: float | None) -> float:
+    if source not in G or target not in G:
+        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    return _length(G, _directed_search(G, source, target, weight, cutoff), weight)
+
+
+def _bounded(call: Mapping[str, Any]) -> str | None:
+    unread = call["heuristic"] is None or call["cutoff"] is None
+    return None if unread else "a heuristic decides what is beyond the cutoff"
 
 
 def _one_pair(
@@ -332,7 +377,18 @@ globals().update(
         },
         unread=("heuristic",),
     )
-    | family({"shortest_simple_paths": _by_length})
+    | family(
+        {
+            "shortest_simple_paths": _by_length,
+            "all_simple_paths": _simple,
+            "all_simple_edge_paths": lambda G, source, target, cutoff: (
+                list(pairwise(path)) for path in _simple(G, source, target, cutoff)
+            ),
+        }
+    )
+    | family(
+        {"astar_path": _directed_search, "astar_path_length": _directed_length}, unless=_bounded, unread=("heuristic",)
+    )
     | family("""
         all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths dijkstra_path
         single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra_path

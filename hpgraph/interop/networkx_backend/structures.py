@@ -1,6 +1,6 @@
-"""Matchings, independent sets, colourings, the two sides of bipartite graphs, and flows."""
+"""Matchings, independent sets, colourings, and the two sides of bipartite graphs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -9,16 +9,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms import bipartite as _bipartite
-from hpgraph.algorithms import cuts as _cuts
 from hpgraph.algorithms import independent_set as _independent_set
-from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
-from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
-from hpgraph.interop.networkx_backend.components import is_connected_in
-from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, registered
 from hpgraph.kernels.backend import kernels
 
@@ -120,87 +115,6 @@ def _vertex_cover(G: ConvertedGraph, matching: Any, top_nodes: Any) -> set[Any]:
     return (left - (found := set(G.named(np.flatnonzero(reached[:n]))))) | (right & found)
 
 
-class _Flow:
-    """A maximum flow between two nodes, capacities being whole numbers; where none is given it has no bound."""
-
-    def __init__(self, G: ConvertedGraph, source: Any, sink: Any, capacity: str) -> None:
-        for node, title in ((source, "node"), (sink, "node")):
-            if node not in G:
-                raise nx.NetworkXError(f"{title} {node!s} not in graph")
-        if source == sink:
-            raise nx.NetworkXError("source and sink are the same node")
-        self.G = G
-        values = G.column(capacity, UNBOUNDED)
-        values = np.full(len(G.indices), UNBOUNDED) if values is None else values
-        if values.dtype.kind == "f":
-            raise NotImplementedError(f"{capacity!r} is not a whole number somewhere")
-        unbounded = values == UNBOUNDED
-        values = np.where(unbounded, 0, np.maximum(values, 0))
-        values[G.rows == G.indices] = 0
-        # More than all bounded arcs carry flows only where a path has no bounds.
-        beyond = int(values.sum()) + 1
-        values[unbounded & (G.rows != G.indices)] = beyond
-        order = np.lexsort((G.indices, G.rows))
-        self.graph = Graph.from_edges(
-            G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
-        ).to(config.networkx_device)
-        self.found = _maximum_flow(self.graph, id(G.index[source]), id(G.index[sink]))
-        self.value = int(self.found.flow_value)
-        if self.value >= beyond:
-            raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
-        self.values, self.sink = values, G.index[sink]
-
-    def by_arc(self) -> np.ndarray:
-        """What flows along each arc, in the graph's order."""
-        net = self.found.flow.to("cpu").tocsr()
-        return np.maximum(np.asarray(net[self.G.rows, self.G.indices]).ravel(), 0)
-
-    def flows(self) -> dict[Any, dict[Any, int]]:
-        """A dict of flows for each node."""
-        G, bounds = self.G, self.G.indptr.tolist()
-        values, named = self.by_arc().tolist(), G.named(G.indices)
-        return {
-            node: dict(zip(named[begin:end], values[begin:end], strict=True))
-            for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
-        }
-
-    def cut(self) -> tuple[set[Any], set[Any]]:
-        """The nodes that still reach the sink, and the others, which come first."""
-        reaches = to_device(_cuts.far_side(self.graph, self.found.flow.csr, self.sink), "cpu")
-        return set(self.G.named(np.flatnonzero(~reaches))), set(self.G.named(np.flatnonzero(reaches)))
-
-
-def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], list[Any]]]:
-    """As `networkx.stoer_wagner`."""
-    if len(G) < 2:
-        raise nx.NetworkXError("graph has less than two nodes.")
-    if not is_connected_in(G):
-        raise nx.NetworkXError("graph is not connected.")
-    graph = G.lengths(weight)
-    value, (one, other) = _cuts.stoer_wagner(graph)
-    return value, (G.named(one), G.named(other))
-
-
-def _connectivity(G: ConvertedGraph) -> int:
-    """As `networkx.edge_connectivity` of whole graphs: between two nodes NetworkX reads a small part of one."""
-    if len(G) == 0:
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if len(G) == 1 or G.has_loops:
-        raise NotImplementedError("of one node, and of loops, NetworkX has special cases")
-    return _cuts.edge_connectivity(G.graph())
-
-
-def _flow(what: Callable[[_Flow], Any]) -> Callable[..., Any]:
-    def run(flowG: ConvertedGraph, _s: Any, _t: Any, capacity: str) -> Any:
-        return what(_Flow(flowG, _s, _t, capacity))
-
-    return run
-
-
-def _no_options(call: Mapping[str, Any]) -> str | None:
-    return "options of a flow function are not taken" if call.get("kwargs") else None
-
-
 globals().update(
     family({"maximal_matching": _maximal_matching, "maximal_independent_set": _independent})
     | family({"greedy_color": _coloring}, unless=_by_degree, unread=("strategy",))
@@ -215,16 +129,4 @@ globals().update(
         parallel=True,
     )
     | family({"minimum_weight_full_matching": _lightest_matching})
-    | family({"stoer_wagner": _least_cut}, unread=("heap",))
-    | family({"edge_connectivity": _connectivity}, unread=("flow_func",))
-    | family(
-        {
-            "maximum_flow": _flow(lambda found: (found.value, found.flows())),
-            "maximum_flow_value": _flow(lambda found: found.value),
-            "minimum_cut": _flow(lambda found: (found.value, found.cut())),
-            "minimum_cut_value": _flow(lambda found: found.value),
-        },
-        unless=_no_options,
-        unread=("kwargs",),
-    )
 )

@@ -210,6 +210,49 @@ def _search(graph, search, state, found, ends):
     return count
 
 
+def cliques_by_size(later: CSR) -> Iterator[Any]:
+    """All cliques of one vertex, of two, and so on: an array for each size, a row a clique, in lexicographic order.
+
+    ``later``: the neighbours of each vertex that follow it, ascending.
+    """
+    cliques = np.arange(later.shape[0])[:, None]
+    # Of each clique the vertices that follow it and are joined to all of it.
+    indptr, joined = later.indptr, later.indices.astype(np.int64)
+    while len(cliques):
+        yield cliques
+        counts = np.diff(indptr)
+        ends = np.repeat(indptr[1:], counts)
+        cliques = np.column_stack([np.repeat(cliques, counts, axis=0), joined])
+        following = np.zeros(len(joined) + 1, np.int64)
+        with interruptible():
+            _join(later.indptr, later.indices, joined, ends, following, np.empty(0, np.int64))
+        np.cumsum(following, out=following)
+        found = np.empty(following[-1], np.int64)
+        with interruptible():
+            _join(later.indptr, later.indices, joined, ends, following, found)
+        indptr, joined = following, found
+
+
+@njit(cache=True, nogil=True)
+def _join(indptr, indices, joined, ends, following, found):
+    """The later neighbours of each vertex among those that follow it in its list; counts alone if `found` is empty."""
+    for at in range(joined.size):
+        if is_stopped():
+            break
+        few, many = joined[at + 1 : ends[at]], indices[indptr[joined[at]] : indptr[joined[at] + 1]].astype(np.int64)
+        if few.size > many.size:
+            few, many = many, few
+        count = 0
+        for v in few:
+            place = np.searchsorted(many, v)
+            if place < many.size and many[place] == v:
+                if found.size:
+                    found[following[at] + count] = v
+                count += 1
+        if not found.size:
+            following[at + 1] = count
+
+
 def count_cliques(arcs: CSR, k: int) -> int:
     """How many sets of k >= 3 vertices are joined each to each."""
     graph, order = ordered(arcs)

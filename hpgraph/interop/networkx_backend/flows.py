@@ -1,0 +1,179 @@
+"""Flows and cuts: between two nodes, of a whole graph, and between all pairs."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import cuts as _cuts
+from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.config import config
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.components import is_connected_in
+from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
+from hpgraph.interop.networkx_backend.returned import graph_of_edges
+from hpgraph.interop.networkx_backend.serving import family
+
+
+def _capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
+    """What each arc can carry: whole numbers, `UNBOUNDED` where none is given."""
+    values = G.column(capacity, UNBOUNDED)
+    values = np.full(len(G.indices), UNBOUNDED) if values is None else values
+    if values.dtype.kind == "f":
+        raise NotImplementedError(f"{capacity!r} is not a whole number somewhere")
+    return values
+
+
+class _Flow:
+    """A maximum flow between two nodes, capacities being whole numbers, 1 each if none are given."""
+
+    def __init__(self, G: ConvertedGraph, source: Any, sink: Any, values: np.ndarray | None = None) -> None:
+        for node in (source, sink):
+            if node not in G:
+                raise nx.NetworkXError(f"node {node!s} not in graph")
+        if source == sink:
+            raise nx.NetworkXError("source and sink are the same node")
+        self.G = G
+        values = np.ones(len(G.indices), np.int64) if values is None else values
+        unbounded = values == UNBOUNDED
+        values = np.where(unbounded, 0, np.maximum(values, 0))
+        values[G.rows == G.indices] = 0
+        # More than all bounded arcs carry flows only where a path has no bounds.
+        beyond = int(values.sum()) + 1
+        values[unbounded & (G.rows != G.indices)] = beyond
+        order = np.lexsort((G.indices, G.rows))
+        self.graph = Graph.from_edges(
+            G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
+        ).to(config.networkx_device)
+        self.found = _maximum_flow(self.graph, id(G.index[source]), id(G.index[sink]))
+        self.value = int(self.found.flow_value)
+        if self.value >= beyond:
+            raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+        self.values, self.sink = values, G.index[sink]
+
+    def by_arc(self) -> np.ndarray:
+        """What flows along each arc, in the graph's order."""
+        net = self.found.flow.to("cpu").tocsr()
+        return np.maximum(np.asarray(net[self.G.rows, self.G.indices]).ravel(), 0)
+
+    def flows(self) -> dict[Any, dict[Any, int]]:
+        """A dict of flows for each node."""
+        G, bounds = self.G, self.G.indptr.tolist()
+        values, named = self.by_arc().tolist(), G.named(G.indices)
+        return {
+            node: dict(zip(named[begin:end], values[begin:end], strict=True))
+            for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
+        }
+
+    def beyond(self) -> np.ndarray:
+        """A mask of the nodes that still reach the sink."""
+        return to_device(_cuts.far_side(self.graph, self.found.flow.csr, self.sink), "cpu")
+
+    def cut(self) -> tuple[set[Any], set[Any]]:
+        """The nodes that still reach the sink, and the others, which come first."""
+        reaches = self.beyond()
+        return set(self.G.named(np.flatnonzero(~reaches))), set(self.G.named(np.flatnonzero(reaches)))
+
+
+def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], list[Any]]]:
+    """As `networkx.stoer_wagner`."""
+    if len(G) < 2:
+        raise nx.NetworkXError("graph has less than two nodes.")
+    if not is_connected_in(G):
+        raise nx.NetworkXError("graph is not connected.")
+    graph = G.lengths(weight)
+    value, (one, other) = _cuts.stoer_wagner(graph)
+    return value, (G.named(one), G.named(other))
+
+
+def _of_two(s: Any, t: Any) -> bool:
+    """Whether two nodes are given, and not the whole graph meant."""
+    if (s is None) != (t is None):
+        raise nx.NetworkXError("Both source and target must be specified.")
+    return s is not None
+
+
+def _check_whole(G: ConvertedGraph) -> None:
+    if len(G) == 1 or G.has_loops:
+        raise NotImplementedError("of one node, and of loops, NetworkX has special cases")
+
+
+def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
+    """As `networkx.edge_connectivity`."""
+    if _of_two(s, t):
+        return _Flow(G, s, t).value
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    _check_whole(G)
+    return _cuts.edge_connectivity(G.graph())
+
+
+def _edge_cut(G: ConvertedGraph, s: Any, t: Any) -> set[tuple[Any, Any]]:
+    """As `networkx.minimum_edge_cut`: edges from the one part to the other."""
+    if _of_two(s, t):
+        beyond = _Flow(G, s, t).beyond()
+    else:
+        _check_whole(G)
+        if not is_connected_in(G):
+            raise nx.NetworkXError("Input graph is not connected")
+        beyond = np.isin(np.arange(len(G)), _cuts.stoer_wagner(G.graph())[1][1])
+    crossing = ~beyond[G.rows] & beyond[G.indices]
+    return set(zip(G.named(G.rows[crossing]), G.named(G.indices[crossing]), strict=True))
+
+
+def _undirected_or_two(call: Mapping[str, Any]) -> str | None:
+    whole = call["s"] is None and call["t"] is None
+    return "of a whole directed graph NetworkX has one of several cuts" if whole and call["G"].is_directed() else None
+
+
+def _cut_tree(G: ConvertedGraph, capacity: str) -> Any:
+    """As `networkx.gomory_hu_tree`, which is the same for the same order of nodes."""
+    if len(G) == 0:
+        raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")
+    edges = G.edges[G.rows[G.edges] != G.indices[G.edges]]
+    values = _capacities(G, capacity)[edges]
+    if (values == UNBOUNDED).any():
+        # Some cut divides the ends of such an edge.
+        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+    graph = Graph.from_edges(
+        G.rows[edges], G.indices[edges], np.maximum(values, 0), n_vertices=len(G), directed=False
+    )  # fmt: skip
+    above, value = _cuts.cut_tree(graph)
+    data = [{"weight": weight} for weight in value[1:].tolist()]
+    return graph_of_edges(G.nodes, np.arange(1, len(G)), above[1:], directed=False, edge_data=data)
+
+
+def _flow(what: Callable[[_Flow], Any]) -> Callable[..., Any]:
+    def run(flowG: ConvertedGraph, _s: Any, _t: Any, capacity: str) -> Any:
+        return what(_Flow(flowG, _s, _t, _capacities(flowG, capacity)))
+
+    return run
+
+
+def _no_options(call: Mapping[str, Any]) -> str | None:
+    return "options of a flow function are not taken" if call.get("kwargs") else None
+
+
+globals().update(
+    family({"stoer_wagner": _least_cut}, unread=("heap",))
+    | family({"edge_connectivity": _connectivity, "local_edge_connectivity": _connectivity}, unread=("flow_func",))
+    | family(
+        {"minimum_edge_cut": _edge_cut, "minimum_st_edge_cut": _edge_cut},
+        unless=_undirected_or_two,
+        unread=("flow_func",),
+    )
+    | family({"gomory_hu_tree": _cut_tree}, unread=("flow_func",))
+    | family(
+        {
+            "maximum_flow": _flow(lambda found: (found.value, found.flows())),
+            "maximum_flow_value": _flow(lambda found: found.value),
+            "minimum_cut": _flow(lambda found: (found.value, found.cut())),
+            "minimum_cut_value": _flow(lambda found: found.value),
+        },
+        unless=_no_options,
+        unread=("kwargs",),
+    )
+)
