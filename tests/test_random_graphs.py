@@ -67,6 +67,27 @@ def test_degrees(device):
     assert (near < 6 * np.sqrt(expected[: 20 - m]) + 30).all()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_many_pairs(directed, device):
+    """Draws in parallel, of which one in ten repeats another: on any number of threads the same, and as likely."""
+    n, m = 2000, 300_000
+    graphs = []
+    for threads in (1, 2):
+        with hpg.config(threads=threads):
+            graphs.append(datasets.gnm_random_graph(n, m, seed=5, directed=directed, device=device))
+    A, again = (matrix(G) for G in graphs)
+    assert (A == again).all() and A.sum() == (m if directed else 2 * m) and A.diagonal().sum() == 0
+    assert graphs[0].out_csr.is_canonical() and (directed or (A == A.T).all())
+    # Blocks of pairs, counted; drawn without replacement, they vary a little less than independent ones.
+    counts = A[np.triu_indices(n, 1)][: n * (n - 1) // 2 // 500 * 500].reshape(500, -1).sum(axis=1)
+    k = np.arange(int(counts.max()) + 200)
+    law = scipy.stats.hypergeom(n * (n - 1) // (1 if directed else 2), m, n * (n - 1) // 2 // 500)
+    assert fits(np.bincount(counts.astype(int), minlength=len(k)), 500 * law.pmf(k))
+    degree = A.sum(axis=1).astype(int)
+    law = scipy.stats.hypergeom(n * (n - 1) // (1 if directed else 2), m, n - 1)
+    assert fits(np.bincount(degree, minlength=n), n * law.pmf(np.arange(n)))
+
+
 def test_every_pair_is_as_likely(device):
     """How often each pair of a small graph is joined, over many seeds."""
     n, seeds = 6, 600

@@ -46,9 +46,12 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
     {'mutual': 1, 'asymmetric': 1, 'null': 1}
     """
     graph = as_simple(G)
-    arcs, n = graph.out_csr.without_diagonal().pattern, graph.n_vertices
-    mutual = (ewise_mult(matrix_of_csr(arcs), matrix_of_csr(arcs).T, "pair").nnz if graph.directed else arcs.nnz) // 2
-    one_way = arcs.nnz - 2 * mutual
+    n, both = graph.n_vertices, graph.out_csr
+    if graph.directed:
+        both = ewise_mult(matrix_of_csr(both.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
+    joined = both.without_diagonal().nnz
+    # Loops are in both, and cancel out.
+    mutual, one_way = joined // 2, graph.n_edges - both.nnz
     return {"mutual": mutual, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual - one_way}
 
 

@@ -245,7 +245,8 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
     """
     graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(x=x, y=y)
-    return correlation(graph.out_csr, _degrees(graph, x, weighted), _degrees(graph, y, weighted))
+    ends = _degrees(graph, x, weighted), _degrees(graph, y, weighted)
+    return correlation(graph.out_csr, graph.in_degree, *ends)
 
 
 @naming_arguments
@@ -276,21 +277,26 @@ def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
     """
     graph = as_graph(G)
     value = vertex_values(graph, attribute, "attribute", np.dtype(np.float64))
-    return correlation(graph.out_csr, value, value)
+    return correlation(graph.out_csr, graph.in_degree, value, value)
 
 
-def correlation(arcs: CSR, x: Any, y: Any) -> float:
-    """Pearson's coefficient of a value at the sources of arcs and one at their targets."""
+def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
+    """Pearson's coefficient of a value at the sources of arcs and one at their targets; `received`: in-degrees."""
     if not arcs.nnz:
         return float("nan")
-    sent, received = arcs.degrees, array_module(x).bincount(arcs.indices, minlength=arcs.shape[1])
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    x = x - float((sent * x).sum()) / arcs.nnz
-    y = y - float((received * y).sum()) / arcs.nnz
-    spread = float((sent * x * x).sum()) * float((received * y * y).sum())
+    x, x_spread, x_size = _centred(x, arcs.degrees, arcs.nnz)
+    y, y_spread, y_size = _centred(y, received, arcs.nnz)
     # Means are rounded, so that the spread of equal values is not quite 0.
-    size = float(abs(x).max() * abs(y).max()) * arcs.nnz
-    return float((x * (_matrix(arcs, False) @ y)).sum()) / spread**0.5 if spread > (1e-14 * size) ** 2 else float("nan")
+    if not x_spread * y_spread > (1e-14 * x_size * y_size * arcs.nnz) ** 2:
+        return float("nan")
+    return float(x @ (_matrix(arcs, False) @ y)) / (x_spread * y_spread) ** 0.5
+
+
+def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, float]:
+    """Values less their mean over arcs, in double precision; the sum of their squares there, and the largest size."""
+    times, value = times.astype(np.float64), value.astype(np.float64)
+    value -= float(times @ value) / arcs
+    return value, float(times @ (value * value)), max(float(value.max()), -float(value.min()))
 
 
 @naming_arguments

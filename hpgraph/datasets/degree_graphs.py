@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, to_device
-from hpgraph.datasets.generate import _keys, _undirected, _whole
-from hpgraph.datasets.random_graphs import MOST, begins_of, begun, of_places, pairs_of, share_of
+from hpgraph.datasets.drawing import MOST, begun, of_edges, of_places, pairs_of, share_of, whole_within
+from hpgraph.kernels.sampling.draws import first_pairs
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -43,8 +43,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     >>> hpg.datasets.barabasi_albert_graph(1000, 3)
     Graph: 1,000 vertices, 5,982 arcs, undirected, no weights, cpu
     """
-    n = _whole("n", n, 2, MOST)
-    m = _whole("m", m, 1, n - 1)
+    n = whole_within("n", n, 2, MOST)
+    m = whole_within("m", m, 1, n - 1)
     count = m * (n - m)
     xp, rng = begun(n, count, seed, device)
     edge = xp.arange(count, dtype=np.int64)
@@ -73,7 +73,7 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
             row, later = xp.nonzero(values[:, 1:] == values[:, :-1])
             again = done + bad[row] * m + column[row, later + 1]
         done += len(new)
-    return _undirected(xp, n, _keys(xp, n, source, target), False)
+    return of_edges(xp, n, source, target)
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -97,18 +97,24 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     >>> hpg.datasets.watts_strogatz_graph(1000, 6, 0.1)
     Graph: 1,000 vertices, 6,000 arcs, undirected, no weights, cpu
     """
-    n, p = _whole("n", n, 1, MOST), share_of("p", p)
-    k = _whole("k", k, 0, (n - 1) // 2) // 2
+    n, p = whole_within("n", n, 1, MOST), share_of("p", p)
+    k = whole_within("k", k, 0, (n - 1) // 2) // 2
     xp, rng = begun(n, n * k, seed, device)
     source = xp.tile(xp.arange(n, dtype=np.int64), k)
     target = (source + xp.arange(n * k) // n + 1) % n
     moves = rng.random(n * k) < p
-    again = xp.flatnonzero(moves)
+    again = moved = xp.flatnonzero(moves)
     while len(again):
         target[again] = rng.integers(0, n, len(again))
-        pair = xp.minimum(source, target) * n + xp.maximum(source, target)
-        again = xp.flatnonzero((_repeated(xp, pair) | (source == target)) & moves)
-    return _undirected(xp, n, _keys(xp, n, source, target), False)
+        one, other = source[moved], target[moved]
+        # On the ring, edge (gap - 1) n + v joins v to the vertex so far ahead.
+        ahead = (other - one) % n
+        gap = xp.minimum(ahead, n - ahead)
+        near = (gap > 0) & (gap <= k)
+        edge = xp.where(near, (gap - 1) * n + xp.where(gap == ahead, one, other), 0)
+        pair = xp.minimum(one, other) * n + xp.maximum(one, other)
+        again = moved[_repeated(xp, pair) | (gap == 0) | (near & ~moves[edge])]
+    return of_edges(xp, n, source, target)
 
 
 def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0, device: str = "cpu") -> Graph:
@@ -136,7 +142,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     degree = np.asarray(to_device(deg_sequence, "cpu") if hasattr(deg_sequence, "dtype") else deg_sequence)
     if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or (degree < 0).any():
         raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
-    total, n = int(degree.sum()), _whole("the length of deg_sequence", len(degree), 0, MOST)
+    total, n = int(degree.sum()), whole_within("the length of deg_sequence", len(degree), 0, MOST)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
     xp, rng = begun(n, total // 2, seed, device)
@@ -144,7 +150,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     source, target = ends[xp.argsort(rng.random(total))].reshape(2, -1)
     if exact:
         source, target = _simple(xp, rng, n, source, target)
-    return _undirected(xp, n, _keys(xp, n, source, target), False)
+    return of_edges(xp, n, source, target)
 
 
 def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -171,8 +177,8 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     >>> sorted(set(hpg.datasets.random_regular_graph(3, 1000).out_degree.tolist()))
     [3]
     """
-    n = _whole("n", n, 0, MOST)
-    d = _whole("d", d, 0, max(n - 1, 0))
+    n = whole_within("n", n, 0, MOST)
+    d = whole_within("d", d, 0, max(n - 1, 0))
     if d * n % 2:
         raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")
     few = configuration_model(np.full(n, min(d, n - 1 - d)), exact=True, seed=seed, device=device)
@@ -181,8 +187,8 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     xp = array_module(device)
     lower, upper, _ = few.edges()
     missing = xp.ones(pairs_of(n, False), np.bool_)
-    missing[begins_of(xp, n)[lower] + upper - lower - 1] = False
-    return of_places(xp, n, xp.flatnonzero(missing), False)
+    missing[first_pairs(xp, n, False)[lower] + upper - lower - 1] = False
+    return of_places(n, xp.flatnonzero(missing), False)
 
 
 def _repeated(xp: ModuleType, key: Any) -> Any:

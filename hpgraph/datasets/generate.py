@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, normalize_device
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import real
+from hpgraph.datasets.drawing import begun, of_edges, whole_within
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-# An arc is one int64 key, source * n + target, while it is sorted.
 _MAX_SCALE = 31
-# Arcs a block: bounds the memory that a hundred million arcs need besides the result.
-_CHUNK = 1 << 24
 
 
 def kron(scale: int, edge_factor: int = 16, *, seed: int = 2, weighted: bool = False, device: str = "cpu") -> Graph:
@@ -102,10 +99,9 @@ def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool 
     (1.0, 64.0)
     """
     n, draws = _sizes(scale, edge_factor)
-    xp = _prepare(n, draws, device)
-    rng = xp.random.default_rng(seed)
+    xp, rng = begun(n, draws, seed, device)
     source = rng.integers(0, n, draws)
-    return _undirected(xp, n, _keys(xp, n, source, rng.integers(0, n, draws)), weighted)
+    return of_edges(xp, n, source, rng.integers(0, n, draws), weighted=weighted)
 
 
 def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = False, device: str = "cpu") -> Graph:
@@ -130,18 +126,17 @@ def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = Fal
     >>> hpg.datasets.grid(3, removed=0).out_degree.tolist()
     [2, 3, 2, 3, 4, 3, 2, 3, 2]
     """
-    side = _whole("side", side, 1, 46340)
+    side = whole_within("side", side, 1, 46340)
     if not 0 <= real(removed, "removed") <= 1:
         raise ValueError(f"removed must be a share from 0 to 1, not {removed}")
     n = side * side
-    xp = _prepare(n, 2 * n, device)
-    rng = xp.random.default_rng(seed)
+    xp, rng = begun(n, 2 * n, seed, device)
     vertex = xp.arange(n, dtype=np.int64).reshape(side, side)
     kept = (rng.random(2 * side * (side - 1)) >= removed).reshape(2, -1)
     # CuPy takes masks of fewer than 2**31 elements.
     source = xp.concatenate([vertex[:, :-1].ravel()[kept[0]], vertex[:-1].ravel()[kept[1]]])
     target = xp.concatenate([vertex[:, 1:].ravel()[kept[0]], vertex[1:].ravel()[kept[1]]])
-    return _undirected(xp, n, _keys(xp, n, source, target), weighted)
+    return of_edges(xp, n, source, target, weighted=weighted)
 
 
 def _recursive(
@@ -149,8 +144,7 @@ def _recursive(
 ) -> Graph:
     """Draw edges one bit of their endpoints at a time, each level choosing a quadrant of the adjacency matrix."""
     n, draws = _sizes(scale, edge_factor)
-    xp = _prepare(n, draws, device)
-    rng = xp.random.default_rng(seed)
+    xp, rng = begun(n, draws, seed, device)
     a, b, c = initiator
     # Endpoints have `scale` <= 31 bits: half the memory of the keys to come is enough for them.
     source = xp.zeros(draws, dtype=np.int32)
@@ -165,7 +159,7 @@ def _recursive(
             endpoint |= bit
     del row, column, lower, right
     new_id = _permutation(xp, rng, n)
-    return _undirected(xp, n, _keys(xp, n, new_id[source], new_id[target]), weighted)
+    return of_edges(xp, n, new_id[source], new_id[target], weighted=weighted)
 
 
 def _permutation(xp: ModuleType, rng: Any, n: int) -> Any:
@@ -173,79 +167,8 @@ def _permutation(xp: ModuleType, rng: Any, n: int) -> Any:
     return rng.permutation(n) if xp is np else xp.argsort(rng.random(n))
 
 
-def _keys(xp: ModuleType, n: int, source: Any, target: Any) -> Any:
-    """An int64 key, row * n + column, for either direction of each edge; they sort as a CSR matrix stores its arcs."""
-    key = xp.empty(2 * source.size, dtype=np.int64)
-    for part, row, column in ((key[: source.size], source, target), (key[source.size :], target, source)):
-        xp.multiply(row, n, out=part)
-        part += column
-    return key
-
-
-def _undirected(xp: ModuleType, n: int, key: Any, weighted: bool) -> Graph:
-    """The graph of the arcs that the keys stand for, without loops, each once; the keys are sorted in place."""
-    from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR
-
-    key.sort()
-    kept, before = 0, -1
-    # CuPy takes masks of fewer than 2**31 elements; and those that stay move up in place.
-    for start in range(0, key.size, _CHUNK):
-        part = key[start : start + _CHUNK]
-        # row * n + column = row * (n + 1) + (column - row), so exactly the loops are multiples of n + 1.
-        stays = part % (n + 1) != 0
-        stays[1:] &= part[1:] != part[:-1]
-        stays[0] &= part[0] != before
-        before, part = part[-1].copy(), part[stays]
-        key[kept : kept + part.size] = part
-        kept += part.size
-    key = key[:kept]
-    indptr = xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64)
-    indices = xp.empty(key.size, dtype=np.int32)
-    weights = xp.empty(key.size, dtype=np.float32) if weighted else None
-    for start in range(0, key.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        row = key[part] // n
-        column = key[part] - row * n
-        indices[part] = column
-        if weights is not None:
-            weights[part] = _weights(xp, row, column)
-    return Graph._made(CSR((n, n), indptr, indices, weights, validate=False), False, None)
-
-
-def _weights(xp: ModuleType, source: Any, target: Any) -> Any:
-    """Whole numbers 1..64 that depend on the edge alone, not on its direction: a hash of the two endpoints.
-
-    The mixing steps are those of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-    OOPSLA 2014), on one odd constant an endpoint.
-    """
-    lower = xp.minimum(source, target).astype(np.uint64)
-    upper = xp.maximum(source, target).astype(np.uint64)
-    mixed = (lower * np.uint64(0x9E3779B97F4A7C15)) ^ (upper * np.uint64(0xC2B2AE3D27D4EB4F))
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return mixed % np.uint64(64) + np.uint64(1)
-
-
 def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
     """Vertices and edges to draw."""
-    scale = _whole("scale", scale, 1, _MAX_SCALE)
-    edge_factor = _whole("edge_factor", edge_factor, 0, 1 << 20)
+    scale = whole_within("scale", scale, 1, _MAX_SCALE)
+    edge_factor = whole_within("edge_factor", edge_factor, 0, 1 << 20)
     return 1 << scale, edge_factor << scale
-
-
-def _whole(name: str, value: Any, lowest: int, highest: int) -> int:
-    value = whole(value, name)
-    if not lowest <= value <= highest:
-        raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
-    return int(value)
-
-
-def _prepare(n: int, draws: int, device: str) -> ModuleType:
-    """The module to draw with, once the memory is known to suffice."""
-    device = normalize_device(device)
-    xp = array_module(device)
-    # At the sort: a key per direction, as much again for the sort, and the endpoints that the keys were made of.
-    check_memory(6 * 8 * draws + 3 * 8 * n, "the random graph", device)
-    return xp

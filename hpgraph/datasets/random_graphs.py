@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, normalize_device, to_device
+from hpgraph.core.device import to_device
 from hpgraph.core.number import real
-from hpgraph.datasets.generate import _keys, _undirected, _whole
-from hpgraph.formats.duplicates import run_starts
+from hpgraph.datasets.drawing import (
+    MOST,
+    begun,
+    drawn,
+    each_with,
+    of_edges,
+    of_places,
+    pairs_of,
+    share_of,
+    whole_within,
+)
+from hpgraph.kernels.sampling.draws import first_pairs
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-
-# The pairs of so many vertices are numbered without a gap by floats.
-MOST = 94_906_265
 
 
 def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
@@ -62,9 +69,9 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     >>> hpg.datasets.gnp_random_graph(1000, 0.01, seed=1)
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
-    n, p = _whole("n", n, 0, MOST), share_of("p", p)
+    n, p = whole_within("n", n, 0, MOST), share_of("p", p)
     xp, rng = begun(n, p * n * n / 2, seed, device)
-    return of_places(xp, n, _each_with(xp, rng, pairs_of(n, directed), p), directed)
+    return of_places(n, each_with(xp, rng, pairs_of(n, directed), p), directed)
 
 
 def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
@@ -88,10 +95,10 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     >>> hpg.datasets.gnm_random_graph(1000, 5000)
     Graph: 1,000 vertices, 10,000 arcs, undirected, no weights, cpu
     """
-    n = _whole("n", n, 0, MOST)
-    m = _whole("m", m, 0, pairs_of(n, directed))
+    n = whole_within("n", n, 0, MOST)
+    m = whole_within("m", m, 0, pairs_of(n, directed))
     xp, rng = begun(n, m, seed, device)
-    return of_places(xp, n, _drawn(xp, rng, pairs_of(n, directed), m), directed)
+    return of_places(n, drawn(xp, rng, pairs_of(n, directed), m), directed)
 
 
 def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -116,11 +123,11 @@ def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "
     >>> hpg.louvain(G).count
     2
     """
-    sizes = [_whole("sizes", size, 0, MOST) for size in sizes]
+    sizes = [whole_within("sizes", size, 0, MOST) for size in sizes]
     table = np.asarray(p, np.float64)
     if table.shape != (len(sizes),) * 2 or not ((table >= 0) & (table <= 1) & (table == table.T)).all():
         raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
-    n = _whole("the sum of sizes", sum(sizes), 0, MOST)
+    n = whole_within("the sum of sizes", sum(sizes), 0, MOST)
     xp, rng = begun(n, float((np.outer(sizes, sizes) * table).sum()) / 2, seed, device)
     return _joined(xp, n, [ends for _, _, *ends in _between_blocks(xp, rng, sizes, table)])
 
@@ -155,7 +162,7 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     weight = to_device(w if hasattr(w, "dtype") else np.asarray(w, np.float64), "cpu").astype(np.float64)
     if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
         raise ValueError("w must be one-dimensional, of finite numbers that are not negative")
-    n, total = _whole("the length of w", len(weight), 0, MOST), float(weight.sum())
+    n, total = whole_within("the length of w", len(weight), 0, MOST), float(weight.sum())
     xp, rng = begun(n, total, seed, device)
     exponent = np.frexp(weight)[1]
     exponent[weight == 0] = -10000
@@ -204,7 +211,7 @@ def random_geometric_graph(
     """
     from hpgraph.formats import CSR
 
-    n, dim, radius = _whole("n", n, 0, 1 << 31), _whole("dim", dim, 1, 3), real(radius, "radius")
+    n, dim, radius = whole_within("n", n, 0, 1 << 31), whole_within("dim", dim, 1, 3), real(radius, "radius")
     if not 0 <= radius < np.inf:
         raise ValueError(f"radius must be finite and not negative, not {radius}")
     xp, rng = begun(n, n * (1 + n * min(2 * radius, 1) ** dim) / 2, seed, device)
@@ -217,83 +224,23 @@ def random_geometric_graph(
     stride = (across + 2) ** np.arange(dim)
     key = ((cell + 1) * xp.asarray(stride)).sum(axis=1)
     order = xp.argsort(key)
-    place, key, edges = place[order], key[order], []
-    for shift in np.ndindex((3,) * dim):
-        step = int((np.array(shift) - 1) @ stride)
+    key, sides = key[order], [place[order, d] for d in range(dim)]
+    starts = xp.searchsorted(key, xp.arange((across + 2) ** dim + 1))
+    edges = []
+    for shift in np.ndindex((3,) * (dim - 1)):
+        step = int((np.array(shift, np.int64) - 1) @ stride[1:])
         if step < 0:
             continue
-        # Of the own cell those that come after, of a cell around all.
-        first = xp.searchsorted(key, key + step) if step else xp.arange(1, n + 1)
-        count = xp.searchsorted(key, key + step, side="right") - first
+        # Of the own cell and the next those that come after; of three in a row beside them all.
+        first = starts[key + (step - 1)] if step else xp.arange(1, n + 1)
+        count = starts[key + (step + 2)] - first
         ends = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
         candidate = xp.arange(int(ends[-1]), dtype=np.int64)
         own = CSR((n, len(candidate)), ends, candidate, validate=False).expand_rows()
         other = candidate - (ends[:-1] - first)[own]
-        near = ((place[own] - place[other]) ** 2).sum(axis=1) <= radius * radius
+        near = sum((side[own] - side[other]) ** 2 for side in sides) <= radius * radius
         edges.append((order[own[near]], order[other[near]]))
     return _joined(xp, n, edges)
-
-
-def share_of(name: str, value: Any) -> float:
-    """A probability, checked."""
-    if not 0 <= (share := real(value, name)) <= 1:
-        raise ValueError(f"{name} must be a probability from 0 to 1, not {value}")
-    return share
-
-
-def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
-    """The module to draw with, once the memory is known to suffice, and a generator."""
-    device = normalize_device(device)
-    xp = array_module(device)
-    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
-    return xp, xp.random.default_rng(seed)
-
-
-def pairs_of(n: int, directed: bool) -> int:
-    """How many pairs of vertices there are, ordered ones if directed."""
-    return n * (n - 1) // (1 if directed else 2)
-
-
-def _each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
-    """Whole numbers below `total`, in order, each with probability p."""
-    return _drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, p)))
-
-
-def _drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
-    """So many different whole numbers below `total`, in order; each set of them is as likely."""
-    if 2 * count > total:
-        stays = xp.ones(total, np.bool_)
-        stays[_drawn(xp, rng, total, total - count)] = False
-        return xp.flatnonzero(stays)
-    # Sums of exponential variables, over the last one, are uniform variables in order.
-    reached = xp.cumsum(rng.standard_exponential(count + 1))
-    place = xp.minimum((reached[:-1] * (total / reached[-1])).astype(np.int64), total - 1)
-    while True:
-        if count > 1:
-            place = place[run_starts(place)]
-        if len(place) == count:
-            return place
-        place = xp.sort(xp.concatenate([place, rng.integers(0, total, count - len(place))]))
-
-
-def begins_of(xp: ModuleType, n: int) -> Any:
-    """At which number the pairs of each vertex with those above it begin."""
-    vertex = xp.arange(n + 1, dtype=np.int64)
-    return vertex * (n - 1) - vertex * (vertex - 1) // 2
-
-
-def of_places(xp: ModuleType, n: int, place: Any, directed: bool) -> Graph:
-    """The graph of some pairs, by their numbers, which rise: ordered ones, or those of a lower and a higher vertex."""
-    from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR, index_dtype
-
-    begins = xp.arange(n + 1, dtype=np.int64) * (n - 1) if directed else begins_of(xp, n)
-    arcs = CSR((n, n), xp.searchsorted(place, begins).astype(np.int64), place, validate=False)
-    row = arcs.expand_rows()
-    column = place - begins[row]
-    column += (column >= row) if directed else row + 1
-    graph = Graph._made(CSR((n, n), arcs.indptr, column.astype(index_dtype(n)), validate=False), True, None)
-    return graph if directed else graph.undirected
 
 
 def _between_blocks(xp: ModuleType, rng: Any, sizes: list[int], table: np.ndarray) -> Any:
@@ -304,15 +251,15 @@ def _between_blocks(xp: ModuleType, rng: Any, sizes: list[int], table: np.ndarra
             if table[i, j] == 0 or own == 0 or sizes[j] == 0:
                 continue
             if i == j:
-                place, begins = _each_with(xp, rng, pairs_of(own, False), table[i, j]), begins_of(xp, own)
+                place, begins = each_with(xp, rng, pairs_of(own, False), table[i, j]), first_pairs(xp, own, False)
                 row = xp.searchsorted(begins, place, side="right") - 1
                 column = place - begins[row] + row + 1
             else:
-                row, column = xp.divmod(_each_with(xp, rng, own * sizes[j], table[i, j]), sizes[j])
+                row, column = xp.divmod(each_with(xp, rng, own * sizes[j], table[i, j]), sizes[j])
             yield i, j, row + starts[i], column + starts[j]
 
 
 def _joined(xp: ModuleType, n: int, edges: list[Any]) -> Graph:
     none = xp.zeros(0, np.int64)
     source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
-    return _undirected(xp, n, _keys(xp, n, source, target), False)
+    return of_edges(xp, n, source, target)

@@ -25,6 +25,7 @@ from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order, generations, rows_beside
 from hpgraph.kernels.structure.cpu_greedy import greedy_colors, independent_set, matching
+from hpgraph.kernels.structure.cpu_mirrored import mirrored
 from hpgraph.kernels.structure.cpu_peeling import peel
 from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_symmetry import is_symmetric

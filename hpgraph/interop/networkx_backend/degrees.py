@@ -127,11 +127,16 @@ def _arcs_between(G: ConvertedGraph, nodes: Any, targets: bool) -> CSR:
     return CSR(arcs.shape, before[arcs.indptr], arcs.indices[kept], validate=False)
 
 
+def _received(arcs: CSR) -> np.ndarray:
+    return np.bincount(arcs.indices, minlength=arcs.shape[1])
+
+
 def _degree_assortativity(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
     for kind in (x, y) if G.is_directed() else ():
         if kind not in ("in", "out"):
             raise KeyError(kind)
-    return mixing.correlation(_arcs_between(G, nodes, True), G.degree(x, weight), G.degree(y, weight))
+    arcs = _arcs_between(G, nodes, True)
+    return mixing.correlation(arcs, _received(arcs), G.degree(x, weight), G.degree(y, weight))
 
 
 def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
@@ -141,7 +146,8 @@ def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> flo
     numbers = np.array([data.get(node, {}).get(attribute, 0) for node in G])
     if numbers.dtype.kind not in "if":
         raise NotImplementedError(f"{attribute!r} is not a number somewhere")
-    return mixing.correlation(_arcs_between(G, nodes, False), numbers, numbers)
+    arcs = _arcs_between(G, nodes, False)
+    return mixing.correlation(arcs, _received(arcs), numbers, numbers)
 
 
 def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:

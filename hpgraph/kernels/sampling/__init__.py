@@ -56,3 +56,9 @@ class Sampling(Protocol):
 
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
         """Entries drawn from the rows of seeds, then from those of the drawn vertices: a hop for each of `fanouts`."""
+
+    def sorted_draws(self, xp: Any, rng: Any, total: int, count: int) -> Any:
+        """Different numbers below `total`, ascending, each set as likely; `count`: how many, at most half of all."""
+
+    def rows_of_pairs(self, n: int, place: Any, directed: bool) -> CSR:
+        """Arcs by the numbers, ascending, of pairs of n vertices: of ordered ones, or of a lower and a higher one."""

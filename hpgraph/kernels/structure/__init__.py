@@ -14,6 +14,9 @@ class Structure(Protocol):
     def transpose(self, csr: CSR, /) -> CSR:
         """The same matrix by columns."""
 
+    def mirrored(self, triangle: CSR) -> CSR:
+        """The symmetric pattern with these rows, which rise, above its diagonal and none on it."""
+
     def is_symmetric(self, csr: CSR) -> bool:
         """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN."""
 

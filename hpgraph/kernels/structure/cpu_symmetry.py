@@ -60,7 +60,7 @@ def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
 
 
 @njit(nogil=True)
-def _mixed(word):
+def mixed(word):
     """The finalizer of SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14."""
     word = (word ^ (word >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> uint64(27))) * uint64(0x94D049BB133111EB)
@@ -94,12 +94,12 @@ def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key):
             word = uint64(weights[p])
             size = word & magnitude
             word = uint64(0) if size == 0 else word
-            factors[p] = _mixed((magnitude if size > infinity else word) ^ key)
+            factors[p] = mixed((magnitude if size > infinity else word) ^ key)
         for p in range(1, count):
             falls += (rows[p] == rows[p - 1]) & (part[p] <= part[p - 1])
         for p in range(count):
             i, j = rows[p], part[p]
-            term = _mixed(uint64(i) + key) * _mixed(uint64(j) + key) * factors[p]
+            term = mixed(uint64(i) + key) * mixed(uint64(j) + key) * factors[p]
             excess += term if j > i else uint64(0)
             excess -= term if j < i else uint64(0)
         if start + count < end:

@@ -1,0 +1,116 @@
+"""What generators share: checked numbers, pairs of vertices drawn in order, and the graphs of drawn edges."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
+from hpgraph.core.number import real, whole
+from hpgraph.formats.duplicates import run_starts
+from hpgraph.kernels.backend import kernels, sampling
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+# The pairs of so many vertices are numbered without a gap by floats.
+MOST = 94_906_265
+# Arcs a block: bounds the memory that a hundred million arcs need besides the result.
+_CHUNK = 1 << 24
+
+
+def whole_within(name: str, value: Any, lowest: int, highest: int) -> int:
+    """A whole number within bounds, checked."""
+    value = whole(value, name)
+    if not lowest <= value <= highest:
+        raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
+    return int(value)
+
+
+def share_of(name: str, value: Any) -> float:
+    """A probability, checked."""
+    if not 0 <= (share := real(value, name)) <= 1:
+        raise ValueError(f"{name} must be a probability from 0 to 1, not {value}")
+    return share
+
+
+def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
+    """The module to draw with, once the memory is known to suffice, and a generator."""
+    device = normalize_device(device)
+    xp = array_module(device)
+    # At the sort: a key an edge, as much again for the sort, the ends that keys were made of, and arcs both ways.
+    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
+    return xp, xp.random.default_rng(seed)
+
+
+def pairs_of(n: int, directed: bool) -> int:
+    """How many pairs of vertices there are, ordered ones if directed."""
+    return n * (n - 1) // (1 if directed else 2)
+
+
+def each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
+    """Whole numbers below `total`, in order, each with probability p."""
+    return drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, p)))
+
+
+def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+    """So many different whole numbers below `total`, in order; each set of them is as likely."""
+    if 2 * count <= total:
+        return sampling(device_of(rng)).sorted_draws(xp, rng, total, count)
+    stays = xp.ones(total, np.bool_)
+    stays[drawn(xp, rng, total, total - count)] = False
+    return xp.flatnonzero(stays)
+
+
+def of_places(n: int, place: Any, directed: bool) -> Graph:
+    """The graph of some pairs, by their numbers, which rise: ordered ones, or those of a lower and a higher vertex."""
+    from hpgraph.containers.graph import Graph
+
+    device = device_of(place)
+    arcs = sampling(device).rows_of_pairs(n, place, directed)
+    return Graph._made(arcs if directed else kernels(device).mirrored(arcs), directed, None)
+
+
+def of_edges(xp: ModuleType, n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
+    """The undirected graph of some edges, each once, without loops; and with the weights that `_weights` gives."""
+    from hpgraph.containers.graph import Graph
+    from hpgraph.formats import CSR, index_dtype
+
+    below = max(n - 1, 1).bit_length()
+    key = xp.minimum(source, target).astype(np.int64)
+    key <<= below
+    key |= xp.maximum(source, target)
+    key.sort()
+    mask = (1 << below) - 1
+    stays = run_starts(key)
+    stays &= key >> below != key & mask
+    key = key[stays]
+    del stays
+    indptr = xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) << below).astype(np.int64)
+    key &= mask
+    arcs = CSR((n, n), indptr, key.astype(index_dtype(n)), validate=False)
+    arcs = kernels(arcs.device).mirrored(arcs)
+    if weighted:
+        row, weights = arcs.expand_rows(), xp.empty(arcs.nnz, np.float32)
+        for start in range(0, arcs.nnz, _CHUNK):
+            some = slice(start, start + _CHUNK)
+            weights[some] = _weights(xp, row[some], arcs.indices[some])
+        arcs = arcs.with_data(weights, copy=False)
+    return Graph._made(arcs, False, None)
+
+
+def _weights(xp: ModuleType, source: Any, target: Any) -> Any:
+    """Whole numbers 1..64 that depend on the edge alone, not on its direction: a hash of the two endpoints.
+
+    The mixing steps are those of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014), on one odd constant an endpoint.
+    """
+    lower = xp.minimum(source, target).astype(np.uint64)
+    upper = xp.maximum(source, target).astype(np.uint64)
+    mixed = (lower * np.uint64(0x9E3779B97F4A7C15)) ^ (upper * np.uint64(0xC2B2AE3D27D4EB4F))
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed % np.uint64(64) + np.uint64(1)
