@@ -245,8 +245,10 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
     """
     graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(x=x, y=y)
-    ends = _degrees(graph, x, weighted), _degrees(graph, y, weighted)
-    return correlation(graph.out_csr, graph.in_degree, *ends)
+    sent = _degrees(graph, x, weighted)
+    if not graph.directed:
+        return correlation(graph.out_csr, None, sent, sent)
+    return correlation(graph.out_csr, graph.in_degree, sent, _degrees(graph, y, weighted))
 
 
 @naming_arguments
@@ -277,26 +279,29 @@ def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
     """
     graph = as_graph(G)
     value = vertex_values(graph, attribute, "attribute", np.dtype(np.float64))
-    return correlation(graph.out_csr, graph.in_degree, value, value)
+    return correlation(graph.out_csr, graph.in_degree if graph.directed else None, value, value)
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
-    """Pearson's coefficient of a value at the sources of arcs and one at their targets; `received`: in-degrees."""
+    """Pearson's coefficient of a value at the sources of arcs and one at their targets.
+
+    ``received``: in-degrees; None where arcs go both ways, and y is x.
+    """
     if not arcs.nnz:
         return float("nan")
-    x, x_spread, x_size = _centred(x, arcs.degrees, arcs.nnz)
-    y, y_spread, y_size = _centred(y, received, arcs.nnz)
+    x, x_spread, x_size = first = _centred(x, arcs.degrees, arcs.nnz)
+    y, y_spread, y_size = first if received is None else _centred(y, received, arcs.nnz)
     # Means are rounded, so that the spread of equal values is not quite 0.
     if not x_spread * y_spread > (1e-14 * x_size * y_size * arcs.nnz) ** 2:
         return float("nan")
-    return float(x @ (_matrix(arcs, False) @ y)) / (x_spread * y_spread) ** 0.5
+    return float((x * (_matrix(arcs, False) @ y)).sum()) / (x_spread * y_spread) ** 0.5
 
 
 def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, float]:
     """Values less their mean over arcs, in double precision; the sum of their squares there, and the largest size."""
-    times, value = times.astype(np.float64), value.astype(np.float64)
-    value -= float(times @ value) / arcs
-    return value, float(times @ (value * value)), max(float(value.max()), -float(value.min()))
+    value = value.astype(np.float64)
+    value -= float((times * value).sum()) / arcs
+    return value, float((times * value * value).sum()), max(float(value.max()), -float(value.min()))
 
 
 @naming_arguments

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module, to_device
 from hpgraph.datasets.drawing import MOST, begun, of_edges, of_places, pairs_of, share_of, whole_within
+from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
 
     Notes
     -----
-    Each draw is an end of an earlier edge, which may be drawn itself: chains are followed for all edges at once. What
-    joins two vertices again is drawn anew.
+    Each draw is an end of an earlier edge; what joins two vertices again is drawn anew. On the GPU chains of drawn ends
+    are followed for all edges at once.
 
     References
     ----------
@@ -45,35 +46,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     """
     n = whole_within("n", n, 2, MOST)
     m = whole_within("m", m, 1, n - 1)
-    count = m * (n - m)
-    xp, rng = begun(n, count, seed, device)
-    edge = xp.arange(count, dtype=np.int64)
-    source, target, place = edge // m + m, edge + 1, xp.zeros(count, np.int64)
-    source[:m] = 0
-    # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
-    bound = edge // m * (2 * m)
-    done = m
-    while done < count:
-        # As many vertices again: what they draw of those before is settled.
-        new = again = edge[done : 2 * done]
-        while len(again):
-            place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
-            following, at = new, place[new]
-            while len(following):
-                drawn = (at & 1 == 1) & (at >> 1 >= done)
-                ends, of = following[~drawn], at[~drawn]
-                target[ends] = xp.where(of & 1 == 0, source[of >> 1], target[of >> 1])
-                following, at = following[drawn], place[at[drawn] >> 1]
-            # Each vertex has its edges in a row of m.
-            rows = target[new].reshape(-1, m)
-            ordered = xp.sort(rows, axis=1)
-            bad = xp.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-            column = xp.argsort(rows[bad], axis=1)
-            values = xp.take_along_axis(rows[bad], column, axis=1)
-            row, later = xp.nonzero(values[:, 1:] == values[:, :-1])
-            again = done + bad[row] * m + column[row, later + 1]
-        done += len(new)
-    return of_edges(xp, n, source, target)
+    xp, rng = begun(n, m * (n - m), seed, device)
+    return of_edges(xp, n, *sampling(device).attachments(xp, rng, n, m))
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -100,8 +74,9 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     n, p = whole_within("n", n, 1, MOST), share_of("p", p)
     k = whole_within("k", k, 0, (n - 1) // 2) // 2
     xp, rng = begun(n, n * k, seed, device)
-    source = xp.tile(xp.arange(n, dtype=np.int64), k)
-    target = (source + xp.arange(n * k) // n + 1) % n
+    vertex = xp.arange(n, dtype=np.int64)
+    source, target = xp.tile(vertex, k), (vertex + xp.arange(1, k + 1)[:, None]).ravel()
+    target[target >= n] -= n
     moves = rng.random(n * k) < p
     again = moved = xp.flatnonzero(moves)
     while len(again):

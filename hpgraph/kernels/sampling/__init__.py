@@ -60,5 +60,8 @@ class Sampling(Protocol):
     def sorted_draws(self, xp: Any, rng: Any, total: int, count: int) -> Any:
         """Different numbers below `total`, ascending, each set as likely; `count`: how many, at most half of all."""
 
+    def attachments(self, xp: Any, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+        """The ends of edges of vertices that come one by one, after a star, and each join m others by their degrees."""
+
     def rows_of_pairs(self, n: int, place: Any, directed: bool) -> CSR:
         """Arcs by the numbers, ascending, of pairs of n vertices: of ordered ones, or of a lower and a higher one."""

@@ -15,12 +15,12 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
-from hpgraph.kernels.sampling.cpu_draws import rows_of_pairs, sorted_draws
+from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_walks import walks
 from hpgraph.semiring.stop import is_stopped
 
-__all__ = ["rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = ["attachments", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
 # Vertices that a thread takes at a time, and prefetch distance of their rows.
 CHUNK, AHEAD = 64, 8

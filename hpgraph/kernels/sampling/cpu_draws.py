@@ -18,10 +18,11 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.sampling import draws
-from hpgraph.kernels.sampling.cpu_random import bits
+from hpgraph.kernels.sampling.cpu_random import bits, unit
 from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.semiring.stop import is_stopped
 
 # Gaps of a block: its arrays fit L1.
 BLOCK = 2048
@@ -62,6 +63,17 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
                 kept = np.empty(count, np.int64)
                 _keep(place, found, starts, kept, threads)
                 return kept
+
+
+def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
+    count = m * (n - m)
+    if count <= FEW:
+        return draws.attachments(xp, rng, n, m)
+    source, target = np.empty(count, np.int64), np.empty(count, np.int64)
+    with interruptible():
+        _attach(np.uint64(rng.integers(1 << 62)), np.int64(m), source, target)
+    return source, target
 
 
 def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
@@ -134,6 +146,28 @@ def _keep(place, found, starts, kept, threads):
                 if place[block, i] >= 0:
                     kept[k] = place[block, i]
                     k += 1
+
+
+@njit(cache=True, nogil=True)
+def _attach(key, m, source, target):
+    for edge in range(m):
+        put(source, edge, 0)
+        put(target, edge, edge + 1)
+    for begin in range(m, source.size, m):
+        for edge in range(begin, begin + m):
+            put(source, edge, edge // m + m)
+            new = False
+            while not new:
+                # Either end of an edge of the vertices before.
+                key += _GOLDEN
+                place = np.int64(unit(mixed(key)) * (2 * begin))
+                drawn = peek(target if place & 1 else source, place >> 1)
+                new = True
+                for other in range(begin, edge):
+                    new &= peek(target, other) != drawn
+            put(target, edge, drawn)
+        if is_stopped():
+            break
 
 
 @part

@@ -10,9 +10,9 @@ from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
-from hpgraph.kernels.sampling.draws import rows_of_pairs, sorted_draws
+from hpgraph.kernels.sampling.draws import attachments, rows_of_pairs, sorted_draws
 
-__all__ = ["rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = ["attachments", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
 SUMS = KernelSet("draws.cuh", "sums of weights", {"<{Weight}>": "add_up"}, prologue=PROLOGUE)

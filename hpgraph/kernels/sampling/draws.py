@@ -38,3 +38,35 @@ def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
     column = place - begins[row]
     column += (column >= row) if directed else row + 1
     return CSR((n, n), arcs.indptr, column.astype(index_dtype(n)), validate=False)
+
+
+def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.attachments` on either device."""
+    count = m * (n - m)
+    edge = xp.arange(count, dtype=np.int64)
+    source, target, place = edge // m + m, edge + 1, xp.zeros(count, np.int64)
+    source[:m] = 0
+    # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
+    bound = edge // m * (2 * m)
+    done = m
+    while done < count:
+        # As many vertices again: what they draw of those before is settled.
+        new = again = edge[done : 2 * done]
+        while len(again):
+            place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
+            following, at = new, place[new]
+            while len(following):
+                drawn = (at & 1 == 1) & (at >> 1 >= done)
+                ends, of = following[~drawn], at[~drawn]
+                target[ends] = xp.where(of & 1 == 0, source[of >> 1], target[of >> 1])
+                following, at = following[drawn], place[at[drawn] >> 1]
+            # Each vertex has its edges in a row of m.
+            rows = target[new].reshape(-1, m)
+            ordered = xp.sort(rows, axis=1)
+            bad = xp.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+            column = xp.argsort(rows[bad], axis=1)
+            values = xp.take_along_axis(rows[bad], column, axis=1)
+            row, later = xp.nonzero(values[:, 1:] == values[:, :-1])
+            again = done + bad[row] * m + column[row, later + 1]
+        done += len(new)
+    return source, target
