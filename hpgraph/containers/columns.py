@@ -6,8 +6,9 @@ arcs is its place in every column. What cuts arcs out of a graph cuts numbered a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,32 @@ class Columns:
 NO_COLUMNS = Columns()
 
 
+class Derived(Mapping[str, Any]):
+    """Columns of a graph made of another, found when the values of one are first asked for."""
+
+    def __init__(self, titles: tuple[str, ...], find: Callable[[], dict[str, Any]]) -> None:
+        self._titles, self._find = titles, find
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return self._find()
+
+    def __getitem__(self, title: str) -> Any:
+        return self._found[title]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._titles)
+
+    def __contains__(self, title: object) -> bool:
+        return title in self._titles
+
+    def __len__(self) -> int:
+        return len(self._titles)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
 def values_of(column: Any) -> Any:
     """The numbers of a column: of text its codes."""
     return column.codes if isinstance(column, Categories) else column
@@ -72,6 +99,41 @@ def with_values(column: Any, values: Any) -> Any:
 def taken(column: Any, places: Any) -> Any:
     """Some values of a column, by place or by flag."""
     return with_values(column, values_of(column)[places])
+
+
+def followed(column: Any, more: Any, count: int, called: str) -> Any:
+    """A column, and behind it `count` values of another, or missing ones where there is none."""
+    values = values_of(column)
+    xp, is_text = array_module(values), isinstance(column, Categories)
+    if not count:
+        return column
+    if more is None:
+        more = Categories(xp.full(count, -1, np.int32), ()) if is_text else xp.full(count, np.nan)
+    if isinstance(more, Categories) != is_text and _is_missing(more if is_text else column):
+        # Of no value it is not known what it would be.
+        absent = Categories(xp.full(count if is_text else len(values), -1, np.int32), ())
+        return followed(column, absent, count, called) if is_text else followed(absent, more, count, called)
+    if isinstance(more, Categories) != is_text:
+        kinds = ("text", "numbers") if is_text else ("numbers", "text")
+        raise TypeError("{} holds {} in the graph, and {} here".format(called, *kinds))
+    if is_text:
+        texts = list(dict.fromkeys([*column.categories, *more.categories]))
+        place = {text: code for code, text in enumerate(texts)}
+        codes = xp.asarray([*(place[text] for text in more.categories), -1], dtype=np.int32)[more.codes]
+        return Categories(xp.concatenate((values, codes)), _text(texts))
+    dtype = np.result_type(values.dtype, more.dtype)
+    for part in (values, more):
+        rounds = part.dtype.kind in "iu" and dtype.kind == "f"
+        if rounds and bool((part.astype(dtype).astype(part.dtype) != part).any()):
+            raise ValueError(
+                f"{called} would become {dtype}, which cannot hold all of its whole numbers: give it whole numbers, "
+                "for each edge inserted"
+            )
+    return xp.concatenate((values, more))
+
+
+def _is_missing(values: Any) -> bool:
+    return values.dtype.kind == "f" and bool((values != values).all())
 
 
 def plain_of(column: Any) -> Any:

@@ -1,9 +1,20 @@
 """The columns of a graph, and the graph with one of them as its weights."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from hpgraph.containers.columns import NO_COLUMNS, Columns, alike_both_ways, as_columns, taken, values_of, with_values
+from hpgraph.containers.columns import (
+    NO_COLUMNS,
+    Categories,
+    Columns,
+    Derived,
+    alike_both_ways,
+    as_columns,
+    of_rows,
+    taken,
+    values_of,
+    with_values,
+)
 from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
@@ -86,6 +97,12 @@ class GraphColumns(GraphLayouts):
             raise ValueError(f"the graph has no {kind} column {title!r}; it has {there}: with_columns adds some")
         return held[title]
 
+    def _columns_read(self, *read: frozenset[str] | None) -> dict[str, Any]:
+        """The values of the columns of vertices that functions read, by title; all where one may read any."""
+        held = self._columns_held.vertices
+        titles = held if None in read else sorted(frozenset().union(*filter(None, read)) - {"id"})
+        return {title: values_of(self._column(title, held, "vertex")) for title in titles}
+
     def _each_once(self) -> Any:
         """Which arcs `edges` gives of an undirected graph: those from the lower index."""
         csr = self.out_csr
@@ -146,7 +163,7 @@ class GraphColumns(GraphLayouts):
         """The same graph, all layouts shared, with other columns."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made.__dict__.pop("_weighted", None)
+        made.__dict__.pop("_of_columns", None)
         made._columns_held = columns
         return made
 
@@ -181,10 +198,32 @@ class GraphColumns(GraphLayouts):
         """`with_weight` without columns, made once and kept with this graph."""
         self._check_in_memory()
         values = None if column is None else values_of(self._column(column, self._columns_held.edges, "edge"))
-        kept: dict[str | None, Self] = self.__dict__.setdefault("_weighted", {})
-        if column not in kept:
-            kept.setdefault(column, self._weighing(values))
-        return kept[column]
+        return self._kept_with_columns(("weight", column), lambda: self._weighing(values))
+
+    def _kept_with_columns(self, key: Any, make: Callable[[], Self]) -> Self:
+        """A graph made of this one and of its columns, once."""
+        kept: dict[Any, Self] = self.__dict__.setdefault("_of_columns", {})
+        if key not in kept:
+            kept.setdefault(key, make())
+        return kept[key]
+
+    def _carrying(self, made: Self, duplicates: Any, both_ways: bool = False) -> Self:
+        if self._columns_held is NO_COLUMNS:
+            return made
+        return self._kept_with_columns(
+            (duplicates, both_ways), lambda: made._with(self._columns_of(made.out_csr, duplicates, both_ways))
+        )
+
+    def _columns_of(self, csr: CSR, duplicates: Any, both_ways: bool) -> Columns:
+        """The columns of arcs made of this graph's; sums leave text and bool behind."""
+        own, edges = self.out_csr, self._columns_held.edges
+        if duplicates in ("sum", "count"):
+            edges = {title: column for title, column in edges.items()
+                     if not isinstance(column, Categories) and column.dtype.kind != "b"}  # fmt: skip
+            duplicates = "sum"
+        return Columns(Derived(tuple(edges), lambda: of_rows(
+            csr, (own.expand_rows(), own.indices), own.data, dict(edges), both_ways, duplicates
+        )), self._columns_held.vertices)  # fmt: skip
 
     def _check_in_memory(self) -> None:
         if not self.in_one_memory:

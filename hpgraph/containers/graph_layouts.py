@@ -110,7 +110,9 @@ class GraphLayouts:
         Returns
         -------
         Graph
-            On the same device, with the same names; cached.
+            On the same device, with the same names; cached. Columns of edges: for "min" and "max" those of the edge
+            whose weight is kept, the first of several; for "sum" and "count" numbers add up, and text and bool are left
+            behind.
 
         Raises
         ------
@@ -125,7 +127,13 @@ class GraphLayouts:
         """
         if weight not in ("min", "max", "sum", "count"):
             raise ValueError(f'weight must be "min", "max", "sum" or "count", not {weight!r}')
-        return self._layouts.once(f"simple_{weight}", lambda: self._build_simple(weight)) if self.multigraph else self
+        if not self.multigraph:
+            return self
+        return self._carrying(self._layouts.once(f"simple_{weight}", lambda: self._build_simple(weight)), weight)
+
+    def _carrying(self, made: Self, duplicates: Any, both_ways: bool = False) -> Self:
+        """A graph of these arcs, each once or with its reverse, with their columns."""
+        return made
 
     def _build_simple(self, weight: str) -> Self:
         return self._made(adjacency.merge_parallel(self.out_csr, weight), self._layouts.get("directed"), self._names)
@@ -198,11 +206,13 @@ class GraphLayouts:
     def undirected(self) -> Self:
         """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected.
 
-        Of a multigraph an arc and one the other way are two parallel edges. Columns are left behind.
+        Of a multigraph an arc and one the other way are two parallel edges. Columns are those of the arc whose weight
+        is kept; of equal weights, or without any, of the one from the lower index.
         """
         if not self.directed:
             return self
-        return self._layouts.once("undirected", self._build_undirected)
+        made = self._layouts.once("undirected", self._build_undirected)
+        return self._carrying(made, "keep" if self.multigraph else "min", both_ways=True)
 
     def _build_undirected(self) -> Self:
         if self.multigraph:

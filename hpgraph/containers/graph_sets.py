@@ -69,7 +69,7 @@ class GraphSets(GraphUpdates):
         return self._made(joined, self.directed or other.directed, self._names_of(vertices))
 
     def difference(self, other: GraphStorage) -> Self:
-        """The graph, directed or not as it is, without the edges of another; its vertices stay; ``G - H``.
+        """The graph, directed or not, with its columns, without the edges of another; vertices stay; ``G - H``.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class GraphSets(GraphUpdates):
         xp, n = array_module(self.device), self.n_vertices
         arcs = (other if self.directed else other.undirected).out_csr
         removed = _renumbered(arcs, xp.where(place < n, place, -1), n)
-        return self._made(self._without(self.out_csr, removed), self._kind_of_parts(), self._names, self.multigraph)
+        return self._part(self._without(self._arcs, removed), self._kind_of_parts(), self._names)
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
         """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""

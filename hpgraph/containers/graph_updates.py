@@ -1,13 +1,16 @@
 """A graph with a batch of changes: edges inserted, deleted, and given other weights, in one merge."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from hpgraph.containers import adjacency
+from hpgraph.containers.columns import NO_COLUMNS, Columns, as_columns, followed, of_rows, taken
 from hpgraph.containers.graph_parts import GraphParts, ends_of_edges
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names
+from hpgraph.containers.networkx_edges import is_networkx
 from hpgraph.containers.public import public
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, native, to_device, unmasked
@@ -28,6 +31,9 @@ class Batch(NamedTuple):
     delete: CSR | None
     weights: CSR | None
     passes_over: bool
+    # By title, of the arcs inserted, and of those set.
+    inserted: dict[str, Any]
+    changed: dict[str, Any]
 
 
 class GraphUpdates(GraphParts):
@@ -45,12 +51,12 @@ class GraphUpdates(GraphParts):
             Edges to add, with or without weights: ``(source, target)`` or ``(source, target, weight)``, or what
             `hpgraph.from_edges` takes for a table. An edge that is there takes the new weight. Ends are names, or
             indices where the graph has no names. New names become vertices after those that are there, in the order in
-            which they first appear, sources before targets.
+            which they first appear, sources before targets. A table's columns come along if the graph has their titles.
         delete : table, list of pairs, array of shape (k, 2), or ``(source, target)``, optional
             Edges to take out; vertices stay.
-        set : as `insert`, with weights, optional
-            Edges that are there, and their new weights. Where a batch does nothing else, the result shares the topology
-            and all that was computed of it alone.
+        set : as `insert`, with weights or columns, optional
+            Edges that are there, and their new weights, and values of columns; what is not given stays. Where a batch
+            does nothing else, the result shares the topology and all that was computed of it alone.
         n_vertices : int, optional
             Number of vertices of the new graph, where there are no names; as many as there are by default.
         missing : {"raise", "ignore"}
@@ -61,17 +67,19 @@ class GraphUpdates(GraphParts):
         Raises
         ------
         ValueError
-            When an edge of `delete` or `set` is not there; when `set` has no weights; as `Graph.from_edges`.
+            When an edge of `delete` or `set` is not there; when `set` has neither weights nor columns; as
+            `Graph.from_edges`.
         TypeError, IndexError
-            As `Graph.from_edges`; when an index is not below `n_vertices`.
+            As `Graph.from_edges`; when an index is not below `n_vertices`; when a column of numbers is given text.
 
         Notes
         -----
         In an undirected graph edges go both ways. Where either the graph or the edges inserted have weights and the
         other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
         edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
-        Columns other than weights are left behind. A graph in pages refuses; one on several devices gives a graph
-        on the first.
+        An edge inserted that is there takes the new columns, too. What has no value in a column, such as edges inserted
+        without it and new vertices, is missing: NaN among numbers, which become float64, and -1 among codes of text.
+        A graph in pages refuses; one on several devices gives a graph on the first.
 
         Examples
         --------
@@ -81,6 +89,11 @@ class GraphUpdates(GraphParts):
         Graph: 4 vertices, 2 arcs, directed, float64 weights, cpu, named 'ann', 'bob', 'cyd', ...
         >>> H.weights.tolist(), G.weights.tolist()
         ([3.0, 1.0], [2.0, 5.0])
+        >>> G = G.with_columns(edges={"year": [2019, 2020]})
+        >>> new = {"source": ["cyd"], "target": ["ann"], "weight": [4.0], "year": [2024]}
+        >>> later = {"source": ["ann"], "target": ["bob"], "year": [2021]}
+        >>> G.update(insert=new, set=later).edge_column("year").tolist()
+        [2021, 2020, 2024]
         """
         return self._after(self._batch(insert, delete, set, n_vertices, missing, duplicates))
 
@@ -155,45 +168,58 @@ class GraphUpdates(GraphParts):
             if n < self.n_vertices:
                 raise ValueError(f"n_vertices must be at least {self.n_vertices}, as many as there are, not {n}")
         matrices: list[CSR | None] = [None, None, None]
-        if insert is not None:
-            *ends, weight = self._columns(insert, "insert")
-            if names is None:
-                u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in ends)
-            else:
-                (u, v), names = self._with_new_names((ends[0], ends[1]))
-                n = len(names.array)
-            matrices[0] = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=duplicates)
-        for place, given, name in ((1, delete, "delete"), (2, weights, "set")):
-            if given is not None:
-                *ends, weight = self._columns(given, name)
-                if name == "set" and weight is None:
-                    raise ValueError("set must have weights: (source, target, weight), or a table with such a column")
-                u, v = self._pairs(*ends)
-                matrices[place] = adjacency.from_arcs(
-                    u, v, weight if name == "set" else None, n, both_ways=not self.directed, duplicates=once
+        columns: list[dict[str, Any]] = [{}, {}, {}]
+        for place, given, name in ((0, insert, "insert"), (1, delete, "delete"), (2, weights, "set")):
+            if given is None:
+                continue
+            u, v, weight, held = self._rows(given, name)
+            if name == "set" and weight is None and not held:
+                raise ValueError(
+                    "set must have weights: (source, target, weight), or a table with such a column, or with columns "
+                    "that the graph has"
                 )
+            if name != "insert":
+                u, v = self._pairs(u, v)
+            elif names is None:
+                u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in (u, v))
+            else:
+                (u, v), names = self._with_new_names((u, v))
+                n = len(names.array)
+            weight, how = None if name == "delete" else weight, duplicates if name == "insert" else once
+            made = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=how)
+            if held and name != "delete":
+                held = as_columns(held, len(u), name, self.device)
+                columns[place] = of_rows(made, (u, v), weight, held, not self.directed, how)
+            matrices[place] = made
         inserted, deleted, reweighted = matrices
-        return Batch(names, n, inserted, deleted, reweighted, missing == "ignore")
+        return Batch(names, n, inserted, deleted, reweighted, missing == "ignore", columns[0], columns[2])
 
-    def _columns(self, given: Any, name: str) -> tuple[Any, Any, Any]:
-        """Sources, targets and weights, which may be None, of edges in any form; ends are names or indices."""
+    def _rows(self, given: Any, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
+        """Sources, targets, weights, which may be None, and columns of edges in any form; ends are names or indices."""
+        held: dict[str, Any] = {}
         if isinstance(given, tuple) and len(given) == 3:
             source, target, weight = given
         else:
             rows = given[0] if isinstance(given, list) and given else given
             of_pairs = isinstance(given, tuple | list) and not (isinstance(rows, tuple | list) and len(rows) == 3)
-            named = self._names is not None
-            edges = None if of_pairs else public("interop").edges_given(given, None, None, None, named)
+            named, asked = self._names is not None, None
+            if self.edge_columns and is_networkx(given):
+                asked = [title for title in self.edge_columns if any(title in of for *_, of in given.edges(data=True))]
+            elif self.edge_columns and (table := public("interop").columns_given(given)) is not None:
+                held = {title: table.pop(title) for title in self.edge_columns if title in table}
+                given = table
+            edges = None if of_pairs else public("interop").edges_given(given, None, None, None, named, asked)
             if edges is None:
                 source, target, weight = *ends_of_edges(given, name), None
             else:
                 source, target, weight = edges["source"], edges["target"], edges["weight"]
+                held |= edges.get("columns", {})
                 if (called := edges.get("names")) is not None:
                     called = as_array(called)
                     source, target = called[to_device(source, "cpu")], called[to_device(target, "cpu")]
         if weight is not None:
             weight = to_device(native(unmasked(weight, "weight")), self.device)
-        return as_collection(source), as_collection(target), weight
+        return as_collection(source), as_collection(target), weight, held
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
         """Indices of ends of edges, and the names with those that are new."""
@@ -213,16 +239,40 @@ class GraphUpdates(GraphParts):
 
     def _after(self, batch: Batch) -> Self:
         """The graph after a batch."""
-        csr = widened(self.out_csr, batch.n)
-        if self.multigraph:
-            return self._made(self._of_parallel(csr, batch), self._kind_of_parts(), batch.names, True)
+        csr, edges, vertices = widened(self.out_csr, batch.n), self._columns_held.edges, self._columns_held.vertices
         if batch.weights is not None:
-            csr = self._reweighted(csr, batch)
+            csr, edges = self._with_set(csr, batch)
+        if self._columns_held is NO_COLUMNS:
+            return self._merged(csr, batch)
+        more = batch.n - self.n_vertices
+        vertices = {title: followed(column, None, more, repr(title)) for title, column in vertices.items()}
+        if not edges or (batch.insert is None and batch.delete is None):
+            return self._merged(csr, batch)._with(Columns(edges, vertices))
+        # Arcs by number, those inserted behind the others, show where weights and columns are taken from.
+        xp, insert, count = array_module(csr.device), batch.insert, 0 if batch.insert is None else batch.insert.nnz
+        numbers, weights = xp.arange(csr.nnz + count, dtype=index_dtype(csr.nnz + count)), csr.data
+        if insert is not None:
+            old, new = adjacency.of_one_type(csr, insert)
+            weights = None if old.data is None else xp.concatenate((old.data, new.data))
+            edges = {title: followed(column, batch.inserted.get(title), count, f"insert: {title!r}")
+                     for title, column in edges.items()}  # fmt: skip
+            insert = insert.with_data(numbers[csr.nnz :], copy=False)
+        merged = self._merged(csr.with_data(numbers[: csr.nnz], copy=False), batch._replace(insert=insert))
+        arcs, places = merged.out_csr, merged.out_csr.data
+        arcs = arcs.with_data(None if weights is None else weights[places], copy=False)
+        made = self._made(arcs, merged._layouts.get("directed"), batch.names, self.multigraph)
+        made._columns_held = Columns({title: taken(column, places) for title, column in edges.items()}, vertices)
+        return made
+
+    def _merged(self, csr: CSR, batch: Batch) -> Self:
+        """The graph of its arcs, which may have other weights, without those deleted and with those inserted."""
         if batch.insert is None and batch.delete is None:
-            made = self._made(csr, self._kind_of_parts(), batch.names)
+            made = self._made(csr, self._kind_of_parts(), batch.names, self.multigraph)
             if batch.n == self.n_vertices:
                 self._share_topology(made._layouts)
             return made
+        if self.multigraph:
+            return self._made(self._of_parallel(csr, batch), self._kind_of_parts(), batch.names, True)
         if batch.insert is None:
             assert batch.delete is not None
             left = self._without(csr, batch.delete)
@@ -235,22 +285,18 @@ class GraphUpdates(GraphParts):
         keep = kernels(self.device).keep_entries
         csr, insert = adjacency.of_one_type(csr, batch.insert)
         at = adjacency.places_in(insert, csr)
-        csr = _with_weights(csr, at, insert)
+        if csr.data is not None:
+            csr = _with_weights(csr, at[at >= 0], insert.data[at >= 0])
         gone = self._positions(csr, batch.delete, "delete", batch) >= 0
         gone &= adjacency.places_in(batch.delete, insert) < 0
         changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, gone), "first")
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
 
     def _of_parallel(self, csr: CSR, batch: Batch) -> CSR:
-        """The arcs of a multigraph after a batch: deleted and set are all parallel ones, inserted are more of them."""
+        """The arcs of a multigraph after a batch: deleted are all parallel ones, inserted are more of them."""
         if batch.delete is not None:
             self._positions(csr, batch.delete, "delete", batch)
             csr = self._without(csr, batch.delete)
-        if batch.weights is not None:
-            self._positions(csr, batch.weights, "set", batch)
-            csr, given = adjacency.of_one_type(csr, batch.weights)
-            at = adjacency.places_in(csr, given)
-            csr = csr.with_data(array_module(csr.device).where(at >= 0, given.data[at], csr.data), copy=False)
         return csr if batch.insert is None else adjacency.appended(csr, batch.insert)
 
     def _without(self, csr: CSR, others: CSR) -> CSR:
@@ -261,17 +307,32 @@ class GraphUpdates(GraphParts):
         first = entry_function(get_binary("first"), dtype, bool, dtype)
         return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
 
-    def _reweighted(self, csr: CSR, batch: Batch) -> CSR:
-        """The arcs, those to be set with their new weights."""
-        given = batch.weights
+    def _with_set(self, csr: CSR, batch: Batch) -> tuple[CSR, Mapping[str, Any]]:
+        """The arcs, those to be set with their new weights, and all columns; of parallel arcs all are set."""
+        given, edges = batch.weights, self._columns_held.edges
         assert given is not None
-        csr, given = adjacency.of_one_type(csr, given)
         at = self._positions(csr, given, "set", batch)
         if batch.delete is not None:
             gone = adjacency.places_in(given, batch.delete) >= 0
             if bool(gone.any()) and not batch.passes_over:
                 raise self._not_there(given, gone, "set", batch.names)
-        return _with_weights(csr, at, given)
+        xp, m = array_module(csr.device), csr.nnz
+        if self.multigraph:
+            place = adjacency.places_in(csr, given)
+            changed = xp.flatnonzero(place >= 0)
+            by = place[changed]
+        else:
+            by = xp.flatnonzero(at >= 0)
+            changed = at[by]
+        if given.data is not None:
+            csr, given = adjacency.of_one_type(csr, given)
+            csr = _with_weights(csr, changed, given.data[by])
+        if batch.changed:
+            order = xp.arange(m)
+            order[changed] = m + by
+            edges = {**edges, **{title: taken(followed(edges[title], column, given.nnz, f"set: {title!r}"), order)
+                                 for title, column in batch.changed.items()}}  # fmt: skip
+        return csr, edges
 
     def _positions(self, csr: CSR, changed: CSR, name: str, batch: Batch) -> Any:
         """Where arcs stand that must be there, unless they may be missing; -1 where one does not."""
@@ -304,10 +365,8 @@ def widened(csr: CSR, n: int) -> CSR:
     return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
 
 
-def _with_weights(csr: CSR, at: Any, given: CSR) -> CSR:
-    """The arcs, over the same topology, with other weights at some places; negative ones are passed over."""
-    if csr.data is None:
-        return csr
-    data, there = csr.data.copy(), at >= 0
-    data[at[there]] = given.data[there]
+def _with_weights(csr: CSR, places: Any, weights: Any) -> CSR:
+    """The arcs, over the same topology, with other weights at some places."""
+    data = csr.data.copy()
+    data[places] = weights
     return csr.pattern.with_data(data, copy=False)
