@@ -358,9 +358,32 @@ def test_files(suffix: str, directed: bool, tmp_path: Path) -> None:
     assert back.multigraph and edges_of(back) == edges_of(G)
 
 
+@both_kinds
+@pytest.mark.parametrize("weighted", [True, False])
+def test_hpg_files(weighted: bool, directed: bool, tmp_path: Path) -> None:
+    source, target, weight = np.array(rows()).T
+    year = np.arange(len(source))
+    G = hpg.Graph.from_edges(
+        source, target, weight if weighted else None, names=[f"v{k}" for k in range(N)], directed=directed,
+        duplicates="keep", columns={"year": year}, vertex_columns={"age": list(range(N))},
+    )  # fmt: skip
+    path = tmp_path / "edges.hpg"
+    G.save(path)
+    back = hpg.read(path)
+    assert back.multigraph and back.directed == directed and back.names.tolist() == G.names.tolist()
+    parts = [[None if part is None else part.tolist() for part in of.edges()] for of in (back, G)]
+    assert parts[0] == parts[1] and back.edge_column("year").tolist() == G.edge_column("year").tolist()
+    assert back.vertex_column("age").tolist() == list(range(N))
+    for refused in (lambda: hpg.open(path), lambda: hpg.convert(path, tmp_path / "again.hpg")):
+        with pytest.raises(ValueError, match=r"edges.hpg keeps parallel edges, .* hpgraph.read reads them"):
+            refused()
+    with pytest.raises(hpg.DeviceMemoryError):
+        hpg.read(path, memory=1 << 12)
+
+
 def test_refused(tmp_path: Path) -> None:
     G = kept(rows(), True)
-    for suffix in (".hpg", ".npz", ".mtx", ".gr", ".gml"):
+    for suffix in (".npz", ".mtx", ".gr", ".gml"):
         with pytest.raises(ValueError, match=r"cannot keep parallel edges: G\.simple"):
             G.save(tmp_path / f"edges{suffix}")
     with pytest.raises(ValueError, match="a graph in pages cannot keep"):

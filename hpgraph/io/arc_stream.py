@@ -80,6 +80,7 @@ def of_arcs(arcs: Arcs) -> ArcStream:
 def hpg_stream(path: Path) -> ArcStream:
     """The arcs of an ``.hpg`` file, page by page, each checked."""
     file = GraphFile(path)
+    file.require_simple("what is converted from it")
 
     def blocks() -> Iterator[Block]:
         pages = file.pages("out")

@@ -112,6 +112,30 @@ class GraphFile:
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise FileFormatError(self.path, f"no names of {n} vertices ({error})") from None
 
+    def require_simple(self, where: str) -> None:
+        """Refuse a file that keeps parallel edges."""
+        if "parallel.counts" in self.header.sections:
+            raise ValueError(
+                f"{self.path} keeps parallel edges, and {where} has each edge once: hpgraph.read reads them into "
+                "memory, and G.simple(weight) has each once"
+            )
+
+    def with_parallel(self, graph: Graph, budget: Budget) -> Graph:
+        """The graph of the file with its parallel edges; itself if none were kept."""
+        if "parallel.counts" not in self.header.sections:
+            return graph
+        counts, (source, target, _) = self._whole("parallel.counts", np.int64), graph.edges()
+        if counts.shape != source.shape or (counts < 1).any():
+            raise FileFormatError(self.path, f"no numbers of parallel edges for each of {len(source)} edges")
+        width, dtype = self.header.id_dtype.itemsize, self.header.weight_dtype
+        budget.check(int(counts.sum(dtype=np.float64)) * (32 + 4 * width), f"the parallel edges in {self.path}")
+        weights = None if dtype is None else self._whole("parallel.weights", dtype)
+        ends = source.repeat(counts), target.repeat(counts)
+        if weights is not None and weights.shape != ends[0].shape:
+            raise FileFormatError(self.path, f"no weights of {len(ends[0])} edges")
+        made = type(graph).from_edges(*ends, weights, len(graph), graph.directed, duplicates="keep")
+        return graph._made(made.out_csr, graph.directed, graph._names, True)
+
     def with_columns(self, graph: Graph) -> Graph:
         """The graph of the file with its columns, which are stored once an edge."""
         if not set(NAMES) <= self.header.sections.keys():
@@ -144,4 +168,4 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     budget.check(header.n_arcs * width + of_vertex * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
     names_of = as_names(file.names() if file.named else None, header.n_vertices)
     graph = Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
-    return file.with_columns(graph)
+    return file.with_columns(file.with_parallel(graph, budget))

@@ -250,8 +250,8 @@ def check_compression(compression: Any, n_vertices: int | None = None) -> str:
 
 
 def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_per_page: int = ARCS_PER_PAGE) -> None:
-    """Write a graph as an ``.hpg`` file."""
-    graph.require_simple("an .hpg file")
+    """Write a graph as an ``.hpg`` file; of a multigraph each edge once, and beside it what its parallel edges are."""
+    given, graph = graph, graph.simple()
     encoding = check_compression(compression, graph.n_vertices)
     header = Header(graph.n_vertices, graph.n_edges, graph.directed, graph.dtype, encoding)
     with replacing(path) as file:
@@ -260,8 +260,12 @@ def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_
             _write_side(writer, side, graph.out_csr if side == "out" else graph.in_csr, arcs_per_page)
         if graph.names is not None:
             writer.names(graph.names, path)
-        of_edges = {title: graph.edge_column(title) for title in graph.edge_columns}
-        of_vertices = {title: graph.vertex_column(title) for title in graph.vertex_columns}
+        if given.multigraph:
+            writer.whole("parallel.counts", given.simple("count").edges().weight)
+            if given.weighted:
+                writer.whole("parallel.weights", given.edges().weight)
+        of_edges = {title: given.edge_column(title) for title in given.edge_columns}
+        of_vertices = {title: given.vertex_column(title) for title in given.vertex_columns}
         for name, array in packed(of_edges, of_vertices).items():
             writer.whole(name, array)
         writer.finish()

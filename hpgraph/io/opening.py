@@ -94,6 +94,7 @@ def open(
     from hpgraph.containers.streamed_graph import StreamedGraph
 
     file = GraphFile(place)
+    file.require_simple("a graph in pages")
     out, into = file.pages("out"), file.pages("in") if file.header.directed else None
     names = Names(file.names) if file.named else None
     directed = file.header.directed

@@ -95,9 +95,12 @@ class Forged:
     names: np.ndarray | None = None
     done: list[str] = field(default_factory=list)
     edge_columns = vertex_columns = ()
+    # Rows may repeat a column: the reader is to refuse that.
+    multigraph = False
 
-    def require_simple(self, where: str) -> None:
-        """Rows may repeat a column: the reader is to refuse that."""
+    def simple(self) -> Forged:
+        """Itself."""
+        return self
 
     @property
     def n_vertices(self) -> int:
