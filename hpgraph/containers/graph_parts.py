@@ -28,7 +28,8 @@ class GraphParts(GraphLookup):
         Parameters
         ----------
         vertices : array or sequence of names, hpgraph.id, array of bool or Bitmask
-            Which, in any order: by name, or by index where the graph has no names; or a flag for each vertex.
+            Which, in any order: by name, or by index where the graph has no names; or a flag for each vertex; or a
+            function ``f(vertex)``, compiled, of ``vertex.id`` and columns of vertices, as ``vertex.age``.
         names : bool, default True
             Whether vertices keep their names; those of a graph without names are then named by their index here, as in
             NetworkX. False leaves all names away.
@@ -108,9 +109,9 @@ class GraphParts(GraphLookup):
             A flag for each arc in the order of ``G.edges(both_ways=True)``; or ``f(source, weight, target)``, compiled
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
             none. If the second parameter is called ``edge``, the function gets ``edge.weight`` and the columns of
-            edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id``. Of an undirected graph it is
-            asked once an edge, its source being the lower index.
-        vertices : array of bool, Bitmask, array or sequence of vertices, optional
+            edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id`` and columns of vertices, as
+            ``source.age``. Of an undirected graph it is asked once an edge, its source being the lower index.
+        vertices : array of bool, Bitmask, array or sequence of vertices, or function, optional
             Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
 
         Returns
@@ -122,8 +123,8 @@ class GraphParts(GraphLookup):
         ------
         ValueError, TypeError, CompileError
             When there are not as many flags as arcs; when a column is not there; when, in an undirected graph, they
-            keep an arc and not its reverse; when `edges` is neither flags nor a function of three arguments, or does
-            not compile.
+            keep an arc and not its reverse; when `edges` is neither flags nor a function of three arguments, or
+            `vertices` a function of more than one; when a function does not compile.
 
         Examples
         --------
@@ -135,6 +136,11 @@ class GraphParts(GraphLookup):
         >>> G = G.with_columns(edges={"year": [2019, 2024, 2021]})
         >>> G.filter(edges=lambda source, edge, target: edge.year > 2020).edge_column("year").tolist()
         [2024, 2021]
+        >>> G = G.with_columns(vertices={"age": [30, 41, 25]})
+        >>> G.filter(edges=lambda source, edge, target: source.age > target.age).edge_column("year").tolist()
+        [2024]
+        >>> G.filter(vertices=lambda vertex: vertex.age > 28).n_vertices
+        2
         """
         kept = self._arcs
         if callable(edges):
@@ -177,6 +183,11 @@ class GraphParts(GraphLookup):
     def _chosen(self, vertices: Any, argument: str) -> Bitmask:
         """Vertices as bits on the graph's device."""
         n = self.n_vertices
+        if callable(vertices):
+            function = Function(vertices)
+            if function.n_arguments != 1:
+                raise TypeError(f"{argument} must be a function of (vertex), not of {function.n_arguments} parameters")
+            return Bitmask.from_bool(public("VertexProgram")._vertices_where(self, function.python))
         if isinstance(vertices, Bitmask):
             if vertices.n != n:
                 raise ValueError(f"{argument} must have one bit for each of the {n} vertices, not {vertices.n}")
@@ -225,14 +236,16 @@ class GraphParts(GraphLookup):
                 "edges must be a function of (source, weight, target) or (source, edge, target), not of "
                 f"{function.n_arguments} parameters"
             )
-        _, (second, read), _ = reads(function.python).items()
-        if second == "edge":
+        called = reads(function.python)
+        if list(called)[1] == "edge":
             return self._where_columns(function.python)
-        if read and not read.isdisjoint({"weight", *self._columns_held.edges}):
-            raise TypeError(
-                f"edges reads {second}.{min(read)}: a function of (source, weight, target) is given a number there; "
-                "call the parameter edge, which has the weight and the columns"
-            )
+        for parameter, read in called.items():
+            if read and not read.isdisjoint({"weight", "id", *self._columns_held.edges, *self._columns_held.vertices}):
+                raise TypeError(
+                    f"edges reads {parameter}.{min(read)}: a function of (source, weight, target) is given numbers; "
+                    "call the parameter edge that stands second, which has the weight and the columns of edges; the "
+                    "others then have those of vertices"
+                )
         return self._selected(function.python, self.out_csr)
 
     def _where_columns(self, holds: Any) -> CSR:

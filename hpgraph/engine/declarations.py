@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
+from hpgraph.engine.column_program import along_columns, reason_against
 from hpgraph.engine.definition import (
     LEFT,
     Definition,
@@ -78,6 +79,8 @@ class Declarations:
         self.parameters: dict[str, Parameter] = declared(program, Parameter)
         self.functions = self._copies({name: function_of(program, name) for name in program._functions})
         self.functions["converged"] = function_of(program, "converged")
+        # Columns of edges that are read beside the weight; of several a program along numbered arcs is made.
+        self.columns: tuple[str, ...] = ()
         self.column = self._column()
         self.updates_alone = updates_alone(program)
         self._read_reduce(program)
@@ -123,7 +126,7 @@ class Declarations:
         if found is None or not found.hold():
             if len(self._instances) >= _INSTANCES:
                 self._instances.clear()
-            found = self._instances[key] = type(self)(self._subclass(type(program), own))
+            found = self._instances[key] = _read(self._subclass(type(program), own))
         return found
 
     def _subclass(self, kind: type[Definition], own: dict[str, Any]) -> type[Definition]:
@@ -156,13 +159,17 @@ class Declarations:
             return None
         others = [name for name, (called, read) in seconds.items() if read is None or not read <= columns or (
             called != "edge" and read)]  # fmt: skip
-        if len(columns) > 1 or others:
+        against = reason_against(self.program, columns)
+        if others or (against and len(columns) > 1):
             both = " and ".join(f"edge.{title}" for title in sorted(columns))
             raise TypeError(
-                f"{self.name} reads {both}{f', and {others[0]} a weight' if others else ''}: a VertexProgram is given "
-                "one number along an arc; an EdgeVertexProgram reads several columns, each declared by its title as "
-                "hpgraph.EdgeProperty(constant=True)"
+                f"{self.name} reads {both}{f', and {others[0]} a weight' if others else f', and has {against}'}: a "
+                "VertexProgram is given one number along an arc; an EdgeVertexProgram reads several columns, each "
+                "declared by its title as hpgraph.EdgeProperty(constant=True)"
             )
+        if len(columns) > 1:
+            self.columns = tuple(sorted(columns - {"weight"}))
+            return None
         for name, (called, read) in seconds.items():
             if read:
                 self.functions[name] = given_attribute(self.functions[name], called)
@@ -174,6 +181,8 @@ class Declarations:
 
     def on(self, graph: Any) -> Any:
         """The graph to run on: with the column that the program reads for its weights."""
+        for title in self.columns:
+            graph._column(title, graph._columns_held.edges, "edge")
         return graph if self.column is None else graph._weighted_by(self.column)
 
     def _check(self, program: type[Definition]) -> None:
@@ -314,9 +323,22 @@ def declarations_of(program: Definition | type[Definition]) -> Any:
         kind._held = held = []
     found = held[0] if held else None
     if found is None or not found.hold():
-        found = (EdgeDeclarations if issubclass(kind, EdgeDefinition) else Declarations)(kind)
+        found = _read(kind)
         held[:] = [found]
     return found if isinstance(program, type) else found.of_instance(program)
+
+
+def _read(kind: type[Definition]) -> Declarations:
+    """What a program declares; of one that reads several columns, its like whose edges have them as properties."""
+    if issubclass(kind, EdgeDefinition):
+        return EdgeDeclarations(kind)
+    found = Declarations(kind)
+    if not found.columns:
+        return found
+    made = EdgeDeclarations(along_columns(kind, found.columns))
+    made.columns = found.columns
+    made._classes += found._classes
+    return made
 
 
 # The same of the library's own programs, which do not change: read once.

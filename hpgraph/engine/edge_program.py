@@ -91,23 +91,34 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     @classmethod
     def _flags_where(cls, graph: Any, holds: Callable[..., Any]) -> Any:
         """A flag for each arc, whether ``holds(source, edge, target)``: one superstep, in which such arcs are noted."""
-        _, read, _ = reads(holds).values()
+        of_source, read, of_target = reads(holds).values()
         if read is None or "reverse" in read:
             titles = list(graph.edge_columns)
         else:
             titles = sorted(read - {"weight", "id"})
         for title in titles:
             graph._column(title, graph._columns_held.edges, "edge")
+        ends = graph._columns_read(of_source, of_target)
+        if twice := ends.keys() & set(titles):
+            raise ValueError(
+                f"edges: edges and vertices have a column {min(twice)!r}, and a function cannot read both: give one of "
+                "them another title, by with_columns"
+            )
         program = type("Filter", (cls,), {
             **{title: EdgeProperty(constant=True) for title in titles},
-            "reached_by_filter": Property("int8"), "kept_by_filter": EdgeProperty("int8"), "combiner": "max",
-            "max_iteration": 1, "edge_cond": holds, "edge_compute": _note,
+            "reached_by_filter": Property("int8"), **{title: Property() for title in ends},
+            "kept_by_filter": EdgeProperty("int8"), "combiner": "max", "max_iteration": 1, "edge_cond": holds,
+            "edge_compute": _note, **({"vertex_compute": _unchanged} if ends else {}),
         })  # fmt: skip
-        flags = program().run(graph).kept_by_filter != 0
+        flags = program().run(graph, **ends).kept_by_filter != 0
         if graph.directed:
             return flags
         # The arc from the lower index says what becomes of both.
         return array_module(graph.device).where(graph._each_once(), flags, flags[graph.reverse_arcs])
+
+
+def _unchanged(vertex: Any, message: Any) -> Any:
+    return vertex[1:]
 
 
 def _note(source: Any, edge: Any, target: Any) -> tuple[int, int]:

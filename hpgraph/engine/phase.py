@@ -111,6 +111,11 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
     """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`."""
     declared = [declarations_of(one) for one in programs]
     for one in declared:
+        if one.columns:
+            raise TypeError(
+                f"{one.name} reads several columns of edges, which phases have for properties: make it an "
+                "EdgeVertexProgram, with an hpgraph.EdgeProperty(constant=True) for each"
+            )
         if one.functions["starts"] is None and not ends:
             raise ValueError(
                 f"every round begins {one.name} with all vertices, so the rounds would never end: give it "

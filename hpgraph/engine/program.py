@@ -4,8 +4,13 @@ The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's, w
 Blelloch, PPoPP'13), which masks the vertices that receive no more.
 """
 
-from hpgraph.engine.definition import Definition
+from collections.abc import Callable
+from typing import Any
+
+from hpgraph.engine.definition import Definition, Property
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.run import Runnable
+from hpgraph.semiring.reads import reads
 
 
 class VertexProgram(Definition, Runnable):
@@ -44,7 +49,8 @@ class VertexProgram(Definition, Runnable):
     gather(source, weight, target)
         The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
         is 1 in an unweighted graph. If the parameter is called ``edge``, ``edge.year`` is the graph's column of edges
-        of that title (of text its code); a program reads one column. For "argmin" and "argmax" it returns a tuple,
+        of that title (of text its code). One that reads several is run superstep by superstep, as an
+        `EdgeVertexProgram`, and has neither `cond` nor `edges` nor "any". For "argmin" and "argmax" it returns a tuple,
         ``key, payload``; where a message has a shape, a tuple of so many numbers.
     update(vertex, message) or update(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
@@ -131,3 +137,21 @@ class VertexProgram(Definition, Runnable):
     >>> r.weight.tolist(), r.source.tolist()
     ([inf, 5.0, 1.0], [-1, 0, 0])
     """
+
+    @classmethod
+    def _vertices_where(cls, graph: Any, holds: Callable[..., Any]) -> Any:
+        """A flag for each vertex, whether ``holds(vertex)``: a step of vertices alone, in which such are marked."""
+        columns = graph._columns_read(*reads(holds).values())
+        program = type("Filter", (cls,), {
+            "kept_by_filter": Property("int8"), **{title: Property() for title in columns}, "starts": holds,
+            "update": _mark_beside if columns else _mark,
+        })  # fmt: skip
+        return Phases([program], max_iteration=1).run(graph, **columns).kept_by_filter != 0
+
+
+def _mark(vertex: Any) -> int:
+    return 1
+
+
+def _mark_beside(vertex: Any) -> Any:
+    return (1, *vertex[2:])

@@ -199,7 +199,8 @@ def run_one(
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if outcome.active is None else outcome.active
 
-    return RunResult({**state, **edges} if edges else state, trace, still_active, world)
+    own = {name: values for name, values in edges.items() if name not in declared.columns}
+    return RunResult({**state, **own} if own else state, trace, still_active, world)
 
 
 def _begin_by_itself(run: Run, graph: Graph) -> None:
