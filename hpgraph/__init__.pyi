@@ -157,7 +157,11 @@ from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResu
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
 from hpgraph.algorithms.stream import Stream as Stream
+from hpgraph.algorithms.temporal_components import reachability_graph as reachability_graph
+from hpgraph.algorithms.temporal_components import temporal_components as temporal_components
+from hpgraph.algorithms.temporal_motifs import ActivityStatistics as ActivityStatistics
 from hpgraph.algorithms.temporal_motifs import ContactStatistics as ContactStatistics
+from hpgraph.algorithms.temporal_motifs import activity_statistics as activity_statistics
 from hpgraph.algorithms.temporal_motifs import contact_statistics as contact_statistics
 from hpgraph.algorithms.temporal_motifs import temporal_motifs as temporal_motifs
 from hpgraph.algorithms.temporal_paths import earliest_arrival as earliest_arrival
@@ -166,6 +170,7 @@ from hpgraph.algorithms.temporal_paths import fewest_hops as fewest_hops
 from hpgraph.algorithms.temporal_paths import latest_departure as latest_departure
 from hpgraph.algorithms.temporal_paths import temporal_closeness as temporal_closeness
 from hpgraph.algorithms.temporal_paths import temporal_reach as temporal_reach
+from hpgraph.algorithms.temporal_result import TemporalPaths as TemporalPaths
 from hpgraph.algorithms.temporal_walks import temporal_betweenness as temporal_betweenness
 from hpgraph.algorithms.temporal_walks import temporal_katz as temporal_katz
 from hpgraph.algorithms.temporal_walks import temporal_pagerank as temporal_pagerank

@@ -114,6 +114,7 @@ def _in_time(source: Any, target: Any) -> None:
     for time in (np.arange(len(source)), np.arange(len(source)) / 2):
         T = hpg.TemporalGraph({"source": source, "target": target, "time": time})
         hpg.temporal_closeness(T)
+        hpg.fewest_hops(T, int(source[0])).path_to(int(target[0]))
     T = hpg.TemporalGraph({"source": source, "target": target, "time": np.arange(len(source))})
     hpg.temporal_betweenness(T), hpg.temporal_katz(T), hpg.temporal_pagerank(T), hpg.temporal_motifs(T, 10)
 

@@ -70,7 +70,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "astar_path": (U, 0, 4),
     "attribute_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "count_cliques": (U, 3), "minimum_cut": (D, 0, 3),
     "numeric_assortativity_coefficient": (U, [0, 0, 1, 1, 1]),
-    "temporal_motifs": (T, 2), "contact_statistics": (T,),
+    "temporal_motifs": (T, 2), "activity_statistics": (T,), "contact_statistics": (T,), "reachability_graph": (T,),
     **{name: (T,) for name in hpg.__all__ if name.startswith("temporal_") and name != "temporal_motifs"},
     **dict.fromkeys(("earliest_arrival", "fastest_duration", "fewest_hops", "latest_departure"), (T,)),
     "gomory_hu_tree": (hpg.Graph.from_edges([0, 1], [1, 2], [3, 2], directed=False),),

@@ -231,3 +231,24 @@ class TestGenerators:
 
     def test_no_edges(self, device):
         assert hpg.datasets.kron(4, 0, device=device).n_edges == 0
+
+
+def test_contacts():
+    """Most of them within a class, in the hours of school days; runs of readings as badges give them."""
+    T = hpg.datasets.contacts(40, 3000, classes=4, days=2, seed=1)
+    assert (T.n_vertices, T.n_edges, T.directed, T.weight) == (40, 3000, False, None)
+    assert (T.source != T.target).all() and (T.time % 20 == 0).all()
+    assert 0.75 < (T.source % 4 == T.target % 4).mean() < 0.95
+    assert ((T.time % 86400) < 8 * 3600 + 60 * 20).all() and set((T.time // 86400).tolist()) == {0, 1}
+    pair = T.source * 40 + T.target
+    order = np.argsort(pair, kind="stable")
+    after = (np.diff(pair[order]) == 0) & (np.diff(T.time[order]) == 20)
+    assert after.mean() > 0.2
+    same = hpg.datasets.contacts(40, 3000, classes=4, days=2, seed=1)
+    other = hpg.datasets.contacts(40, 3000, classes=4, days=2, seed=2)
+    assert (T.source == same.source).all() and not (T.source == other.source).all()
+    assert hpg.datasets.contacts(2, 0).n_edges == 0
+    with pytest.raises(ValueError, match="people must be 2"):
+        hpg.datasets.contacts(1)
+    with pytest.raises(TypeError, match="days"):
+        hpg.datasets.contacts(days=1.5)

@@ -64,6 +64,22 @@ def test_windows_of_rows(columns, directed, device):
         same(T.decay(8, at), sums(columns, time <= now, faded, directed))
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_windows_that_overlap(directed, device):
+    """Many rows of few pairs, loops among them, in windows of which each has most rows of the one before."""
+    rng = np.random.default_rng(6)
+    columns = {"source": rng.integers(0, 5, 800), "target": rng.integers(0, 5, 800), "time": rng.integers(0, 100, 800)}
+    T = hpg.TemporalGraph(columns, directed=directed).to(device)
+    for width, step in ((40, 3), (40, 2.5), (200, 50), (4, 1)):
+        graphs = list(T.windows(width, step))
+        assert [begin for begin, _ in graphs] == np.arange(columns["time"].min(), 99.5, step).tolist()
+        for begin, G in graphs:
+            kept = (columns["time"] >= begin) & (columns["time"] < begin + width)
+            same(G, sums(columns, kept, np.ones(800), directed))
+            assert G.weights.dtype == np.int64 and G.directed == directed
+            assert (G.out_csr.indptr == T.between(begin, begin + width).out_csr.indptr).all()
+
+
 def test_rows_of_one_time_stay_in_order():
     T = hpg.TemporalGraph({"source": [0, 1, 2, 3], "target": [1, 2, 3, 0], "time": [2.0, 1.0, 2.0, 1.0]})
     assert T.source.tolist() == [1, 3, 0, 2] and T.time.tolist() == [1, 1, 2, 2]
@@ -123,6 +139,17 @@ BAD = {
     "mixed": ({"time": [DAY, DAY]}, {"duration": 5}, TypeError, "timedelta"),
     "mixed too": ({"time": [1, 2]}, {"duration": HOUR}, TypeError, "timedelta"),
     "too late": ({"time": [1, 2**62]}, {"duration": 2**62}, ValueError, "64 bits"),
+    "too late for floats": ({"time": [1.0, 1e308]}, {"duration": 1.7e308}, ValueError, "64 bits"),
+    "beyond int64": ({"time": np.array([1, 2**63], np.uint64)}, {}, ValueError, "beyond int64"),
+    "beyond the finer unit": (
+        {"time": np.array(["2024-01-01", "9999-01-01"], "M8[D]")},
+        {"duration": np.timedelta64(1, "ns")},
+        ValueError,
+        "beyond 64 bits in units of ns",
+    ),
+    "NaN duration": ({"time": [1, 2], "duration": [1.0, np.nan]}, {}, ValueError, "NaN"),
+    "NaT duration": ({"time": [DAY, DAY]}, {"duration": np.timedelta64("NaT", "s")}, ValueError, "NaT"),
+    "bool": ({"time": [True, False]}, {}, TypeError, "bool"),
 }
 
 
@@ -131,6 +158,59 @@ def test_bad_tables(name):
     columns, options, error, words = BAD[name]
     with pytest.raises(error, match=words):
         hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], **columns}, **options)
+
+
+def test_missing_times_of_tables():
+    pd = pytest.importorskip("pandas")
+    for column in (pd.Series([1, None], dtype="Int64"), pd.Series([DAY, None]), [DAY, pd.NaT]):
+        with pytest.raises(ValueError, match=r"no time|NaN, NaT"):
+            hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": column})
+
+
+def test_columns_are_not_written_to(device):
+    T = hpg.TemporalGraph([(0, 1, 3, 1), (1, 2, 5, 2)], weight=None).to(device)
+    weighted = hpg.TemporalGraph({"source": [0], "target": [1], "time": [3], "w": [2.0]}, weight="w").to(device)
+    for graph, names in ((T, ("source", "target", "time", "duration")), (weighted, ("weight",))):
+        for name in names:
+            before = getattr(graph, name).tolist()
+            if device == "cpu":
+                with pytest.raises(ValueError, match="read-only"):
+                    getattr(graph, name)[0] = 7
+            else:
+                getattr(graph, name)[0] = 7
+            with pytest.raises(AttributeError):
+                setattr(graph, name, before)
+            assert getattr(graph, name).tolist() == before
+    with pytest.raises(ValueError, match="read-only"):
+        hpg.TemporalGraph([(0, 1, DAY)]).time[0] = DAY
+    assert hpg.TemporalGraph([(0, 1, 3)]).weight is None
+
+
+def test_both_ways():
+    T = hpg.TemporalGraph([(0, 1, 3), (1, 2, 5)])
+    assert T.undirected.between().n_edges == 4 and not T.undirected.directed and T.directed
+    assert hpg.fewest_hops(T.undirected, 2).tolist() == [-1, 1, 0]
+
+
+def test_bounds_far_away():
+    """Beyond what the times' own type and unit hold: everything, nothing, or an error; never wrapped around."""
+    T = hpg.TemporalGraph([(0, 1, 3), (1, 2, 2**62)])
+    assert T.between(-(10**30), 10**30).n_edges == 2 and T.between(1e300).n_edges == T.snapshot(-1e300).n_edges == 0
+    assert hpg.earliest_arrival(T, 0, start=-np.inf, end=10**30).tolist() == [-np.inf, 3, 2**62]
+    assert hpg.latest_departure(T, 1, start=-(10**30), end=np.inf).tolist() == [3, np.inf, -np.inf]
+    ns = hpg.TemporalGraph({"source": [0], "target": [1], "time": np.array([DAY], "M8[ns]")})
+    with pytest.raises(ValueError, match=r"t1=9999.* beyond 64 bits in the unit of the times, ns"):
+        ns.between(None, datetime.datetime(9999, 1, 1))
+    with pytest.raises(ValueError, match=r"half_life=.* beyond 64 bits"):
+        ns.decay(np.timedelta64(10**12, "s"))
+
+
+def test_lengths_between_two_units():
+    days = hpg.TemporalGraph({"source": [0, 0], "target": [1, 2], "time": np.array([0, 3], "M8[D]")})
+    assert days.decay(36 * HOUR).weights.tolist() == [0.25, 1]
+    assert hpg.temporal_reach(days, within=36 * HOUR).tolist() == [3, 1, 1]
+    with pytest.raises(ValueError, match="whole D, the unit of the times"):
+        days.windows(36 * HOUR)
 
 
 def test_bad_arguments():

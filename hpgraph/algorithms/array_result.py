@@ -66,7 +66,34 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
         return len(self._values_by_vertex())
 
 
-class ParentTree(ResultTable):
+class SearchResult(ResultTable):
+    """A result of searches, with a graph in which paths are found when asked for: copies keep it, pickles do not."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Not the graph in which paths would be found.
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_find_")}
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def _index(self, vertex: Any, n: int, argument: str) -> int:
+        if self._names is not None and not isinstance(vertex, id):
+            return int(self._names.index_of(vertex))
+        return checked_index(vertex, n, argument)
+
+    def _row(self, source: Any, n: int, asked: str = "path_to(vertex, source=...)") -> int:
+        if source is None:
+            raise TypeError(f"several searches were made: {asked} says which")
+        start = self._index(source, n, "source")
+        rows = np.flatnonzero(self._sources == start)
+        if not len(rows):
+            raise ValueError(f"no search began at {source!r}")
+        return int(rows[0])
+
+
+class ParentTree(SearchResult):
     """A result with `parent`, the vertex before each on a shortest path, of shape (n,) or (k, n).
 
     Examples
@@ -88,15 +115,6 @@ class ParentTree(ResultTable):
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
         return self.traces[0]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Not the graph that parents would be found in.
-        return {name: value for name, value in self.__dict__.items() if name != "_find_parents"}
-
-    def __copy__(self) -> Any:
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        return made
 
     def _predecessors(self) -> Any:
         if self.parent is not None:
@@ -150,17 +168,3 @@ class ParentTree(ResultTable):
             path.append(at)
         vertices = np.array(path[::-1])
         return vertices.tolist() if self._names is None else python_values(self._names.array[vertices])
-
-    def _index(self, vertex: Any, n: int, argument: str) -> int:
-        if self._names is not None and not isinstance(vertex, id):
-            return int(self._names.index_of(vertex))
-        return checked_index(vertex, n, argument)
-
-    def _row(self, source: Any, n: int) -> int:
-        if source is None:
-            raise TypeError("several searches were made: path_to(vertex, source=...) says which")
-        start = self._index(source, n, "source")
-        rows = np.flatnonzero(self._sources == start)
-        if not len(rows):
-            raise ValueError(f"no search began at {source!r}")
-        return int(rows[0])

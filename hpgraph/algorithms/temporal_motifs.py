@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.algorithms.temporal_paths import checked
+from hpgraph.algorithms.temporal_arcs import checked
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import named
@@ -65,8 +65,8 @@ def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
     if T.device != "cpu":
         raise ValueError('motifs are counted on the CPU, and this graph is on the GPU: use T.to("cpu")')
     width = T._span(span, "span")
-    kept = T.source != T.target
-    source, target, time = T.source[kept], T.target[kept], T._time[kept]
+    kept = T._source != T._target
+    source, target, time = T._source[kept], T._target[kept], T._time[kept]
     arcs = np.tile(np.arange(len(source)), 2)
     ends = np.concatenate((source, target))
     order = np.argsort(ends * np.int64(max(len(source), 1)) + arcs)
@@ -131,31 +131,106 @@ def contact_statistics(T: TemporalGraph) -> ContactStatistics:
     ([6], [6.4], 0.26)
     """
     checked(T)
-    xp, source, target = array_module(T.device), T.source.astype(np.int64), T.target.astype(np.int64)
+    xp, source, target = array_module(T.device), T._source.astype(np.int64), T._target.astype(np.int64)
     if not T.directed:
         source, target = xp.minimum(source, target), xp.maximum(source, target)
-    # Rows are in the order of time already, and a stable sort keeps those of a pair in it.
-    pair = source * max(T.n_vertices, 1) + target
-    order = xp.argsort(pair, kind="stable")
-    pair, time = pair[order], T._time[order]
-    begins = run_starts(pair)
+    n = max(T.n_vertices, 1)
+    pairs, statistics = _of_groups(xp, source * n + target, T._time)
+    ends = ((pairs // n).astype(T._source.dtype), (pairs % n).astype(T._source.dtype))
+    return named(ContactStatistics(*ends, *statistics), T)
+
+
+@dataclass(frozen=True, eq=False)
+class ActivityStatistics(ResultTable, columns=("count", "mean", "deviation", "burstiness", "memory")):
+    """How the contacts of each vertex follow each other: of what `activity_statistics` returns.
+
+    Attributes
+    ----------
+    count : int64 array of shape (n,)
+        Number of contacts.
+    mean, deviation, burstiness, memory : float64 arrays of shape (n,)
+        As of `ContactStatistics`.
+    """
+
+    count: Array
+    mean: Array
+    deviation: Array
+    burstiness: Array
+    memory: Array
+
+    def __repr__(self) -> str:
+        return f"<ActivityStatistics: {len(self.count):,} vertices>"
+
+
+@naming_arguments
+def activity_statistics(T: TemporalGraph, *, ends: Literal["both", "source", "target"] = "both") -> ActivityStatistics:
+    """How often each vertex has contacts, and whether they come in bursts.
+
+    Parameters
+    ----------
+    ends : {"both", "source", "target"}
+        Whether an arc counts at both of its ends, a loop once, or at one of them alone. A contact counts at both.
+
+    Returns
+    -------
+    ActivityStatistics
+        A row for each vertex; arrays on the device of T.
+
+    References
+    ----------
+    K.-I. Goh, A.-L. Barabási, "Burstiness and memory in complex systems", Europhysics Letters 81 (2008).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> T = hpg.TemporalGraph([("ann", "bob", 0), ("eve", "ann", 4), ("ann", "eve", 8)])
+    >>> found = hpg.activity_statistics(T)
+    >>> found.count.tolist(), found.mean["ann"].item(), found.burstiness["ann"].item()
+    ([3, 2, 1], 4.0, -1.0)
+    """
+    checked(T)
+    if ends not in ("both", "source", "target"):
+        raise ValueError(f"ends must be 'both', 'source' or 'target', not {ends!r}")
+    xp, time = array_module(T.device), T._time
+    if ends != "both" and T.directed:
+        vertex = T._source if ends == "source" else T._target
+    else:
+        other = T._source != T._target
+        vertex, time = xp.concatenate((T._source, T._target[other])), xp.concatenate((time, time[other]))
+        order = xp.argsort(time, kind="stable")
+        vertex, time = vertex[order], time[order]
+    there, (number, *measures) = _of_groups(xp, vertex, time)
+    count = xp.zeros(T.n_vertices, np.int64)
+    count[there] = number
+    spread = [xp.full(T.n_vertices, np.nan) for _ in measures]
+    for whole, part in zip(spread, measures, strict=True):
+        whole[there] = part
+    return named(ActivityStatistics(count, *spread), T)
+
+
+def _of_groups(xp: Any, group: Any, time: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The groups of contacts, ascending; and their numbers, and mean, deviation, burstiness and memory of their gaps.
+
+    Contacts are in the order of time; a stable sort keeps those of a group in it.
+    """
+    order = xp.argsort(group, kind="stable")
+    group, time = group[order], time[order]
+    begins = run_starts(group)
     first = xp.flatnonzero(begins)
-    pairs, of = pair[first], xp.cumsum(begins) - 1
+    groups, of = group[first], xp.cumsum(begins) - 1
     gap, inside = (time[1:] - time[:-1]).astype(np.float64), ~begins[1:]
 
-    def sums(values: Any, kept: Any, group: Any) -> Any:
-        return xp.bincount(group[kept], weights=values[kept], minlength=len(pairs)).astype(np.float64)
+    def sums(values: Any, kept: Any, of: Any) -> Any:
+        return xp.bincount(of[kept], weights=values[kept], minlength=len(groups)).astype(np.float64)
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        number = xp.diff(xp.append(first, len(pair))) - 1
+        number = xp.diff(xp.append(first, len(group))) - 1
         mean = sums(gap, inside, of[1:]) / number
         deviation = xp.sqrt(sums((gap - mean[of[1:]]) ** 2, inside, of[1:]) / number)
         burstiness = (deviation - mean) / (deviation + mean)
         # Pearson's coefficient of the gaps but the last with those but the first.
-        both, group = inside[1:] & inside[:-1], of[2:]
-        one, two = (part - (sums(part, both, group) / (number - 1))[group] for part in (gap[:-1], gap[1:]))
-        spread = sums(one * one, both, group) * sums(two * two, both, group)
-        memory = xp.where(number > 2, sums(one * two, both, group) / xp.sqrt(spread), np.nan)
-    n = max(T.n_vertices, 1)
-    source, target = (part.astype(T.source.dtype) for part in (pairs // n, pairs % n))
-    return named(ContactStatistics(source, target, number + 1, mean, deviation, burstiness, memory), T)
+        both, later = inside[1:] & inside[:-1], of[2:]
+        one, two = (part - (sums(part, both, later) / (number - 1))[later] for part in (gap[:-1], gap[1:]))
+        spread = sums(one * one, both, later) * sums(two * two, both, later)
+        memory = xp.where(number > 2, sums(one * two, both, later) / xp.sqrt(spread), np.nan)
+    return groups, (number + 1, mean, deviation, burstiness, memory)

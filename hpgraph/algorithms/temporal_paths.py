@@ -14,48 +14,21 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.containers.adjacency import with_reverses
+from hpgraph.algorithms.temporal_arcs import arcs_of, checked
+from hpgraph.algorithms.temporal_result import Search, TemporalPaths
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import check_memory
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream, stream
+from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream
 
 # Distances in memory at once where sums over sources are wanted.
 _AT_ONCE = 1 << 24
 
 
-def checked(T: Any) -> None:
-    """Refuse what is no temporal graph."""
-    if not isinstance(T, TemporalGraph):
-        raise TypeError(f"T must be a hpgraph.TemporalGraph, not {type(T).__name__}")
-
-
-def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool = False) -> tuple[Stream, Any]:
-    """The stream of the arcs that depart at `start` or later and arrive by `end`, and the row of each.
-
-    Contacts lead both ways. `back`: time runs backwards, arcs are turned round.
-    """
-    if T.device != "cpu":
-        raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
-    arrival = T._time + T._duration
-    rows = np.arange(0 if start is None else T._rows_before(T._moment(start, "start")), T.n_edges)
-    if end is not None:
-        rows = rows[arrival[rows] <= T._moment(end, "end", up=False)]
-    source, target = T.source[rows], T.target[rows]
-    if not T.directed:
-        source, target, rows = with_reverses(source, target, rows)
-    time, arrival = T._time[rows], arrival[rows]
-    if back:
-        order = np.argsort(-arrival, kind="stable")
-        source, target, rows = target[order], source[order], rows[order]
-        time, arrival = -arrival[order], -time[order]
-    return stream(source, target, time, arrival), rows
-
-
-def _unreached(kind: np.dtype[Any]) -> Any:
+def unreached(kind: np.dtype[Any]) -> Any:
     """The raw number where no path leads: the largest of its type."""
     return np.iinfo(kind).max if kind.kind == "i" else np.inf
 
@@ -75,7 +48,7 @@ def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict:
     distinct, place = np.unique(sources, return_inverse=True)
     kind = events.time.dtype
     check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")
-    found = np.full((len(distinct), T.n_vertices), _unreached(kind), kind)
+    found = np.full((len(distinct), T.n_vertices), unreached(kind), kind)
     search(events, T.n_vertices, distinct, wanted, bool(strict), found)
     found[np.arange(len(distinct)), distinct] = 0
     return found if len(distinct) == len(sources) and (distinct == sources).all() else found[place]
@@ -90,30 +63,32 @@ def _vertices(T: TemporalGraph, given: Any, argument: str) -> tuple[Any, bool]:
 
 
 def _found(
-    T: TemporalGraph, given: Any, argument: str, wanted: int, start: Any, end: Any, strict: bool
-) -> tuple[Any, Any, Any, bool]:
-    """Raw numbers, where there are any, the places of the sources, and whether there is one alone."""
+    T: TemporalGraph, given: Any, wanted: int, start: Any, end: Any, strict: bool, *, back: bool = False
+) -> tuple[Any, Any, Search]:
+    """Raw numbers, where there are any, and what was searched for."""
     checked(T)
-    sources, one = _vertices(T, given, argument)
-    events, _ = arcs_of(T, start, end, back=argument == "targets")
+    sources, one = _vertices(T, given, "targets" if back else "sources")
+    events, rows = arcs_of(T, start, end, back=back)
     found = _search(events, T, sources, wanted, strict)
-    return found, found < _unreached(found.dtype), (np.arange(len(sources)), sources), one
+    search = Search(T, events, rows, wanted, bool(strict), back, sources, one)
+    return found, found < unreached(found.dtype), search
 
 
-def _shown(T: TemporalGraph, found: Any, there: Any, missing: float, one: bool, spans: bool = False) -> Any:
-    """What users get: floats, or datetimes, with `missing` or NaT where there is none."""
-    if T._unit is None:
-        values = np.where(there, found.astype(np.float64), missing)
-    else:
-        values = np.where(there, found, np.iinfo(np.int64).min)
+def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False) -> TemporalPaths:
+    """What users get: floats, or datetimes, with `missing` or NaT where there is none, and `own` at the source."""
+    T = search.T
+    values = np.where(there, found.astype(np.float64) if T._unit is None else found,
+                      missing if T._unit is None else np.iinfo(np.int64).min)  # fmt: skip
+    values[np.arange(len(values)), search.sources] = own
+    if T._unit is not None:
         values = T._spans(values) if spans else T._moments(values)
-    return by_vertex(values[0], T) if one else values
+    return search.result(values)
 
 
 @naming_arguments
 def earliest_arrival(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
-) -> Array:
+) -> TemporalPaths:
     """When paths from each source reach each vertex at the earliest.
 
     Parameters
@@ -128,9 +103,10 @@ def earliest_arrival(
 
     Returns
     -------
-    array of shape (n,), or (k, n) for a sequence of sources
-        float64, inf where no path leads; datetime64, NaT there, where times are datetimes. A source itself has `start`,
-        by default the time of the first arc.
+    TemporalPaths
+        An array of shape (n,), or (k, n) for a sequence of sources: float64, inf where no path leads; datetime64, NaT
+        there, where times are datetimes. A source itself has `start`, by default the time of the first arc. Its
+        `path_to` gives the paths.
 
     Notes
     -----
@@ -147,15 +123,14 @@ def earliest_arrival(
     >>> hpg.earliest_arrival(T, 0).tolist()
     [1.0, 3.0, inf, 6.0]
     """
-    found, there, at, one = _found(T, sources, "sources", ARRIVAL, start, end, strict)
-    found[at] = _start(T, start)
-    return _shown(T, found, there, np.inf, one)
+    found, there, search = _found(T, sources, ARRIVAL, start, end, strict)
+    return _shown(found, there, np.inf, search, _start(T, start))
 
 
 @naming_arguments
 def latest_departure(
     T: TemporalGraph, targets: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
-) -> Array:
+) -> TemporalPaths:
     """When paths to each target leave each vertex at the latest.
 
     Parameters
@@ -167,9 +142,10 @@ def latest_departure(
 
     Returns
     -------
-    array of shape (n,), or (k, n) for a sequence of targets
-        float64, -inf where no path leads; datetime64, NaT there, where times are datetimes. A target itself has `end`,
-        by default the time at which the last arc arrives.
+    TemporalPaths
+        An array of shape (n,), or (k, n) for a sequence of targets: float64, -inf where no path leads; datetime64, NaT
+        there, where times are datetimes. A target itself has `end`, by default the time at which the last arc arrives.
+        Its `path_from` gives the paths.
 
     Examples
     --------
@@ -178,24 +154,25 @@ def latest_departure(
     >>> hpg.latest_departure(T, 3).tolist()
     [2.0, 5.0, -inf, 6.0]
     """
-    found, there, at, one = _found(T, targets, "targets", ARRIVAL, start, end, strict)
+    found, there, search = _found(T, targets, ARRIVAL, start, end, strict, back=True)
     last = (T._time + T._duration).max() if T.n_edges else 0
-    found[at] = -(T._moment(end, "end", up=False) if end is not None else last)
-    return _shown(T, np.where(there, -found, 0), there, -np.inf, one)
+    own = last if end is None else T._moment(end, "end", up=False)
+    return _shown(np.where(there, -found, 0), there, -np.inf, search, own)
 
 
 @naming_arguments
 def fastest_duration(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
-) -> Array:
+) -> TemporalPaths:
     """How long the fastest paths take, from departure to arrival, whenever they depart.
 
     Parameters are those of `earliest_arrival`.
 
     Returns
     -------
-    array of shape (n,), or (k, n) for a sequence of sources
-        float64, inf where no path leads; timedelta64, NaT there, where times are datetimes. 0 for a source itself.
+    TemporalPaths
+        An array of shape (n,), or (k, n) for a sequence of sources: float64, inf where no path leads; timedelta64, NaT
+        there, where times are datetimes. 0 for a source itself. Its `path_to` gives the paths.
 
     Examples
     --------
@@ -204,22 +181,23 @@ def fastest_duration(
     >>> hpg.fastest_duration(T, 0).tolist()
     [0.0, 0.0, 3.0]
     """
-    found, there, _, one = _found(T, sources, "sources", DURATION, start, end, strict)
-    return _shown(T, found, there, np.inf, one, spans=True)
+    found, there, search = _found(T, sources, DURATION, start, end, strict)
+    return _shown(found, there, np.inf, search, spans=True)
 
 
 @naming_arguments
 def fewest_hops(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
-) -> Array:
+) -> TemporalPaths:
     """How many arcs the shortest paths have that respect time.
 
     Parameters are those of `earliest_arrival`.
 
     Returns
     -------
-    int64 array of shape (n,), or (k, n) for a sequence of sources
-        -1 where no path leads.
+    TemporalPaths
+        An int64 array of shape (n,), or (k, n) for a sequence of sources: -1 where no path leads. Its `path_to` gives
+        the paths.
 
     Examples
     --------
@@ -228,12 +206,11 @@ def fewest_hops(
     >>> hpg.fewest_hops(T, 0).tolist(), hpg.fewest_hops(T, 0, strict=False).tolist()
     ([0, 1, 1, -1], [0, 1, 1, 3])
     """
-    found, there, _, one = _found(T, sources, "sources", HOPS, start, end, strict)
-    hops = np.where(there, found, -1).astype(np.int64)
-    return by_vertex(hops[0], T) if one else hops
+    found, there, search = _found(T, sources, HOPS, start, end, strict)
+    return search.result(np.where(there, found, -1).astype(np.int64))
 
 
-def _in_turn(
+def in_turn(
     T: TemporalGraph, sources: Any, wanted: int, span: tuple[Any, Any], strict: bool
 ) -> Iterator[tuple[Any, Any]]:
     """Some of the sources, and the raw numbers of paths from them, as many as fit memory at once."""
@@ -276,8 +253,8 @@ def temporal_reach(
     limit = None if within is None else T._span(within, "within")
     chosen = sources_of(T, sources, seed)
     counts = [np.empty(0, np.int64)]
-    for _, found in _in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        there = found < _unreached(found.dtype)
+    for _, found in in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
+        there = found < unreached(found.dtype)
         counts.append((there if limit is None else there & (found <= limit)).sum(axis=1))
     reached = np.concatenate(counts)
     return by_vertex(reached, T) if sources is None else reached
@@ -331,9 +308,9 @@ def temporal_closeness(
         raise ValueError(f"distance must be one of {', '.join(map(repr, kinds))}, not {distance!r}")
     total = np.zeros(T.n_vertices)
     first = _start(T, start)
-    for some, found in _in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
+    for some, found in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
         lengths = (found - first if distance == "arrival" else found).astype(np.float64)
-        apart = np.where(found < _unreached(found.dtype), lengths, np.inf)
+        apart = np.where(found < unreached(found.dtype), lengths, np.inf)
         apart[np.arange(len(some)), some] = np.inf
         if apart.size and apart.min() <= 0:
             raise ValueError(f'distance={distance!r}: one is 0; give arcs a duration, or use distance="hops"')

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.temporal_paths import arcs_of, checked
+from hpgraph.algorithms.temporal_arcs import arcs_of, checked
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
@@ -109,7 +109,7 @@ def temporal_katz(T: TemporalGraph, alpha: float = 0.1, *, start: Any = None, en
     if not 0 < factor < np.inf:
         raise ValueError(f"alpha must be above 0 and finite, not {alpha!r}")
     events, rows = arcs_of(T, start, end)
-    factors = np.full(len(rows), factor) if T.weight is None else factor * T.weight[rows].astype(np.float64)
+    factors = np.full(len(rows), factor) if T._weight is None else factor * T._weight[rows].astype(np.float64)
     return by_vertex(katz(events, T.n_vertices, factors), T)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Number
 from typing import Any, Self
 
@@ -14,12 +14,18 @@ from hpgraph.containers import adjacency
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.pair_counts import PairCounts
 from hpgraph.containers.public import public
-from hpgraph.core.device import array_module, device_of, native, normalize_device, to_device, unmasked
-from hpgraph.core.number import real
+from hpgraph.containers.times import as_instant, as_span, column_of_times, in_finer_unit, other_kind
+from hpgraph.core.device import array_module, device_of, native, normalize_device, to_device
+from hpgraph.formats.interchange import read_only
 
 _TITLES = ("time", "timestamp", "t", "date", "datetime")
 _ROWS = ("source", "target", "time", "duration")
+# Windows are counted on from one to the next where each overlaps with so many, and has so many rows for each pair.
+_OVERLAP, _ROWS_A_PAIR = 4, 0.5
+# The arrays, a row each.
+_HELD = ("_source", "_target", "_time", "_duration", "_weight")
 
 
 class TemporalGraph:
@@ -56,7 +62,8 @@ class TemporalGraph:
     n_vertices, n_edges : int
         Number of vertices and of rows.
     source, target : integer arrays of shape (m,)
-        Ends, by index, in the order of time; rows of one time are in the order in which they were given.
+        Ends, by index, in the order of time; rows of one time are in the order in which they were given. These arrays
+        are read-only, as those of `Graph`; on CUDA copies.
     time, duration : arrays of shape (m,)
         int64 or float64; on the CPU datetime64 and timedelta64 where times are such. Datetimes with a zone are
         converted to UTC.
@@ -92,16 +99,16 @@ class TemporalGraph:
             time = next((title for title in columns if str(title).lower() in _TITLES), None)
         if time not in columns:
             raise ValueError(f"time: the table has no column {time!r}; it has {', '.join(map(repr, columns))}")
-        moments, self._unit = _numbers(columns[time], f"column {time!r}")
+        moments, self._unit = column_of_times(columns[time], f"column {time!r}")
         if duration is None and "duration" in columns:
             duration = "duration"
         elif duration is None:
-            duration = 0 if self._unit is None else np.zeros(1, _swapped(self._unit))[0]
+            duration = 0 if self._unit is None else np.zeros(1, other_kind(self._unit))[0]
         if isinstance(duration, Number | datetime.timedelta | np.timedelta64) and duration not in columns:
-            spans, unit = _numbers([duration], "duration", True)
+            spans, unit = column_of_times([duration], "duration", True)
             spans = np.broadcast_to(spans, moments.shape)
         elif duration in columns:
-            spans, unit = _numbers(columns[duration], f"column {duration!r}", True)
+            spans, unit = column_of_times(columns[duration], f"column {duration!r}", True)
         else:
             raise ValueError(f"duration: the table has no column {duration!r}; it has {', '.join(map(repr, columns))}")
         ends = {title: column for title, column in columns.items() if title not in (time, duration)}
@@ -111,21 +118,19 @@ class TemporalGraph:
         weights = self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
         self._names: Names | None = as_names(called, self.n_vertices)
         # A copy, as of the other columns: the user's own may change.
-        self.directed, self.weight = bool(directed), None if weights is None else weights.copy()
+        self.directed, self._weight = bool(directed), None if weights is None else weights.copy()
         for what, column in (("times", moments), ("durations", spans)):
-            if column.shape != self.source.shape:
-                raise ValueError(f"columns must have one length, not {len(column)} {what} for {len(self.source)} arcs")
+            if column.shape != self._source.shape:
+                raise ValueError(f"columns must have one length, not {len(column)} {what} for {len(self._source)} arcs")
         self._take_times(moments, spans, unit)
 
     def _take_ends(self, given: dict[str, Any], n_vertices: int | None) -> Any:
         """Check ends and weights as `Graph` does, which is built once; returns the weights."""
         arcs = (given[name] for name in ("source", "target", "weight"))
-        self.source, self.target, weight = (np.asarray(one) if isinstance(one, list) else one for one in arcs)
-        csr = adjacency.from_arcs(
-            self.source, self.target, weight, n_vertices, both_ways=False, duplicates="min", sparse=True
-        )
-        self.n_vertices, self.device = int(csr.shape[0]), device_of(self.source)
-        self.source, self.target = (end.astype(csr.indices.dtype) for end in (self.source, self.target))
+        source, target, weight = (np.asarray(one) if isinstance(one, list) else one for one in arcs)
+        csr = adjacency.from_arcs(source, target, weight, n_vertices, both_ways=False, duplicates="min", sparse=True)
+        self.n_vertices, self.device = int(csr.shape[0]), device_of(source)
+        self._source, self._target = (end.astype(csr.indices.dtype) for end in (source, target))
         return weight
 
     def _take_times(self, moments: Any, spans: Any, unit: Any) -> None:
@@ -133,18 +138,20 @@ class TemporalGraph:
         if (unit is None) != (self._unit is None):
             raise TypeError("duration must be a number where times are numbers, a timedelta where they are datetimes")
         if unit is not None:
-            finest = np.promote_types(_swapped(self._unit), unit)
-            moments = moments.view(self._unit).astype(_swapped(finest)).view(np.int64)
-            spans, self._unit = spans.view(unit).astype(finest).view(np.int64), _swapped(finest)
+            finest = np.promote_types(other_kind(self._unit), unit)
+            moments = in_finer_unit(moments, self._unit, other_kind(finest))
+            spans, self._unit = in_finer_unit(spans, unit, finest), other_kind(finest)
         kind, xp = np.result_type(moments.dtype, spans.dtype), array_module(self.device)
         self._time, self._duration = (to_device(one, self.device).astype(kind) for one in (moments, spans))
         if len(self._time) and bool((self._duration < 0).any()):
             raise ValueError("duration must not be negative: an arc reaches its target when it leaves or later")
-        if bool((self._time + self._duration < self._time).any()):
+        with np.errstate(over="ignore"):
+            arrival = self._time + self._duration
+        if bool(((arrival < self._time) | (arrival == np.inf)).any()):
             raise ValueError("time + duration is beyond 64 bits: count from a later origin, or in a coarser unit")
         if len(self._time) and bool((self._time[1:] < self._time[:-1]).any()):
             order = xp.argsort(self._time, kind="stable")
-            for name in ("source", "target", "_time", "_duration", "weight"):
+            for name in _HELD:
                 if (column := getattr(self, name)) is not None:
                     setattr(self, name, column[order])
 
@@ -152,50 +159,34 @@ class TemporalGraph:
     names = property(
         lambda self: None if self._names is None else self._names.array, doc="Name of each vertex, or None."
     )
-    time = property(lambda self: self._moments(self._time), doc="Departure of each arc, ascending.")
-    duration = property(lambda self: self._spans(self._duration), doc="Duration of each arc.")
+    source = property(lambda self: read_only(self._source), doc="Vertex that each arc leaves, by index.")
+    target = property(lambda self: read_only(self._target), doc="Vertex that each arc reaches, by index.")
+    time = property(lambda self: self._moments(read_only(self._time)), doc="Departure of each arc, ascending.")
+    duration = property(lambda self: self._spans(read_only(self._duration)), doc="Duration of each arc.")
+    weight = property(lambda self: read_only(self._weight), doc="Weight of each arc, or None.")
 
     def _moments(self, numbers: Any) -> Any:
         """Times as the user has them: int64 minimum is no time."""
         return numbers if self._unit is None else to_device(numbers, "cpu").view(self._unit)
 
     def _spans(self, numbers: Any) -> Any:
-        return numbers if self._unit is None else to_device(numbers, "cpu").view(_swapped(self._unit))
+        return numbers if self._unit is None else to_device(numbers, "cpu").view(other_kind(self._unit))
 
     def _moment(self, value: Any, name: str, up: bool = True) -> Any:
         """A time as a number; one between two of the times' own unit is rounded, up or down."""
-        if self._unit is None:
-            number = real(value, name)
-            if math.isnan(number):
-                raise ValueError(f"{name} must be a time, not NaN")
-            if self._time.dtype.kind != "i" or math.isinf(number):
-                return number
-            return value if isinstance(value, int | np.integer) else math.ceil(number) if up else math.floor(number)
-        if isinstance(value, datetime.datetime):
-            value = _in_utc(value)
-        if not isinstance(value, datetime.date | np.datetime64 | str):
-            raise TypeError(f"{name} must be a datetime, as the times of the graph are, not {value!r}")
-        return _rounded(np.datetime64(value), self._unit, name, up)
+        return as_instant(value, name, self._unit, self._time.dtype.kind == "i", up)
 
     def _span(self, value: Any, name: str) -> Any:
         """A length of time as a number, which must not be negative."""
-        if self._unit is None:
-            number: Any = real(value, name)
-            number = value if isinstance(value, int | np.integer) else number
-        elif isinstance(value, datetime.timedelta | np.timedelta64):
-            number = _rounded(np.timedelta64(value), _swapped(self._unit), name, False)
-        else:
-            raise TypeError(f"{name} must be a timedelta, as the times of the graph are datetimes, not {value!r}")
-        if not number >= 0:
-            raise ValueError(f"{name} must be a length of time, 0 or longer, not {value!r}")
-        return number
+        return as_span(value, name, None if self._unit is None else other_kind(self._unit))
 
     def _graph(self, rows: Any, weight: Any = None) -> Graph:
         """The graph of some rows: an arc for each pair, of the sum of the weights."""
-        weight = self.weight[rows] if weight is None and self.weight is not None else weight
+        weight = self._weight[rows] if weight is None and self._weight is not None else weight
         csr = adjacency.from_arcs(
-            self.source[rows], self.target[rows], weight, self.n_vertices, both_ways=not self.directed, duplicates="sum"
-        )
+            self._source[rows], self._target[rows], weight, self.n_vertices, both_ways=not self.directed,
+            duplicates="sum",
+        )  # fmt: skip
         return Graph._made(csr, self.directed, self._names)
 
     def between(self, t0: Any = None, t1: Any = None) -> Graph:
@@ -223,7 +214,8 @@ class TemporalGraph:
         return self._graph(slice(begin, max(begin, end)))
 
     def _rows_before(self, number: Any, side: Any = "left") -> int:
-        if isinstance(number, float) and math.isinf(number):
+        whole = self._time.dtype.kind == "i"
+        if math.isinf(number) or (whole and not -(1 << 63) <= number < 1 << 63):
             return 0 if number < 0 else self.n_edges
         xp = array_module(self.device)
         return int(xp.searchsorted(self._time, xp.asarray([number], self._time.dtype), side)[0])
@@ -256,7 +248,8 @@ class TemporalGraph:
         ------
         begin : number or numpy.datetime64
         graph : Graph
-            As by ``between(begin, begin + width)``. Rows are in order of time, so a window costs what its own rows do.
+            As by ``between(begin, begin + width)``. Rows are in order of time, so a window costs what its own rows do;
+            where windows overlap much and there are no weights, what the rows cost that it adds and removes.
 
         Examples
         --------
@@ -268,19 +261,26 @@ class TemporalGraph:
         length = self._span(width, "width")
         stride = length if step is None else self._span(step, "step")
         if not (length > 0 and stride > 0):
-            raise ValueError("width and step must be above 0, in the unit of the times")
+            raise ValueError("width and step must be above 0")
+        if self._unit is not None and not (length % 1 == stride % 1 == 0):
+            raise ValueError(f"width and step must be whole {np.datetime_data(self._unit)[0]}, the unit of the times")
         return self._windows(length, stride)
 
-    def _windows(self, length: Any, stride: Any) -> Iterator[tuple[Any, Graph]]:
+    def _windows(self, width: Any, step: Any) -> Iterator[tuple[Any, Graph]]:
         if not self.n_edges:
             return
         first, last = self._time[0].item(), self._time[-1].item()
         whole = self._time.dtype.kind == "i"
-        for number in range(int((last - first) // stride) + 1):
-            begin = first + number * stride
-            bounds = (math.ceil(bound) if whole else bound for bound in (begin, begin + length))
+        graph_of: Callable[[slice], Graph] = self._graph
+        if self._weight is None and width >= _OVERLAP * step:
+            counts = PairCounts(self)
+            if self.n_edges * min(1, width / max(last - first, width)) > _ROWS_A_PAIR * counts.number:
+                graph_of = counts.graph
+        for number in range(int((last - first) // step) + 1):
+            begin = first + number * step
+            bounds = (math.ceil(bound) if whole else bound for bound in (begin, begin + width))
             rows = slice(*map(self._rows_before, bounds))
-            yield (begin if self._unit is None else np.int64(begin).view(self._unit)), self._graph(rows)
+            yield (begin if self._unit is None else np.int64(begin).view(self._unit)), graph_of(rows)
 
     def decay(self, half_life: Any, at: Any = None) -> Graph:
         """The graph of what is remembered at an instant: a row counts half after each `half_life`.
@@ -305,22 +305,28 @@ class TemporalGraph:
         """
         life = self._span(half_life, "half_life")
         if not life > 0:
-            raise ValueError("half_life must be above 0, in the unit of the times")
+            raise ValueError("half_life must be above 0")
         now = (self._time[-1].item() if self.n_edges else 0) if at is None else self._moment(at, "at", up=False)
         rows = slice(0, self._rows_before(now, "right"))
         kept = array_module(self.device).exp2((self._time[rows] - now) / life)
-        return self._graph(rows, kept if self.weight is None else kept * self.weight[rows])
+        return self._graph(rows, kept if self._weight is None else kept * self._weight[rows])
 
     def to(self, device: str) -> Self:
         """The same arcs on "cpu" or "cuda"; itself where they lie there."""
         device = normalize_device(device)
         if device == self.device:
             return self
-        moved = object.__new__(type(self))
-        moved.__dict__.update(self.__dict__, device=device)
-        for name in ("source", "target", "_time", "_duration", "weight"):
-            setattr(moved, name, to_device(getattr(self, name), device))
-        return moved
+        return self._with(device=device, **{name: to_device(getattr(self, name), device) for name in _HELD})
+
+    @property
+    def undirected(self) -> Self:
+        """The same rows as contacts, which lead both ways; the arrays are shared."""
+        return self._with(directed=False)
+
+    def _with(self, **changed: Any) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **changed)
+        return made
 
     def __len__(self) -> int:
         return self.n_edges
@@ -355,51 +361,3 @@ def _columns(table: Any) -> dict[Any, Any]:
             "(source, target, time) or (source, target, time, duration)"
         )
     return columns
-
-
-def _swapped(unit: Any) -> Any:
-    """The type of timedeltas for that of datetimes, and the other way round."""
-    return np.dtype(unit.str[0] + unit.str[1].swapcase() + unit.str[2:])
-
-
-def _in_utc(value: datetime.datetime) -> datetime.datetime:
-    return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
-
-
-def _rounded(value: Any, unit: Any, name: str, up: bool) -> int:
-    """A datetime or timedelta in a unit."""
-    if np.isnat(value):
-        raise ValueError(f"{name} must be a time, not NaT")
-    below = value.astype(unit)
-    number = int(below.astype(np.int64)) - int(below > value)
-    return number + (1 if up and np.int64(number).view(unit) < value else 0)
-
-
-def _numbers(column: Any, title: str, spans: bool = False) -> tuple[Any, Any]:
-    """Times, or lengths of time, as int64 or float64; and the unit of datetimes, or None."""
-    wanted = "lengths of time: numbers or timedeltas" if spans else "times: numbers or datetimes"
-    if getattr(getattr(column, "dt", None), "tz", None) is not None:
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    values = native(unmasked(column.to_numpy() if hasattr(column, "to_numpy") else column, title))
-    values = values if hasattr(values, "dtype") else np.asarray(values)
-    if values.dtype.kind == "O" and values.size:
-        listed = [_in_utc(value) if isinstance(value, datetime.datetime) else value for value in values.tolist()]
-        kind = datetime.timedelta if spans else datetime.date
-        if any(value is None for value in listed):
-            raise ValueError(f"{title} holds no time in some of its rows: drop them, or give them one")
-        if all(isinstance(value, kind) for value in listed):
-            values = np.array(listed, dtype="m8[us]" if spans else "M8[us]")
-    letter = values.dtype.kind
-    if letter in "iu" or (not values.size and letter == "O"):
-        return values.astype(np.int64), None
-    if letter == ("m" if spans else "M"):
-        missing, unit = np.isnat(values), values.dtype
-        values = values.view(np.int64)
-    elif letter == "f":
-        missing, unit = ~array_module(values).isfinite(values), None
-        values = values.astype(np.float64)
-    else:
-        raise TypeError(f"{title} holds {values.dtype}, not {wanted}; pandas.to_datetime reads text")
-    if bool(missing.any()):
-        raise ValueError(f"{title} is NaN, NaT or infinite in {int(missing.sum())} of its rows: drop them")
-    return values, unit

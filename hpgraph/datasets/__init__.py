@@ -5,6 +5,7 @@
 (63436, 275492)
 """
 
+from hpgraph.datasets.contacts import contacts
 from hpgraph.datasets.debian import debian
 from hpgraph.datasets.degree_graphs import (
     barabasi_albert_graph,
@@ -24,6 +25,7 @@ from hpgraph.datasets.random_graphs import (
 __all__ = [
     "barabasi_albert_graph",
     "configuration_model",
+    "contacts",
     "debian",
     "expected_degree_graph",
     "gnm_random_graph",

@@ -64,6 +64,21 @@ def test_no_motifs_of_contacts():
         hpg.temporal_motifs(hpg.TemporalGraph([(0, 1, 1)]), -5)
 
 
+def check_gaps(found, row, times):
+    """Count, mean, deviation, burstiness and memory of a row, by NumPy's own functions."""
+    gaps = np.diff(times)
+    assert found.count[row] == len(times)
+    expected = np.full(4, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if len(gaps):
+            mean, deviation = gaps.mean(), gaps.std()
+            expected[:3] = mean, deviation, (deviation - mean) / (deviation + mean)
+        if len(gaps) > 2:
+            expected[3] = np.corrcoef(gaps[:-1], gaps[1:])[0, 1]
+    columns = found.mean, found.deviation, found.burstiness, found.memory
+    assert np.allclose([float(column[row]) for column in columns], expected, equal_nan=True)
+
+
 @pytest.mark.parametrize("directed", [True, False])
 def test_contacts_pair_by_pair(directed, device):
     rng = np.random.default_rng(2)
@@ -71,22 +86,19 @@ def test_contacts_pair_by_pair(directed, device):
     time = rng.integers(0, 500, 300)
     T = hpg.TemporalGraph({"source": source, "target": target, "time": time}, directed=directed).to(device)
     found, times = hpg.contact_statistics(T), {}
-    for u, v, t in sorted(zip(source.tolist(), target.tolist(), time.tolist(), strict=True), key=lambda row: row[2]):
+    rows = sorted(zip(source.tolist(), target.tolist(), time.tolist(), strict=True), key=lambda row: row[2])
+    for u, v, t in rows:
         times.setdefault((u, v) if directed else (min(u, v), max(u, v)), []).append(t)
     assert list(zip(found.source.tolist(), found.target.tolist(), strict=True)) == sorted(times)
     for row, pair in enumerate(sorted(times)):
-        gaps = np.diff(times[pair])
-        assert found.count[row] == len(gaps) + 1
-        expected = np.full(4, np.nan)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if len(gaps):
-                mean, deviation = gaps.mean(), gaps.std()
-                expected[:3] = mean, deviation, (deviation - mean) / (deviation + mean)
-            if len(gaps) > 2:
-                expected[3] = np.corrcoef(gaps[:-1], gaps[1:])[0, 1]
-        columns = found.mean, found.deviation, found.burstiness, found.memory
-        assert np.allclose([float(column[row]) for column in columns], expected, equal_nan=True)
+        check_gaps(found, row, times[pair])
     assert len(found.to_pandas()) == len(times)
+    for ends in ("both", "source", "target"):
+        found = hpg.activity_statistics(T, ends=ends)
+        for vertex in range(8):
+            of = {"both": lambda u, v: {u, v}, "source": lambda u, v: {u}, "target": lambda u, v: {v}}
+            at = of[ends if directed else "both"]
+            check_gaps(found, vertex, [t for u, v, t in rows if vertex in at(u, v)])
 
 
 def test_contacts_by_name():
@@ -95,3 +107,8 @@ def test_contacts_by_name():
     assert found.to_pandas()["source"].tolist() == ["ann", "eve"] and found.mean[0] == 3 and np.isnan(found.mean[1])
     assert found.top(1) == [("ann", "bob", 2)]
     assert len(hpg.contact_statistics(hpg.TemporalGraph([])).count) == 0
+    active = hpg.activity_statistics(T)
+    assert active.count["ann"] == 3 and active.mean["ann"] == 1.5 and active.top(1) == [("ann", 3)]
+    assert hpg.activity_statistics(hpg.TemporalGraph([], n_vertices=2)).count.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="ends must be"):
+        hpg.activity_statistics(T, ends="all")

@@ -1,7 +1,10 @@
 """Paths that respect time, against all of them: each is followed, arc by arc, by its definition."""
 
+import copy
 import datetime
+import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -55,6 +58,24 @@ def expected(rows, directed, strict, start, end):
     return arrival, departure, duration, hops
 
 
+def check_path(path, source, target, options, there):
+    """That a path is one: of arcs that there are, from end to end, in the order of time, in the span."""
+    ends = [source, *(arc.target for arc in path)]
+    assert ends[-1] == target and ends[:-1] == [arc.source for arc in path] and set(path) <= there
+    assert all(options["start"] <= arc.departure and arc.arrival <= options["end"] for arc in path)
+    for one, two in itertools.pairwise(path):
+        assert two.departure >= one.arrival
+        assert not (options["strict"] and one.departure == one.arrival == two.departure == two.arrival)
+
+
+def value_of(function, path):
+    """What a path achieves of what a function finds the best of."""
+    leaves, arrives = path[0].departure, path[-1].arrival
+    return {hpg.earliest_arrival: arrives, hpg.latest_departure: leaves, hpg.fewest_hops: len(path)}.get(
+        function, arrives - leaves
+    )
+
+
 @settings(max_examples=60, deadline=None)
 @given(ROWS, st.booleans(), st.booleans(), st.integers(0, 2), st.integers(4, 7), st.booleans())
 @example([(0, 1, 1, 0), (1, 2, 1, 0), (2, 3, 1, 1), (3, 4, 2, 0), (3, 3, 2, 0)], True, True, 0, 5, False)
@@ -67,10 +88,21 @@ def test_against_all_paths(rows, directed, strict, start, end, floats):
     scale = 0.5 if floats else 1
     options = {"start": start * scale, "end": end * scale, "strict": strict}
     arrival, departure, duration, hops = expected(rows, directed, strict, start, end)
-    assert (hpg.earliest_arrival(T, **options) == arrival * scale).all()
-    assert (hpg.latest_departure(T, **options) == departure * scale).all()
-    assert (hpg.fastest_duration(T, **options) == duration * scale).all()
-    assert (hpg.fewest_hops(T, **options) == np.where(np.isinf(hops), -1, hops)).all()
+    results = {
+        hpg.earliest_arrival: arrival * scale, hpg.latest_departure: departure * scale,
+        hpg.fastest_duration: duration * scale, hpg.fewest_hops: np.where(np.isinf(hops), -1, hops),
+    }  # fmt: skip
+    there = {(u, v, t * scale, (t + d) * scale) for u, v, t, d in both_ways(rows, directed)}
+    for function, best in results.items():
+        found = function(T, **options)
+        assert (found == best).all()
+        for u, v in np.argwhere(np.isfinite(hops if function is not hpg.latest_departure else hops.T)).tolist():
+            if function is hpg.latest_departure:
+                path, u, v = found.path_from(v, u), v, u
+            else:
+                path = found.path_to(v, u)
+            check_path(path, u, v, options, there)
+            assert u == v or value_of(function, path) == found[(v, u) if function is hpg.latest_departure else (u, v)]
     assert (hpg.temporal_reach(T, **options) == np.isfinite(hops).sum(axis=1)).all()
     assert (hpg.temporal_reach(T, within=scale, **options) == (duration <= 1).sum(axis=1)).all()
     apart = np.where(np.eye(N, dtype=bool), np.inf, hops)
@@ -141,6 +173,63 @@ def test_one_source_many_and_names():
     assert two.tolist() == [[-1, -1, 0, 1], [0, 1, 2, -1], [-1, -1, 0, 1]]
     assert hpg.fewest_hops(T, hpg.id(0), strict=False).tolist() == [0, 1, 2, 3]
     assert hpg.temporal_reach(T, ["dan", "ann"]).tolist() == [1, 3]
+
+
+def test_paths_by_name():
+    day, hour = np.datetime64("2024-05-01T12"), np.timedelta64(1, "h")
+    rows = [("ann", "bob", day), ("bob", "eve", day + hour), ("ann", "eve", day + 5 * hour), ("eve", "dan", day)]
+    T = hpg.TemporalGraph(rows, duration=hour)
+    found = hpg.earliest_arrival(T, "ann")
+    expected = [("ann", "bob", day, day + hour), ("bob", "eve", day + hour, day + 2 * hour)]
+    assert found.path_to("eve") == found.path_to(hpg.id(2), "ann") == copy.copy(found).path_to("eve") == expected
+    assert found.path_to("ann") == []
+    assert hpg.fewest_hops(T, ["bob", "ann"]).path_to("eve", "ann") == [("ann", "eve", day + 5 * hour, day + 6 * hour)]
+    assert hpg.latest_departure(T, "eve").path_from("ann")[0].departure == day + 5 * hour
+    assert hpg.earliest_arrival(T, ["ann", "eve"]).to_pandas().columns.tolist() == ["source", "vertex", "value"]
+    with pytest.raises(hpg.NoPathError, match="to 'dan'"):
+        found.path_to("dan")
+    with pytest.raises(TypeError, match="path_from"):
+        hpg.latest_departure(T, "eve").path_to("ann")
+    with pytest.raises(TypeError, match="several searches"):
+        hpg.fewest_hops(T).path_to("eve")
+    with pytest.raises(ValueError, match="no search began at 'bob'"):
+        found.path_to("eve", "bob")
+    with pytest.raises(ValueError, match="pickled"):
+        pickle.loads(pickle.dumps(found)).path_to("eve")
+
+
+def reach(rows, directed, strict):
+    """Pairs that some path joins."""
+    return {(path[0][0], path[-1][1]) for path in all_paths(both_ways(rows, directed), strict)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS, st.booleans(), st.booleans())
+def test_reach_and_components_against_all_paths(rows, directed, strict):
+    """Components by their definition: of all sets of vertices, those of which each reaches each, and no larger ones."""
+    T = temporal(rows, directed)
+    G = hpg.reachability_graph(T, strict=strict)
+    pairs = {(u, v) for u, v in reach(rows, directed, strict) if u != v}
+    assert set(zip(*(end.tolist() for end in G.edges()[:2]), strict=True)) == pairs and G.directed
+    for connection, found in (("strong", pairs), ("weak", reach(rows, False, strict))):
+        sets = [
+            set(some) for size in range(1, N + 1) for some in itertools.combinations(range(N), size)
+            if all(pair in found for pair in itertools.permutations(some, 2))
+        ]  # fmt: skip
+        largest = {tuple(sorted(one)) for one in sets if not any(one < other for other in sets)}
+        components = list(hpg.temporal_components(T, connection=connection, strict=strict))
+        assert {tuple(sorted(part.tolist())) for part in components} == largest and len(components) == len(largest)
+        large = hpg.temporal_components(T, connection=connection, strict=strict, min_size=3)
+        assert {tuple(sorted(part.tolist())) for part in large} == {part for part in largest if len(part) > 2}
+
+
+def test_reach_within_a_time():
+    T = hpg.TemporalGraph([(0, 1, 0), (1, 2, 5), (2, 0, 6), (0, 2, 6)])
+    assert hpg.reachability_graph(T, within=1).n_edges == 5
+    assert hpg.reachability_graph(T, mutual=True).edges().target.tolist() == [1, 2]
+    assert hpg.reachability_graph(hpg.TemporalGraph([], n_vertices=2)).n_edges == 0
+    with pytest.raises(ValueError, match="connection must be"):
+        hpg.temporal_components(T, connection="loose")
 
 
 def test_more_sources_than_lie_side_by_side():

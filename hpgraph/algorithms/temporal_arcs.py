@@ -1,0 +1,39 @@
+"""The arcs of a graph in time as a stream: those of a span of time, contacts both ways, forwards or backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.adjacency import with_reverses
+from hpgraph.containers.temporal import TemporalGraph
+from hpgraph.kernels.temporal import Stream, stream
+
+
+def checked(T: Any) -> None:
+    """Refuse what is no temporal graph."""
+    if not isinstance(T, TemporalGraph):
+        raise TypeError(f"T must be a hpgraph.TemporalGraph, not {type(T).__name__}")
+
+
+def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool = False) -> tuple[Stream, Any]:
+    """The stream of the arcs that depart at `start` or later and arrive by `end`, and the row of each.
+
+    Contacts lead both ways. `back`: time runs backwards, arcs are turned round.
+    """
+    if T.device != "cpu":
+        raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
+    arrival = T._time + T._duration
+    rows = np.arange(0 if start is None else T._rows_before(T._moment(start, "start")), T.n_edges)
+    if end is not None:
+        rows = rows[arrival[rows] <= T._moment(end, "end", up=False)]
+    source, target = T._source[rows], T._target[rows]
+    if not T.directed:
+        source, target, rows = with_reverses(source, target, rows)
+    time, arrival = T._time[rows], arrival[rows]
+    if back:
+        order = np.argsort(-arrival, kind="stable")
+        source, target, rows = target[order], source[order], rows[order]
+        time, arrival = -arrival[order], -time[order]
+    return stream(source, target, time, arrival), rows

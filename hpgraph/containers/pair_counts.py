@@ -1,0 +1,50 @@
+"""Graphs of overlapping windows of rows: what a window has beyond the one before is added, what it lacks removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR
+
+if TYPE_CHECKING:
+    from hpgraph.containers.temporal import TemporalGraph
+
+
+class PairCounts:
+    """The number of rows of each pair in a window of a TemporalGraph, which moves on. Exact, as numbers are whole."""
+
+    def __init__(self, T: TemporalGraph) -> None:
+        self._T, n = T, T.n_vertices
+        xp = self._xp = array_module(T.device)
+        keys = T._source.astype(np.int64) * n + T._target
+        if not T.directed:
+            keys = xp.concatenate((keys, T._target.astype(np.int64) * n + T._source))
+        pairs, of = xp.unique(keys, return_inverse=True)
+        self.number = len(pairs)
+        self._source, self._target = (one.astype(T._source.dtype) for one in (pairs // n, pairs % n))
+        # The pair of each row, and that of its reverse; a loop has none of its own.
+        self._of = of.reshape(1 if T.directed else 2, -1)
+        if not T.directed:
+            self._of[1][T._source == T._target] = self.number
+        self._count, self._rows = xp.zeros(self.number + 1, np.int64), slice(0, 0)
+
+    def _counted(self, begin: int, end: int) -> Any:
+        return self._xp.bincount(self._of[:, begin:end].ravel(), minlength=self.number + 1)
+
+    def graph(self, rows: slice) -> Graph:
+        """The graph of the rows of a window, no earlier than the one before: weights are numbers of rows."""
+        T, last = self._T, self._rows
+        if rows.start >= last.stop:
+            self._count = self._counted(rows.start, rows.stop)
+        else:
+            self._count = self._count + self._counted(last.stop, rows.stop) - self._counted(last.start, rows.start)
+        self._rows = rows
+        there = self._xp.flatnonzero(self._count[:-1])
+        degree = self._xp.bincount(self._source[there], minlength=T.n_vertices)
+        indptr = self._xp.concatenate((self._xp.zeros(1, np.int64), self._xp.cumsum(degree)))
+        csr = CSR((T.n_vertices,) * 2, indptr, self._target[there], self._count[there], copy=False)
+        return Graph._made(csr, T.directed, T._names)
