@@ -1,7 +1,7 @@
-"""Paths, centralities and motifs in time on generated contacts, beside Raphtory where it is installed.
+"""Paths and motifs in time on generated contacts, beside other libraries where they are installed.
 
-Contacts are like those that badges record in a school (SocioPatterns): 327 people in 9 classes, every 20 seconds of the
-hours of five days a row for each pair face to face; encounters last for some rows, most are short.
+Contacts are those of `hpgraph.datasets.contacts`, like SocioPatterns' of a school. Raphtory counts motifs and windows,
+pathpyG closeness: of fewer contacts, as it takes minutes for all of them.
 """
 
 import argparse
@@ -11,66 +11,72 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import hpgraph as hpg
 
 from .record import RESULTS, Record
 
-STEP, DAYS, HOURS = 20, 5, 8
-# From the first contact of a motif to its last, in seconds.
-SPAN = 600
+# Seconds: between readings of the badges; from the first contact of a motif to its last; windows, and their steps.
+STEP, SPAN, HOUR, DAY = 20, 600, 3600, 86400
+
+Works = dict[tuple[str, str], Callable[[], Any]]
 
 
-def contacts(people: int, rows: int, seed: int = 0) -> dict[str, Any]:
-    """Columns source, target and time of so many contacts.
-
-    Returns
-    -------
-    dict of int64 arrays of shape (rows,)
-    """
-    rng = np.random.default_rng(seed)
-    group = np.arange(people) % 9
-    order = np.argsort(group, kind="stable")
-    begins = np.searchsorted(group[order], group)
-    sizes = np.bincount(group, minlength=9)[group]
-    lasting = np.minimum(rng.zipf(2.2, rows), 60)
-    lasting = lasting[: int(np.searchsorted(np.cumsum(lasting), rows)) + 1]
-    one = rng.integers(0, people, len(lasting))
-    inside = order[begins[one] + (rng.random(len(one)) * sizes[one]).astype(np.int64)]
-    other = np.where(rng.random(len(one)) < 0.8, inside, rng.integers(0, people, len(one)))
-    other = np.where(one == other, (one + 1) % people, other)
-    slot = rng.integers(0, HOURS * 3600 // STEP, len(one)) + rng.integers(0, DAYS, len(one)) * 24 * 3600 // STEP
-    later = np.concatenate([np.arange(length) for length in lasting])
-    columns = np.repeat(one, lasting), np.repeat(other, lasting), (np.repeat(slot, lasting) + later) * STEP
-    return {name: column[:rows] for name, column in zip(("source", "target", "time"), columns, strict=True)}
-
-
-def works(columns: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+def works(T: hpg.TemporalGraph) -> Works:
     """What is timed, on graphs that are made beforehand."""
-    T = hpg.TemporalGraph(columns, directed=False)
+    columns = {"source": T.source, "target": T.target, "time": T.time}
     D, L = hpg.TemporalGraph(columns), hpg.TemporalGraph(columns, duration=STEP, directed=False)
+    found = hpg.earliest_arrival(T, 0)
     return {
-        "closeness, hops, all pairs": lambda: hpg.temporal_closeness(T),
-        "closeness, arrivals, all pairs": lambda: hpg.temporal_closeness(L, distance="arrival"),
-        "closeness, durations, all pairs": lambda: hpg.temporal_closeness(L, distance="duration"),
-        "betweenness, 32 sources": lambda: hpg.temporal_betweenness(T, 32, seed=0),
-        "Katz": lambda: hpg.temporal_katz(T, 1e-3),
-        "36 motifs": lambda: hpg.temporal_motifs(D, SPAN),
-        "windows of an hour": lambda: [G.n_edges for _, G in T.windows(3600)],
+        ("hpgraph", name): call
+        for name, call in {
+            "closeness, hops, all pairs": lambda: hpg.temporal_closeness(T),
+            "closeness, arrivals, all pairs": lambda: hpg.temporal_closeness(L, distance="arrival"),
+            "closeness, durations, all pairs": lambda: hpg.temporal_closeness(L, distance="duration"),
+            "a path to the last vertex": lambda: found.path_to(T.n_vertices - 1),
+            "reachability graph": lambda: hpg.reachability_graph(T),
+            "betweenness, 32 sources": lambda: hpg.temporal_betweenness(T, 32, seed=0),
+            "Katz": lambda: hpg.temporal_katz(T, 1e-3),
+            "36 motifs": lambda: hpg.temporal_motifs(D, SPAN),
+            "windows of an hour": lambda: [G.n_edges for _, G in T.windows(HOUR)],
+            "windows of a day, each hour": lambda: [G.n_edges for _, G in T.windows(DAY, HOUR)],
+            "activity of vertices": lambda: hpg.activity_statistics(T),
+        }.items()
     }
 
 
-def raphtory_motifs(columns: dict[str, Any]) -> Callable[[], Any] | None:
-    """Raphtory's count of the same motifs; None where it is not installed."""
+def raphtory_works(T: hpg.TemporalGraph) -> Works:
+    """The same of Raphtory, Rust; nothing where it is not installed. Its windows are views, whose edges are counted."""
     try:
         import raphtory
     except ImportError:
-        return None
-    graph = raphtory.Graph()
-    for u, v, t in zip(*(column.tolist() for column in columns.values()), strict=True):
+        return {}
+    graph, both = raphtory.Graph(), raphtory.Graph()
+    for u, v, t in zip(T.source.tolist(), T.target.tolist(), T.time.tolist(), strict=True):
         graph.add_edge(t, u, v)
-    return lambda: raphtory.algorithms.global_temporal_three_node_motif(graph, SPAN)
+        both.add_edge(t, u, v)
+        both.add_edge(t, v, u)
+    return {
+        ("Raphtory", "36 motifs"): lambda: raphtory.algorithms.global_temporal_three_node_motif(graph, SPAN),
+        ("Raphtory", "windows of an hour"): lambda: [view.count_edges() for view in both.rolling(HOUR)],
+        ("Raphtory", "windows of a day, each hour"): lambda: [view.count_edges() for view in both.rolling(DAY, HOUR)],
+    }
+
+
+def pathpy_works(rows: int) -> Works:
+    """Closeness of so many of the contacts by pathpyG, PyTorch, and by this library; nothing without pathpyG."""
+    try:
+        import pathpyG
+    except ImportError:
+        return {}
+    T = hpg.datasets.contacts(rows=rows)
+    both = [(str(u), str(v), t) for u, v, t in zip(T.source.tolist(), T.target.tolist(), T.time.tolist(), strict=True)]
+    both = sorted(both + [(v, u, t) for u, v, t in both], key=lambda arc: arc[2])
+    graph = pathpyG.TemporalGraph.from_edge_list(both)
+    closeness = pathpyG.algorithms.centrality.temporal_closeness_centrality
+    # Waiting as long as there is time.
+    span = int(T.time[-1]) + 1
+    name = f"closeness of {rows} contacts, all pairs"
+    return {("pathpyG", name): lambda: closeness(graph, span), ("hpgraph", name): lambda: hpg.temporal_closeness(T)}
 
 
 def main(words: Sequence[str]) -> int:
@@ -87,12 +93,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--contacts", type=int, default=188_000, help="rows (188000)")
     parser.add_argument("--repeats", type=int, default=5, help="calls of which the median is taken (5)")
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/temporal-DATE.json)")
+    parser.add_argument("--fewer", type=int, default=2000, help="rows for pathpyG (2000)")
     chosen = parser.parse_args(words)
     path = chosen.output or RESULTS / f"temporal-{Record.today()}.json"
-    record, columns = Record(path, words, "cpu"), contacts(chosen.people, chosen.contacts)
-    calls = {("hpgraph", name): call for name, call in works(columns).items()}
-    if (peer := raphtory_motifs(columns)) is not None:
-        calls["Raphtory", "36 motifs"] = peer
+    record, T = Record(path, words, "cpu"), hpg.datasets.contacts(chosen.people, chosen.contacts)
+    calls = {**works(T), **raphtory_works(T), **pathpy_works(chosen.fewer)}
     found = []
     for (library, work), call in calls.items():
         call()

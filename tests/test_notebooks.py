@@ -51,6 +51,7 @@ def test_there_are_notebooks():
     assert [path.name for path in NOTEBOOKS] == [
         "01-first-steps.ipynb", "02-algebra.ipynb", "03-who-is-central.ipynb", "04-larger-than-memory.ipynb",
         "05-on-a-cluster.ipynb", "06-samples-for-learning.ipynb", "07-drawing.ipynb", "08-communities.ipynb",
+        "09-payments.ipynb", "10-contacts.ipynb",
     ]  # fmt: skip
 
 
@@ -129,6 +130,22 @@ def test_drawing_shows_pictures(executed):
     assert len(pictures) == 3
     wide = re.search(r"a group is (\S+) wide, all are (\S+)", "\n".join(text(cell) for cell in cells))
     assert float(wide[1]) < 0.5 * float(wide[2])
+
+
+def test_payments_say_what_is_true(executed):
+    shown = "\n".join(text(cell) for cell in executed(of("09-payments.ipynb")).cells)
+    circles = re.findall(r"(as paid|shuffled) +(\d+) circles", shown)
+    assert int(dict(circles)["as paid"]) >= 52 and int(dict(circles)["shuffled"]) < 5
+    assert "those that were made: True" in shown
+    inside, others = (float(re.search(rf"{name} +(-?\d\.\d+)", shown)[1]) for name in ("in circles", "others"))
+    assert inside > others + 0.05
+
+
+def test_contacts_say_what_is_true(executed):
+    shown = "\n".join(text(cell) for cell in executed(of("10-contacts.ipynb")).cells)
+    assert "4 communities, as the classes: 1.0" in shown and "everybody reaches everybody: True" in shown
+    assert len(re.findall(r"minutes: +[\d,]+ pairs", shown)) == 3
+    assert float(re.search(r"mean burstiness of \d+ pairs: (0\.\d+)", shown)[1]) > 0.2
 
 
 def test_on_a_cluster_says_what_is_true(executed):
