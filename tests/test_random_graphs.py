@@ -21,6 +21,11 @@ MAKES = {
     "configuration": lambda **o: datasets.configuration_model([40, 40] + [5] * 198, **o),
     "exact": lambda **o: datasets.configuration_model([40, 40] + [5] * 198, exact=True, **o),
     "regular": lambda **o: datasets.random_regular_graph(5, 200, **o),
+    "weighted blocks": lambda **o: datasets.stochastic_block_model(
+        [120, 80], [[0.2, 0.02], [0.02, 0.3]], theta=np.linspace(0, 2, 200), **o
+    ),
+    "rmat": lambda **o: datasets.rmat(8, 4, 0.5, 0.3, 0.1, **o),
+    "lfr": lambda **o: datasets.LFR_benchmark_graph(300, 2.5, 1.5, 0.2, min_degree=5, max_degree=40, **o),
     "geometric": lambda **o: datasets.random_geometric_graph(200, 0.1, 3, **o),
 }
 
@@ -140,6 +145,72 @@ def test_degrees_that_are_given(device):
     assert moved.sum() == 30000 and same == pytest.approx(0.7, abs=0.02)
 
 
+def test_blocks_with_weights(device):
+    sizes, p, theta = [4, 5], np.array([[0.9, 0.3], [0.3, 0.5]]), np.array([1, 0, 2, 0.3, 1.1, 0.5, 0.5, 1, 4])
+    seen = sum(
+        matrix(datasets.stochastic_block_model(sizes, p, theta=theta, seed=seed, device=device)) for seed in range(1500)
+    )
+    block = np.repeat([0, 1], sizes)
+    wanted = np.minimum(np.outer(theta, theta) * p[np.ix_(block, block)], 1)
+    np.fill_diagonal(wanted, 0)
+    assert abs(seen / 1500 - wanted).max() < 5 * 0.5 / np.sqrt(1500)
+
+
+def test_rmat(device):
+    """Chances alike give all pairs alike; those of Graph500 give kron's graph; impossible bits never come."""
+    assert (matrix(datasets.rmat(9, device=device)) == matrix(datasets.kron(9, device=device))).all()
+    degree = matrix(datasets.rmat(12, 8, 0.25, 0.25, 0.25, device=device)).sum(axis=1)
+    k = np.arange(80)
+    assert fits(np.bincount(degree.astype(int), minlength=80), 4096 * scipy.stats.binom.pmf(k, 2 * 8 * 4096, 1 / 4096))
+    # One end of each edge is vertex 0, before vertices are renumbered.
+    star = matrix(datasets.rmat(6, 8, 0.5, 0.5, 0, device=device)).sum(axis=1)
+    assert star.max() == np.count_nonzero(star) - 1 == star.sum() / 2
+
+
+@pytest.mark.parametrize("degrees", [{"min_degree": 10}, {"average_degree": 18}])
+def test_planted_communities(degrees, device):
+    n, mu = 20_000, 0.3
+    G = datasets.LFR_benchmark_graph(
+        n, 2.5, 1.5, mu, **degrees, max_degree=100, min_community=80, max_community=500, seed=2, device=device
+    )
+    degree, community = to_device(G.out_degree, "cpu"), to_device(G.vertex_column("community"), "cpu")
+    sizes = np.bincount(community)
+    assert sizes.min() >= 80 and sizes[:-1].max() <= 505 and sizes.sum() == n
+    source, target, _ = (None if ends is None else to_device(ends, "cpu") for ends in G.edges())
+    assert (community[source] != community[target]).mean() == pytest.approx(mu, abs=0.01)
+    if "average_degree" in degrees:
+        assert degree.mean() == pytest.approx(18, abs=1)
+    else:
+        k = np.arange(10, 101)
+        # Some edges that no exchange made simple are missing.
+        assert np.isin(degree, k).mean() > 0.999
+        law = k**-2.5 / (k**-2.5).sum()
+        assert abs(np.bincount(degree, minlength=101)[10:101] / n - law).max() < 5 * np.sqrt(0.15 / n)
+
+
+def test_swaps():
+    """One exchange is drawn evenly from all that are possible; many keep degrees, and leave little of the graph."""
+    g = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 3), (5, 6)])
+    arcs, outcomes = [pair for edge in g.edges for pair in (edge, edge[::-1])], {}
+    for u, x in arcs:
+        for v, y in arcs:
+            if len({u, v, x, y}) == 4 and not g.has_edge(u, y) and not g.has_edge(v, x):
+                kept = {frozenset(e) for e in g.edges} - {frozenset((u, x)), frozenset((v, y))}
+                made = frozenset(kept | {frozenset((u, y)), frozenset((v, x))})
+                outcomes[made] = outcomes.get(made, 0) + 1
+    G, counts = hpg.from_networkx(g), dict.fromkeys(outcomes, 0)
+    for seed in range(3000):
+        H = datasets.double_edge_swap(G, seed=seed)
+        counts[frozenset(frozenset(map(int, e)) for e in zip(*H.edges()[:2], strict=True))] += 1
+    expected = 3000 * np.array(list(outcomes.values())) / sum(outcomes.values())
+    assert scipy.stats.chisquare(list(counts.values()), expected).pvalue > 1e-3
+    G = datasets.barabasi_albert_graph(3000, 4)
+    H = datasets.double_edge_swap(G, 120_000, 300_000, seed=1)
+    assert (H.out_degree == G.out_degree).all() and H.out_csr.is_canonical() and H.n_edges == G.n_edges
+    assert (matrix(H) * matrix(G)).sum() < 0.1 * G.n_edges
+    assert (matrix(H) == matrix(datasets.double_edge_swap(G, 120_000, 300_000, seed=1))).all()
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_geometric(dim, device):
     rng = np.random.default_rng(dim)
@@ -165,6 +236,15 @@ def test_arguments():
         (lambda: datasets.random_geometric_graph(5, 0.1, 4), "dim must be"),
         (lambda: datasets.random_geometric_graph(5, 0.1, points=[[0, 0]]), "points must have shape"),
         (lambda: datasets.gnp_random_graph(5, 0.1, device="tpu"), "device must be"),
+        (lambda: datasets.rmat(3, 2, 0.5, 0.5, 0.5), "must add up"),
+        (lambda: datasets.stochastic_block_model([2], [[1]], theta=[1]), "theta must have"),
+        (lambda: datasets.LFR_benchmark_graph(50, 2, 2, 0.1), "either average_degree or"),
+        (lambda: datasets.LFR_benchmark_graph(50, 1, 2, 0.1, 3), "tau1 must be"),
+        (lambda: datasets.LFR_benchmark_graph(50, 3, 2, 0.1, 60), "average_degree"),
+        (lambda: datasets.LFR_benchmark_graph(500, 2, 2, 0, min_degree=20, max_community=20), "no community has room"),
+        (lambda: datasets.double_edge_swap(([0, 1], [1, 2])), "is directed"),
+        (lambda: datasets.double_edge_swap(nx.path_graph(2)), "fewer than two"),
+        (lambda: datasets.double_edge_swap(nx.complete_graph(5)), "max_tries"),
     ):
         with pytest.raises(ValueError, match=says):
             call()

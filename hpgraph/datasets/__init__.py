@@ -13,7 +13,8 @@ from hpgraph.datasets.degree_graphs import (
     random_regular_graph,
     watts_strogatz_graph,
 )
-from hpgraph.datasets.generate import grid, kron, social, uniform
+from hpgraph.datasets.generate import grid, kron, rmat, social, uniform
+from hpgraph.datasets.lfr import LFR_benchmark_graph
 from hpgraph.datasets.random_graphs import (
     expected_degree_graph,
     gnm_random_graph,
@@ -21,12 +22,15 @@ from hpgraph.datasets.random_graphs import (
     random_geometric_graph,
     stochastic_block_model,
 )
+from hpgraph.datasets.swaps import double_edge_swap
 
 __all__ = [
+    "LFR_benchmark_graph",
     "barabasi_albert_graph",
     "configuration_model",
     "contacts",
     "debian",
+    "double_edge_swap",
     "expected_degree_graph",
     "gnm_random_graph",
     "gnp_random_graph",
@@ -34,6 +38,7 @@ __all__ = [
     "kron",
     "random_geometric_graph",
     "random_regular_graph",
+    "rmat",
     "social",
     "stochastic_block_model",
     "uniform",

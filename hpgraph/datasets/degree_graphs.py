@@ -124,7 +124,11 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     ends = to_device(np.repeat(np.arange(n), degree.astype(np.int64)), device)
     source, target = ends[xp.argsort(rng.random(total))].reshape(2, -1)
     if exact:
-        source, target = _simple(xp, rng, n, source, target)
+        source, target, bad = mended(xp, rng, n, source, target)
+        if len(bad):
+            raise ValueError(
+                "deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out"
+            )
     return of_edges(xp, n, source, target)
 
 
@@ -175,19 +179,38 @@ def _repeated(xp: ModuleType, key: Any) -> Any:
     return several[xp.minimum(xp.searchsorted(several, key), len(several) - 1)] == key
 
 
-def _simple(xp: ModuleType, rng: Any, n: int, source: Any, target: Any) -> tuple[Any, Any]:
-    """Edges of the same degrees, without loops and repetitions: these exchange ends with others drawn at random."""
-    for _ in range(_ROUNDS):
+def mended(
+    xp: ModuleType, rng: Any, n: int, source: Any, target: Any, *, group: Any = None, inside: bool = False,
+    rounds: int = _ROUNDS,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Edges of the same degrees without loops and repetitions: these exchange ends with others drawn at random.
+
+    ``group``, of each vertex: with `inside` edges join equal ones, lie in their order, and exchange ends there;
+    else they join different ones. Returns sources, targets, and which edges are bad still after the rounds.
+    """
+    of_edge = group[source] if inside else None
+    for _ in range(rounds):
         pair = xp.minimum(source, target) * n + xp.maximum(source, target)
         bad = _repeated(xp, pair)
         # Of those alike one stays.
         at = xp.flatnonzero(bad)
         bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
-        bad = xp.flatnonzero(bad | (source == target))
+        bad |= source == target
+        if group is not None and not inside:
+            bad |= group[source] == group[target]
+        bad = xp.flatnonzero(bad)
         if not len(bad):
-            return source, target
-        at = xp.unique(xp.concatenate([bad, rng.integers(0, len(source), len(bad) + 1)]))
+            break
+        if inside:
+            low, high = (xp.searchsorted(of_edge, of_edge[bad], side=side) for side in ("left", "right"))
+            others = low + (rng.random(len(bad)) * (high - low)).astype(np.int64)
+        else:
+            others = rng.integers(0, len(source), len(bad) + 1)
+        at = xp.unique(xp.concatenate([bad, others]))
         turned = rng.random(len(at)) < 0.5
         one, other = xp.where(turned, target[at], source[at]), xp.where(turned, source[at], target[at])
-        source[at], target[at] = one, other[xp.argsort(rng.random(len(at)))]
-    raise ValueError("deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out")
+        order = xp.argsort(rng.random(len(at)))
+        if inside:
+            order = order[xp.argsort(of_edge[at[order]], kind="stable")]
+        source[at], target[at] = one, other[order]
+    return source, target, bad

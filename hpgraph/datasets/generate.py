@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.number import real
-from hpgraph.datasets.drawing import begun, of_edges, whole_within
+from hpgraph.datasets.drawing import begun, of_edges, share_of, whole_within
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -83,6 +83,34 @@ def social(scale: int, edge_factor: int = 16, *, seed: int = 5, weighted: bool =
     return _recursive(scale, edge_factor, (0.45, 0.22, 0.22), seed, weighted, device)
 
 
+def rmat(
+    scale: int, edge_factor: int = 16, a: float = 0.57, b: float = 0.19, c: float = 0.19, *, seed: int = 2,
+    weighted: bool = False, device: str = "cpu",
+) -> Graph:  # fmt: skip
+    """A recursive random graph: each bit of both ends of an edge is drawn with four chances.
+
+    Parameters
+    ----------
+    scale, edge_factor, seed, weighted, device
+        As for `kron`, as are result and errors.
+    a, b, c : float, optional
+        The chances of the bits 0 and 0, 0 and 1, 1 and 0; those of 1 and 1 are what is left of 1.
+
+    References
+    ----------
+    .. [1] D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
+
+    Examples
+    --------
+    >>> hpg.datasets.rmat(10, 8, 0.25, 0.25, 0.25)
+    Graph: 1,024 vertices, 16,258 arcs, undirected, no weights, cpu
+    """
+    chances = share_of("a", a), share_of("b", b), share_of("c", c)
+    if sum(chances) > 1:
+        raise ValueError(f"a, b and c must add up to at most 1, not {sum(chances)}")
+    return _recursive(scale, edge_factor, chances, seed, weighted, device)
+
+
 def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool = False, device: str = "cpu") -> Graph:
     """A uniform random graph: every pair of vertices is as likely to be joined as any other.
 
@@ -146,6 +174,8 @@ def _recursive(
     n, draws = _sizes(scale, edge_factor)
     xp, rng = begun(n, draws, seed, device)
     a, b, c = initiator
+    # What never happens has no shares.
+    above, below = a + b or 1.0, 1 - a - b or 1.0
     # Endpoints have `scale` <= 31 bits: half the memory of the keys to come is enough for them.
     source = xp.zeros(draws, dtype=np.int32)
     target = xp.zeros(draws, dtype=np.int32)
@@ -153,7 +183,7 @@ def _recursive(
         row = rng.random(draws, dtype=np.float32)
         column = rng.random(draws, dtype=np.float32)
         lower = row > a + b
-        right = xp.where(lower, column > c / (1 - a - b), column > a / (a + b))
+        right = xp.where(lower, column > c / below, column > a / above)
         for endpoint, bit in ((source, lower), (target, right)):
             endpoint <<= 1
             endpoint |= bit

@@ -101,7 +101,7 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     return of_places(n, drawn(xp, rng, pairs_of(n, directed), m), directed)
 
 
-def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
+def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int = 0, device: str = "cpu") -> Graph:
     """Vertices in blocks, each pair joined with a probability that depends on the blocks alone.
 
     Parameters
@@ -110,12 +110,17 @@ def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "
         Vertices of each block, which are numbered block by block.
     p : array of shape (k, k)
         Symmetric: the probability of an edge between two blocks, or within one.
+    theta : array of shape (n,), optional
+        Weights of the vertices, by which degrees vary within blocks: u and v are joined with probability theta[u]
+        theta[v] p[i, j], at most 1.
     seed, device
         As for `gnp_random_graph`, as are result and errors.
 
     References
     ----------
-    P. W. Holland, K. B. Laskey, S. Leinhardt, "Stochastic blockmodels: first steps", Social Networks 5 (1983).
+    P. W. Holland, K. B. Laskey, S. Leinhardt, "Stochastic blockmodels: first steps", Social Networks 5 (1983). B.
+    Karrer, M. E. J. Newman, "Stochastic blockmodels and community structure in networks", Physical Review E 83 (2011),
+    with Bernoulli in place of Poisson edges.
 
     Examples
     --------
@@ -128,6 +133,14 @@ def stochastic_block_model(sizes: Any, p: Any, *, seed: int = 0, device: str = "
     if table.shape != (len(sizes),) * 2 or not ((table >= 0) & (table <= 1) & (table == table.T)).all():
         raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
     n = whole_within("the sum of sizes", sum(sizes), 0, MOST)
+    if theta is not None:
+        weight = _vertex_weights("theta", theta)
+        if len(weight) != n:
+            raise ValueError(f"theta must have a weight for each of the {n} vertices, not {len(weight)}")
+        block = np.repeat(np.arange(len(sizes)), sizes)
+        total = np.bincount(block, weight, len(sizes))
+        xp, rng = begun(n, float(total @ table @ total) / 2, seed, device)
+        return _by_weight(xp, rng, weight, block, table)
     xp, rng = begun(n, float((np.outer(sizes, sizes) * table).sum()) / 2, seed, device)
     return _joined(xp, n, [ends for _, _, *ends in _between_blocks(xp, rng, sizes, table)])
 
@@ -159,23 +172,10 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     >>> round(float(G.out_degree.mean()))
     8
     """
-    weight = to_device(w if hasattr(w, "dtype") else np.asarray(w, np.float64), "cpu").astype(np.float64)
-    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
-        raise ValueError("w must be one-dimensional, of finite numbers that are not negative")
+    weight = _vertex_weights("w", w)
     n, total = whole_within("the length of w", len(weight), 0, MOST), float(weight.sum())
     xp, rng = begun(n, total, seed, device)
-    exponent = np.frexp(weight)[1]
-    exponent[weight == 0] = -10000
-    order = np.argsort(exponent, kind="stable")
-    _, sizes = np.unique(exponent, return_counts=True)
-    highest = np.maximum.reduceat(weight[order], np.cumsum(sizes) - sizes) if n else np.zeros(0)
-    table = np.minimum(np.outer(highest, highest) / (total or 1), 1)
-    vertex, heavy, edges = to_device(order, device), to_device(weight[order], device), []
-    for i, j, source, target in _between_blocks(xp, rng, sizes.tolist(), table):
-        share = xp.minimum(heavy[source] * heavy[target] / total, 1) / table[i, j]
-        kept = rng.random(len(source)) < share
-        edges.append((vertex[source[kept]], vertex[target[kept]]))
-    return _joined(xp, n, edges)
+    return _by_weight(xp, rng, weight, np.zeros(n, np.int64), np.full((1, 1), 1 / (total or 1)))
 
 
 def random_geometric_graph(
@@ -241,6 +241,29 @@ def random_geometric_graph(
         near = sum((side[own] - side[other]) ** 2 for side in sides) <= radius * radius
         edges.append((order[own[near]], order[other[near]]))
     return _joined(xp, n, edges)
+
+
+def _vertex_weights(name: str, given: Any) -> np.ndarray:
+    weight = to_device(given if hasattr(given, "dtype") else np.asarray(given, np.float64), "cpu").astype(np.float64)
+    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError(f"{name} must be one-dimensional, of finite numbers that are not negative")
+    return weight
+
+
+def _by_weight(xp: ModuleType, rng: Any, weight: np.ndarray, block: np.ndarray, p: np.ndarray) -> Graph:
+    """Pairs are joined with probability weight[u] weight[v] p[block[u], block[v]], at most 1."""
+    exponent = np.frexp(weight)[1]
+    exponent[weight == 0] = -10000
+    order = np.lexsort((exponent, block))
+    groups, sizes = np.unique(np.stack((block, exponent))[:, order], axis=1, return_counts=True)
+    highest = np.maximum.reduceat(weight[order], np.cumsum(sizes) - sizes) if len(weight) else np.zeros(0)
+    table = np.minimum(np.outer(highest, highest) * p[np.ix_(groups[0], groups[0])], 1)
+    vertex, heavy, edges = xp.asarray(order), xp.asarray(weight[order]), []
+    for i, j, source, target in _between_blocks(xp, rng, sizes.tolist(), table):
+        share = xp.minimum(heavy[source] * heavy[target] * p[groups[0, i], groups[0, j]], 1) / table[i, j]
+        kept = rng.random(len(source)) < share
+        edges.append((vertex[source[kept]], vertex[target[kept]]))
+    return _joined(xp, len(weight), edges)
 
 
 def _between_blocks(xp: ModuleType, rng: Any, sizes: list[int], table: np.ndarray) -> Any:

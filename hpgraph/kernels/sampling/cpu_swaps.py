@@ -1,0 +1,89 @@
+"""Exchanges of ends between edges, on the CPU: one after the other, as each depends on those before."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.sampling.cpu_random import unit
+from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.semiring.stop import is_stopped
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def swap_ends(source: Any, target: Any, n: int, wanted: int, tries: int, seed: int) -> int:
+    """Edges u-x and v-y become u-y and v-x where that makes no loop and repeats none; returns how many pairs did.
+
+    ``source, target``: the edges, each once, without loops; changed in place.
+    """
+    # Linear probing, at most half full: D. E. Knuth, "The Art of Computer Programming" 3, section 6.4.
+    table = np.full(1 << (2 * len(source)).bit_length(), -1, np.int64)
+    with interruptible():
+        return int(_swap(source, target, np.int64(n), table, np.int64(wanted), np.int64(tries), np.uint64(seed)))
+
+
+@part
+def _key(n, u, v):
+    return min(u, v) * n + max(u, v)
+
+
+@part
+def _slot(table, key):
+    """Where a key is, or would be put."""
+    mask = table.size - 1
+    at = np.int64(mixed(np.uint64(key) + _GOLDEN)) & mask
+    while table[at] != -1 and table[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@part
+def _remove(table, key):
+    """Take a key out; those behind it move up."""
+    mask = table.size - 1
+    hole = _slot(table, key)
+    at = hole
+    while True:
+        at = (at + 1) & mask
+        if table[at] == -1:
+            break
+        home = np.int64(mixed(np.uint64(table[at]) + _GOLDEN)) & mask
+        if ((at - home) & mask) >= ((at - hole) & mask):
+            table[hole] = table[at]
+            hole = at
+    table[hole] = -1
+
+
+@njit(cache=True, nogil=True)
+def _swap(source, target, n, table, wanted, tries, key):
+    for e in range(source.size):
+        code = _key(n, source[e], target[e])
+        table[_slot(table, code)] = code
+    done = 0
+    for _ in range(tries):
+        if done == wanted or is_stopped():
+            break
+        key += _GOLDEN
+        one = np.int64(unit(mixed(key)) * source.size)
+        key += _GOLDEN
+        # Twice as many: an edge in either direction.
+        other = np.int64(unit(mixed(key)) * (2 * source.size))
+        turned, other = other & 1, other >> 1
+        u, x, v, y = source[one], target[one], source[other], target[other]
+        if turned:
+            v, y = y, v
+        if u in (v, y) or x in (v, y):
+            continue
+        first, second = _key(n, u, y), _key(n, v, x)
+        if table[_slot(table, first)] == first or table[_slot(table, second)] == second:
+            continue
+        _remove(table, _key(n, u, x))
+        _remove(table, _key(n, v, y))
+        table[_slot(table, first)] = first
+        table[_slot(table, second)] = second
+        target[one], source[other], target[other] = y, v, x
+        done += 1
+    return done
