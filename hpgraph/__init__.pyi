@@ -94,6 +94,8 @@ from hpgraph.algorithms.hits import hits as hits
 from hpgraph.algorithms.independent_set import greedy_color as greedy_color
 from hpgraph.algorithms.independent_set import maximal_independent_set as maximal_independent_set
 from hpgraph.algorithms.independent_set import maximal_matching as maximal_matching
+from hpgraph.algorithms.influence import Influence as Influence
+from hpgraph.algorithms.influence import influence_maximization as influence_maximization
 from hpgraph.algorithms.knn_graph import from_knn as from_knn
 from hpgraph.algorithms.knn_graph import knn_graph as knn_graph
 from hpgraph.algorithms.label_communities import cdlp as cdlp
@@ -153,6 +155,9 @@ from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest
 from hpgraph.algorithms.spanning_forest import maximum_spanning_forest as maximum_spanning_forest
 from hpgraph.algorithms.spanning_forest import minimum_spanning_forest as minimum_spanning_forest
 from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectral_clustering
+from hpgraph.algorithms.spreading import Epidemic as Epidemic
+from hpgraph.algorithms.spreading import sir as sir
+from hpgraph.algorithms.spreading import sis as sis
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp

@@ -81,8 +81,13 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **{
         name: [((_hub, _beside_hub), {})]
         for name in (
-            "shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths", "astar_path",
-            "maximum_flow", "minimum_cut",
+            "shortest_path",
+            "shortest_path_length",
+            "all_shortest_paths",
+            "shortest_simple_paths",
+            "astar_path",
+            "maximum_flow",
+            "minimum_cut",
         )
     },
     "all_simple_paths": [((_hub, _beside_hub), {"cutoff": 3})],
@@ -115,6 +120,8 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
             "heat_kernel",
         ]
     },
+    **{name: [((_TWO, 0.1, 0.5), {})] for name in ("sir", "sis")},
+    "influence_maximization": [((2,), {})],
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }
 PRODUCTS = ("plus_times", "min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")

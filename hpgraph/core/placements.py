@@ -42,7 +42,7 @@ FUNCTIONS = {
     ),
     "sets, flows and walks": (
         "maximal_independent_set maximal_matching greedy_color maximum_flow minimum_cut stoer_wagner "
-        "gomory_hu_tree edge_connectivity random_walk node2vec_walk sample_neighbors"
+        "gomory_hu_tree edge_connectivity random_walk node2vec_walk sample_neighbors sir sis influence_maximization"
     ),
     "programs": "run",
 }

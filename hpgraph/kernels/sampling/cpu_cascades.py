@@ -1,0 +1,110 @@
+"""Reverse reachable sets of independent cascades on the CPU, and vertices that are in most of them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.config import config
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.sampling.cpu_random import below, bits, unit
+from hpgraph.kernels.structure.cpu_symmetry import mixed
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Sets that a thread draws at a time.
+_PIECE = 1 << 13
+
+
+class ReverseSets:
+    """For vertices drawn at random, those from which a cascade over live arcs reaches them."""
+
+    def __init__(self, inward: CSR, chance: float, seed: int) -> None:
+        self._inward, self._chance, self._seed = inward, np.float64(chance), np.int64(seed)
+        chances = inward.data
+        self._chances = np.empty(0) if chances is None else chances.astype(np.float64)
+        self._drawn = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop the sets; later ones are others."""
+        self._first, self._pieces = self._drawn, list[tuple[Any, Any]]()
+
+    @property
+    def count(self) -> int:
+        """How many sets there are."""
+        return self._drawn - self._first
+
+    def extend(self, count: int) -> None:
+        """Draw sets until there are so many."""
+
+        def drawn(begin: int) -> tuple[Any, Any]:
+            ends = min(begin + _PIECE, self._first + count)
+            return _draw(  # type: ignore[no-any-return]
+                self._inward.indptr, self._inward.indices, self._chances, self._chance, self._seed, begin, ends
+            )
+
+        with ThreadPoolExecutor(config.threads) as threads:
+            self._pieces += threads.map(drawn, range(self._drawn, self._first + count, _PIECE))
+        self._drawn = max(self._drawn, self._first + count)
+
+    def choose(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Greedy maximum coverage: k vertices, and how many sets have one of the first 1, 2, ..., k."""
+        sizes, members = (np.concatenate(side) for side in zip(*self._pieces, strict=True))
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        of_vertex = CSR((len(sizes), self._inward.shape[0]), ends, members, validate=False).transpose()
+        return _choose(ends, members, of_vertex.indptr, of_vertex.indices, np.int64(k))  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _draw(indptr, indices, chances, chance, seed, begin, end):
+    """The sizes and the members of the sets begin..end, each drawn by random numbers of its own."""
+    n = indptr.size - 1
+    met, sizes = np.full(n, -1, np.int64), np.empty(end - begin, np.int64)
+    members, count = np.empty(max(n, 4 * (end - begin)), indices.dtype), 0
+    for number in range(begin, end):
+        if members.size < count + n:
+            longer = np.empty(2 * members.size + n, indices.dtype)
+            longer[:count] = members[:count]
+            members = longer
+        key = bits(seed, number)
+        root = below(mixed(key), n)
+        met[root], members[count] = number, root
+        first, following = count, count + 1
+        while first < following:
+            v = vertex(members, first)
+            first += 1
+            for p in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, p)
+                if peek(met, u) != number:
+                    key += _GOLDEN
+                    if unit(mixed(key)) < (peek(chances, p) if chances.size else chance):
+                        put(met, u, number)
+                        members[following] = u
+                        following += 1
+        sizes[number - begin] = following - count
+        count = following
+    return sizes, members[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _choose(ends, members, ends_of, sets_of, k):
+    n = ends_of.size - 1
+    left, covered = ends_of[1:] - ends_of[:-1], np.zeros(ends.size - 1, np.bool_)
+    chosen, reached, total = np.empty(k, np.int64), np.empty(k, np.int64), np.int64(0)
+    for i in range(k):
+        best = np.int64(0)
+        for v in range(1, n):
+            if left[v] > left[best]:
+                best = v
+        total += left[best]
+        chosen[i], reached[i] = best, total
+        for p in range(ends_of[best], ends_of[best + 1]):
+            found = sets_of[p]
+            if not covered[found]:
+                covered[found] = True
+                for q in range(ends[found], ends[found + 1]):
+                    left[members[q]] -= 1
+        left[best] = -1
+    return chosen, reached
