@@ -88,6 +88,11 @@ from hpgraph.algorithms.eccentricity import periphery as periphery
 from hpgraph.algorithms.eccentricity import radius as radius
 from hpgraph.algorithms.eigenvector import eigenvector_centrality as eigenvector_centrality
 from hpgraph.algorithms.eigenvector import katz_centrality as katz_centrality
+from hpgraph.algorithms.group_centralities import group_betweenness_centrality as group_betweenness_centrality
+from hpgraph.algorithms.group_centralities import group_closeness_centrality as group_closeness_centrality
+from hpgraph.algorithms.group_centralities import group_degree_centrality as group_degree_centrality
+from hpgraph.algorithms.group_centralities import group_in_degree_centrality as group_in_degree_centrality
+from hpgraph.algorithms.group_centralities import group_out_degree_centrality as group_out_degree_centrality
 from hpgraph.algorithms.heat_kernel import heat_kernel as heat_kernel
 from hpgraph.algorithms.hits import HITSResult as HITSResult
 from hpgraph.algorithms.hits import hits as hits

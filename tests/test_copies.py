@@ -71,6 +71,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "attribute_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "count_cliques": (U, 3), "minimum_cut": (D, 0, 3),
     "numeric_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "influence_maximization": (U, 2),
     **dict.fromkeys(("sir", "sis"), (U, [0], 0.5, 0.5)),
+    **{name: (U, [0, 3]) for name in hpg.__all__ if name.startswith("group_")},
     "temporal_motifs": (T, 2), "activity_statistics": (T,), "contact_statistics": (T,), "reachability_graph": (T,),
     **{name: (T,) for name in hpg.__all__ if name.startswith("temporal_") and name != "temporal_motifs"},
     **dict.fromkeys(("earliest_arrival", "fastest_duration", "fewest_hops", "latest_departure"), (T,)),

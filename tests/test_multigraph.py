@@ -99,6 +99,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("jaccard", "jaccard_coefficient", "overlap", "sorensen", "cosine", "common_neighbors"), (PAIRS,)),
     **dict.fromkeys(("adamic_adar", "adamic_adar_index", "resource_allocation", "resource_allocation_index"), (PAIRS,)),
 }  # fmt: skip
+ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "map_equation", "stoer_wagner", "gomory_hu_tree"}
 DIRECTED = {
     "is_dag", "is_directed_acyclic_graph", "topological_sort", "dag_longest_path", "condensation", "reciprocity",

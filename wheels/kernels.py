@@ -121,6 +121,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         ]
     },
     **{name: [((_TWO, 0.1, 0.5), {})] for name in ("sir", "sis")},
+    **{name: [((_TWO,), {})] for name in FUNCTIONS["centralities"].split() if name.startswith("group_")},
     "influence_maximization": [((2,), {})],
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }

@@ -18,7 +18,8 @@ FUNCTIONS = {
     "centralities": (
         "pagerank hits eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
         "out_degree_centrality closeness_centrality harmonic_centrality betweenness_centrality "
-        "edge_betweenness_centrality voterank"
+        "edge_betweenness_centrality voterank group_degree_centrality group_in_degree_centrality "
+        "group_out_degree_centrality group_closeness_centrality group_betweenness_centrality"
     ),
     "measures": (
         "density isolates reciprocity average_neighbor_degree average_degree_connectivity "

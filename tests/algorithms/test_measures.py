@@ -131,3 +131,34 @@ def test_at_the_ends():
     ):
         with pytest.raises(ValueError, match=says):
             call()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_groups(directed, device):
+    """Against NetworkX, on graphs with parts out of reach; shares of paths against all of them, listed."""
+    for seed in range(3):
+        g = nx.gnm_random_graph(30, 50, seed=seed, directed=directed)
+        rng = np.random.default_rng(seed)
+        for u, v in g.edges:
+            g.edges[u, v]["weight"] = float(rng.integers(1, 9))
+        G, group = hpg.from_networkx(g, weight="weight").to(device), [2, 5, 11, 17]
+        assert hpg.group_degree_centrality(G, group) == nx.group_degree_centrality(g, group)
+        if directed:
+            assert hpg.group_in_degree_centrality(G, group) == nx.group_in_degree_centrality(g, group)
+            assert hpg.group_out_degree_centrality(G, group) == nx.group_out_degree_centrality(g, group)
+        for weight in (None, "weight"):
+            found, wanted = (each(graph, group, weight=weight) for each, graph in (
+                (hpg.group_closeness_centrality, G), (nx.group_closeness_centrality, g)
+            ))  # fmt: skip
+            assert found == pytest.approx(wanted, rel=1e-12)
+        total, outside = 0.0, [v for v in g if v not in group]
+        for s in outside:
+            for t in outside:
+                paths = list(nx.all_shortest_paths(g, s, t)) if s != t and nx.has_path(g, s, t) else []
+                total += sum(not set(group).isdisjoint(path) for path in paths) / max(len(paths), 1)
+        assert hpg.group_betweenness_centrality(G, group) == pytest.approx(total / (26 * 25), rel=1e-12)
+        plain = hpg.group_betweenness_centrality(G, group, normalized=False)
+        assert plain == pytest.approx(total if directed else total / 2, rel=1e-12)
+    single = hpg.Graph.from_edges([0], [1], directed=False)
+    assert hpg.group_degree_centrality(single, [0, 1]) == hpg.group_closeness_centrality(single, [0, 1]) == 0
+    assert hpg.group_betweenness_centrality(single, [0]) == 0

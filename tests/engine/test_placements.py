@@ -57,6 +57,7 @@ ARGUMENTS = {
     **dict.fromkeys(("astar_path", "all_shortest_paths", "all_simple_paths", "shortest_simple_paths"), (0, 1)),
     "count_cliques": (4,), "minimum_cut": (0, 1), **dict.fromkeys(("sir", "sis"), ([0], 0.3, 0.5)),
     "influence_maximization": (2,),
+    **dict.fromkeys((name for name in EVERYTHING if name.startswith("group_")), ([0, 3],)),
     **dict.fromkeys(("numeric_assortativity_coefficient", "attribute_assortativity_coefficient"), (LABELS % 5,)),
     **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),
 }  # fmt: skip
