@@ -103,7 +103,7 @@ def rmat(
     Examples
     --------
     >>> hpg.datasets.rmat(10, 8, 0.25, 0.25, 0.25)
-    Graph: 1,024 vertices, 16,258 arcs, undirected, no weights, cpu
+    Graph: 1,024 vertices, 16,234 arcs, undirected, no weights, cpu
     """
     chances = share_of("a", a), share_of("b", b), share_of("c", c)
     if sum(chances) > 1:

@@ -63,8 +63,8 @@ def LFR_benchmark_graph(
 
     Examples
     --------
-    >>> G = hpg.datasets.LFR_benchmark_graph(1000, 2.5, 1.5, 0.1, average_degree=8, max_degree=50, min_community=20)
-    >>> hpg.adjusted_rand_index(hpg.louvain(G).community, G.vertex_column("community")) > 0.9
+    >>> G = hpg.datasets.LFR_benchmark_graph(1000, 2.5, 1.5, 0.1, average_degree=8, max_degree=50, max_community=100)
+    >>> hpg.adjusted_rand_index(hpg.louvain(G).label, G.vertex_column("community")) > 0.8
     True
     """
     n, mu = whole_within("n", n, 1, MOST), share_of("mu", mu)
