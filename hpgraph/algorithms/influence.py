@@ -1,6 +1,6 @@
 """Influence maximization: vertices from which independent cascades reach most others, by reverse reachable sets."""
 
-from math import ceil, inf, lgamma, log, log2, sqrt
+from math import ceil, exp, inf, lgamma, log, log2, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,8 +108,8 @@ def _wanted(sets: Any, n: int, k: int, epsilon: float) -> int:
     power = 1 + log(2) / log(n)
     choices = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
     alpha = sqrt(power * log(n) + log(2))
-    beta = sqrt((1 - 1 / np.e) * (choices + power * log(n) + log(2)))
-    most = 2 * n * ((1 - 1 / np.e) * alpha + beta) ** 2 / epsilon**2
+    beta = sqrt((1 - exp(-1)) * (choices + power * log(n) + log(2)))
+    most = 2 * n * ((1 - exp(-1)) * alpha + beta) ** 2 / epsilon**2
     coarse = sqrt(2) * epsilon
     factor = (2 + 2 * coarse / 3) * (choices + power * log(n) + log(max(log2(n), 1))) * n / coarse**2
     reached, least = inf, float(k)

@@ -188,7 +188,7 @@ def mended(
     ``group``, of each vertex: with `inside` edges join equal ones, lie in their order, and exchange ends there;
     else they join different ones. Returns sources, targets, and which edges are bad still after the rounds.
     """
-    of_edge = group[source] if inside else None
+    of_edge: Any = group[source] if inside else None
     for _ in range(rounds):
         pair = xp.minimum(source, target) * n + xp.maximum(source, target)
         bad = _repeated(xp, pair)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 # Times that sizes of communities are drawn, and rounds of exchanges.
-_TRIES, _ROUNDS = 100, 50
+_TRIES, _ROUNDS = 100, 25
 
 
 def LFR_benchmark_graph(

@@ -94,7 +94,7 @@ def _choose(ends, members, ends_of, sets_of, k):
     left, covered = ends_of[1:] - ends_of[:-1], np.zeros(ends.size - 1, np.bool_)
     chosen, reached, total = np.empty(k, np.int64), np.empty(k, np.int64), np.int64(0)
     for i in range(k):
-        best = np.int64(0)
+        best: Any = np.int64(0)
         for v in range(1, n):
             if left[v] > left[best]:
                 best = v
