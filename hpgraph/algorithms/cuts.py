@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, flow_between, maximum_flow
+from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, flow_between, maximum_flow, two_ends
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.vertices import id
@@ -24,8 +24,8 @@ def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
 
     Returns
     -------
-    value : int
-        What the arcs from the first to the second part carry.
+    value : int or float
+        What the arcs from the first to the second part carry; of floats, the value of the flow.
     (near, far) : (array, array)
         The parts, with the source and the sink: names where the graph has names, else indices, on the graph's device.
         Of several minimum cuts the one that is nearest to the sink, as in NetworkX.
@@ -42,8 +42,10 @@ def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
     (8, [0, 1, 2], [3])
     """
     graph = as_simple(G, "sum")
-    found = maximum_flow(graph, source, sink)
-    return found.flow_value, _parts(graph, ~far_side(graph, found.flow.csr, graph.index_of(sink)))
+    s, t = two_ends(graph, source, sink)
+    both, capacity = both_ways(graph)
+    value, net = flow_between(both, capacity, s, t)
+    return value, _parts(graph, ~far_side(both, capacity, net, t))
 
 
 def _parts(graph: Graph, near: Any) -> tuple[Any, Any]:
@@ -51,13 +53,12 @@ def _parts(graph: Graph, near: Any) -> tuple[Any, Any]:
     return vertex_names(graph, xp.flatnonzero(near)), vertex_names(graph, xp.flatnonzero(~near))
 
 
-def far_side(graph: Graph, flow: CSR, sink: int) -> Any:
+def far_side(both: Graph, capacity: Any, flow: Any, sink: int) -> Any:
     """A mask of the vertices from which arcs that a maximum flow does not fill lead to the sink."""
-    _, capacity = both_ways(graph)
-    room = capacity > flow.data
+    arcs, room = both.out_csr, capacity > flow
     # Against these arcs.
-    turned = flow.indices[room], flow.expand_rows()[room]
-    residual = Graph.from_edges(*turned, n_vertices=graph.n_vertices, directed=True, names=False)
+    turned = arcs.indices[room], arcs.expand_rows()[room]
+    residual = Graph.from_edges(*turned, n_vertices=both.n_vertices, directed=True, names=False)
     return bfs(residual, id(sink)).level >= 0
 
 
@@ -151,8 +152,9 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     Returns
     -------
     Graph
-        On the CPU, by the names of `G`: n - 1 edges, with int64 weights; 0 between components. Without an edge the tree
-        falls into two parts, between which the edges of `G` weigh as much as it.
+        On the CPU, by the names of `G`: n - 1 edges, with weights of int64, or float64 where capacities are floats; 0
+        between components. Without an edge the tree falls into two parts, between which the edges of `G` weigh as much
+        as it.
 
     Notes
     -----
@@ -183,10 +185,10 @@ def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
     both, capacity = both_ways(graph.to("cpu"))
-    if float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
+    if capacity.dtype.kind != "f" and float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")
     n = graph.n_vertices
-    above, value = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    above, value = np.zeros(n, np.int64), np.zeros(n, capacity.dtype)
     vertex = np.arange(n)
     for v in range(1, n):
         t = int(above[v])
@@ -241,7 +243,7 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     if source is None and not graph.directed:
         return int(_lightest(plain.out_csr.to("cpu"))[0])
     if source is not None:
-        return maximum_flow(plain, source, sink).flow_value
+        return int(maximum_flow(plain, source, sink).flow_value)
     least = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
     both, capacity = both_ways(plain)
     for v in range(n):

@@ -42,13 +42,14 @@ class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("sour
 
     Attributes
     ----------
-    flow_value : int
+    flow_value : int or float
         Value of the flow from source to sink.
     flow : Matrix of shape (n, n)
-        ``flow[u, v]`` is the flow from u to v, negative for flow from v to u; int64, on the graph's device.
+        ``flow[u, v]`` is the flow from u to v, negative for flow from v to u; int64, or float64 where capacities are
+        floats, on the graph's device.
     """
 
-    flow_value: int
+    flow_value: float
     flow: Matrix
 
     def _values(self) -> dict[str, Any]:
@@ -136,8 +137,8 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Weights are capacities: integers, not negative. Without weights each arc carries 1. An undirected
-        edge carries its weight in either direction; loops carry nothing.
+        The graph. Weights are capacities: finite, not negative. Without weights each arc carries 1. An undirected edge
+        carries its weight in either direction; loops carry nothing.
     source, sink : vertex
         By name, or by index where the graph has no names.
 
@@ -148,16 +149,17 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
 
     Raises
     ------
-    TypeError
-        When capacities are not integers.
     ValueError
-        When a capacity is negative, source and sink are the same, or there is more to carry than 64 bits hold.
+        When a capacity is negative, infinite or NaN, source and sink are the same, or there is more to carry than 64
+        bits hold.
 
     Notes
     -----
     The value is the same on every device. Where several flows are right, each device always gives the same one, but
     the CPU may give another than the GPU: it augments along shortest paths on one thread, and the GPU pushes excesses
-    in parallel. Beside the graph it takes some 90 bytes for each arc in both directions on the GPU, and 40 on the CPU.
+    in parallel. With floats for capacities it always runs on the CPU, to which a graph on the GPU is copied; sums are
+    rounded in double precision. Beside the graph it takes some 90 bytes for each arc in both directions on the GPU, and
+    40 on the CPU.
 
     References
     ----------
@@ -175,39 +177,55 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     [0, 5, 3, 0]
     """
     graph = as_simple(G, "sum")
-    s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
-    if s == t:
-        raise ValueError("source and sink must be two vertices, not one")
+    s, t = two_ends(graph, source, sink)
     both, capacity = both_ways(graph)
     value, net = flow_between(both, capacity, s, t)
+    if net.dtype.kind == "f":
+        # Of the two arcs of an edge each is rounded by itself.
+        net = (net - net[both.reverse_arcs]) / 2
     return named(MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net))), graph)
 
 
-def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
+def two_ends(graph: Graph, source: Any, sink: Any) -> tuple[int, int]:
+    """The indices of a source and a sink, which must be two vertices."""
+    s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
+    if s == t:
+        raise ValueError("source and sink must be two vertices, not one")
+    return s, t
+
+
+def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
     """The value of a maximum flow between two vertices, and what flows along each arc, of what `both_ways` gives."""
-    _check_source(both, capacity, s)
-    if both.device == "cpu":
+    floats = capacity.dtype.kind == "f"
+    if not floats:
+        _check_source(both, capacity, s)
+    if both.device == "cpu" or floats:
         # Loaded here, as it brings Numba.
         from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-        capacity = np.minimum(capacity, MAX_FLOW)
+        capacity = to_device(capacity, "cpu")
+        capacity = capacity if floats else np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
-        value, _ = by_paths(both.out_csr, room, s, t)
-        return value, capacity - room
+        value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
+        return value, to_device(capacity - room, both.device)
     value, flow = _push(both, capacity, s, t)
     return value, flow - flow[both.reverse_arcs]
 
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:
-    """The graph with every arc's reverse, and how much each arc carries: int64, on the graph's device."""
+    """The graph with every arc's reverse, and how much each arc carries: int64 or float64, on the graph's device."""
     given, xp = graph.out_csr, array_module(graph.device)
     if graph.n_vertices > MAX_VERTICES:
         raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
-    if graph.dtype is not None and graph.dtype.kind not in "iub":
-        raise TypeError(f"capacities must be integers, not {graph.dtype}: convert the weights if you mean to")
-    if given.data is not None and given.nnz and not int(given.data.min()) >= 0:
-        raise ValueError(f"capacities must not be negative, and there is one of {int(given.data.min())}")
-    carried = given.astype(np.int64) if given.data is not None else given.with_data(xp.ones(given.nnz, np.int64))
+    if given.data is not None and given.nnz:
+        if not (least := given.data.min().item()) >= 0:
+            raise ValueError(f"capacities must not be negative, and there is one of {least}")
+        if given.data.dtype.kind == "f" and not given.data.max().item() < np.inf:
+            raise ValueError("capacities must be finite: a bound above the sum of all others serves as none")
+    if given.data is None:
+        carried = given.with_data(xp.ones(given.nnz, np.int64))
+    else:
+        carried = given.astype(np.float64 if given.data.dtype.kind == "f" else np.int64)
     both = graph
     if graph.directed:
         # With every arc's reverse, which carries nothing if it is no arc itself.

@@ -5,11 +5,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy.sparse import csr_array
 
 from hpgraph.algorithms import cuts as _cuts
-from hpgraph.algorithms.maximum_flow import maximum_flow as _maximum_flow
+from hpgraph.algorithms import maximum_flow as _flows
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected_in
@@ -45,18 +45,19 @@ class _Flow:
         beyond = int(values.sum()) + 1
         values[unbounded & (G.rows != G.indices)] = beyond
         order = np.lexsort((G.indices, G.rows))
-        self.graph = Graph.from_edges(
+        graph = Graph.from_edges(
             G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
         ).to(config.networkx_device)
-        self.found = _maximum_flow(self.graph, id(G.index[source]), id(G.index[sink]))
-        self.value = int(self.found.flow_value)
+        self.both, self.capacity = _flows.both_ways(graph)
+        self.value, self.net = _flows.flow_between(self.both, self.capacity, G.index[source], G.index[sink])
         if self.value >= beyond:
             raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
         self.values, self.sink = values, G.index[sink]
 
     def by_arc(self) -> np.ndarray:
         """What flows along each arc, in the graph's order."""
-        net = self.found.flow.to("cpu").tocsr()
+        arcs = self.both.out_csr.with_data(self.net).to("cpu")
+        net = csr_array((arcs.data, arcs.indices, arcs.indptr), shape=arcs.shape)
         return np.maximum(np.asarray(net[self.G.rows, self.G.indices]).ravel(), 0)
 
     def flows(self) -> dict[Any, dict[Any, int]]:
@@ -70,7 +71,7 @@ class _Flow:
 
     def beyond(self) -> np.ndarray:
         """A mask of the nodes that still reach the sink."""
-        return to_device(_cuts.far_side(self.graph, self.found.flow.csr, self.sink), "cpu")
+        return to_device(_cuts.far_side(self.both, self.capacity, self.net, self.sink), "cpu")
 
     def cut(self) -> tuple[set[Any], set[Any]]:
         """The nodes that still reach the sink, and the others, which come first."""

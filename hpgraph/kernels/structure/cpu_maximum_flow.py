@@ -16,17 +16,18 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
-_NO_LIMIT = 1 << 62
 
-
-def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[int, Any]:
+def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[Any, Any]:
     """The value of a maximum flow, and a mask of the vertices that arcs with room lead to from the source then.
 
-    ``room``, int64 below 2**62, becomes what arcs and their reverses can still carry.
+    ``room``, int64 below 2**62 or float64, becomes what arcs and their reverses can still carry. Of floats, too, the
+    arc of the least room on a path is filled exactly: no more phases are needed than there are vertices.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
-    path, limit = np.empty(n, np.int64), np.empty(n, np.int64)
+    path, limit = np.empty(n, np.int64), np.empty(n + 1, room.dtype)
+    # Before the first arc of a path: of the last place an index of -1 reads.
+    limit[n] = np.inf if room.dtype.kind == "f" else 1 << 62
     reverse = np.empty(arcs.nnz, ids if arcs.nnz <= np.iinfo(ids).max else np.int64)
     with interruptible():
         value = _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
@@ -68,9 +69,9 @@ def _set_levels(indptr, indices, room, source, sink, level, queue, following):
 def _block(indptr, indices, reverse, room, source, sink, level, following, path, limit):
     """Augment along paths of the levels until none is left; what they carry.
 
-    `path`: the arcs from the sink back, against which it flows; `limit`: the least room from the sink on.
+    `path`: the arcs from the sink back, against which it flows; `limit`: the least room from the sink on, at -1 none.
     """
-    value, depth, v, least = 0, 0, sink, _NO_LIMIT
+    value, depth, v, least = 0, 0, sink, limit[-1]
     while not is_stopped():
         if v == source:
             value += least
@@ -85,7 +86,7 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
                     first_full = i
             depth = first_full
             v = vertex(indices, reverse[path[depth]])
-            least = limit[depth - 1] if depth > 0 else _NO_LIMIT
+            least = limit[depth - 1]
             continue
         at, end, below = following[v], peek(indptr, v + 1), level[v] - 1
         while at < end and not (level[vertex(indices, at)] == below and room[reverse[at]] > 0):
@@ -103,7 +104,7 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
             level[v] = -1
             depth -= 1
             v = vertex(indices, reverse[path[depth]])
-            least = limit[depth - 1] if depth > 0 else _NO_LIMIT
+            least = limit[depth - 1]
     return value
 
 
