@@ -37,7 +37,7 @@ def is_bipartite(G: Graph | Any) -> bool:
     >>> hpg.is_bipartite(([0, 1, 2], [1, 2, 3])), hpg.is_bipartite(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
-    return _sides(as_simple(G).undirected) is not None
+    return sides(as_simple(G).undirected) is not None
 
 
 @naming_arguments
@@ -63,14 +63,14 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     [[0, 2], [1, 3]]
     """
     graph = as_simple(G).undirected
-    side = _sides(graph)
+    side = sides(graph)
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
     xp = array_module(graph.device)
     return vertex_names(graph, xp.flatnonzero(side == 0)), vertex_names(graph, xp.flatnonzero(side))
 
 
-def _sides(graph: Graph) -> Any:
+def sides(graph: Graph) -> Any:
     """The side of each vertex, 0 or 1; None where there are no sides."""
     if graph.device == "cpu":
         # Imported here, since it imports Numba.

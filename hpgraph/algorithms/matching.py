@@ -1,0 +1,172 @@
+"""Matchings, edges without common ends: of most edges in bipartite graphs, and of most weight."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.bipartite import sides
+from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+
+
+@naming_arguments
+def maximum_bipartite_matching(G: Graph | Any) -> Array:
+    """A matching of most edges in a bipartite graph, as a mate for each vertex.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        A bipartite graph. Arcs count in both directions.
+
+    Returns
+    -------
+    integer array of shape (n,)
+        The index of each vertex's mate, on the graph's device; -1 for a vertex that has none.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not bipartite.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. In the worst case time is that of m times the
+    root of n. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of rows and columns.
+
+    References
+    ----------
+    J. E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on
+    Computing 2 (1973).
+
+    Examples
+    --------
+    >>> hpg.maximum_bipartite_matching(([0, 1, 2], [1, 2, 3])).tolist()
+    [1, 0, 3, 2]
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.matching.cpu import largest
+
+    graph = as_simple(G).undirected
+    arcs = graph.out_csr.to("cpu")
+    side = sides(graph)
+    if side is None:
+        raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
+    first = to_device(side, "cpu") == 0
+    indptr = np.concatenate([[0], np.cumsum(np.where(first, np.diff(arcs.indptr), 0))])
+    column_of, row_of = largest(CSR(arcs.shape, indptr, arcs.indices[first[arcs.expand_rows()]], copy=False))
+    return by_vertex(to_device(np.maximum(column_of, row_of), graph.device), graph)
+
+
+@naming_arguments
+def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: bool = True) -> Array:
+    """A matching of most weight, as a mate for each vertex.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        An undirected graph. Without weights an edge weighs 1. Loops are passed over.
+    maxcardinality : bool
+        Whether the matching must have as many edges as any, and most weight among those.
+    exact : bool
+        False gives at least half of the largest weight, in the time that sorting the edges takes; with
+        `maxcardinality` then a maximal matching, to which no edge can be added.
+
+    Returns
+    -------
+    integer array of shape (n,)
+        The index of each vertex's mate, on the graph's device; -1 for a vertex that has none. NetworkX gives a set of
+        edges.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, or a weight is not finite.
+    MissingExtraError
+        If the graph is not bipartite, `exact` is asked for, and NetworkX is not installed.
+
+    Notes
+    -----
+    Runs on one thread of the CPU, to which a graph on the GPU is copied; only the sort runs there. Bipartite graphs
+    are an assignment problem, of any size, in double precision. Others are left to NetworkX's search for blossoms in
+    Python, whose time is that of n³: for some thousands of vertices. Without `exact` edges are taken by falling weight
+    where both ends are free, each of them the heaviest of those left at its ends.
+
+    References
+    ----------
+    J. Edmonds, "Paths, trees, and flowers", Canadian Journal of Mathematics 17 (1965). R. Jonker, A. Volgenant, "A
+    shortest augmenting path algorithm for dense and sparse linear assignment problems", Computing 38 (1987). R. Preis,
+    "Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", STACS'99.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [5, 11, 5, 1], directed=False)
+    >>> hpg.max_weight_matching(G).tolist(), hpg.max_weight_matching(G, maxcardinality=True).tolist()
+    ([-1, 2, 1, -1], [1, 0, 3, 2])
+    """
+    graph = as_simple(G, "max")
+    # First: a graph whose arcs are not at hand is refused as such, directed or not.
+    arcs = graph.out_csr
+    if graph.directed:
+        raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
+    source, xp = arcs.expand_rows(), array_module(graph.device)
+    kept = source < arcs.indices
+    weight = xp.ones(int(kept.sum())) if arcs.data is None else arcs.data[kept].astype(np.float64)
+    edges = source[kept], arcs.indices[kept], weight
+    if not bool(xp.isfinite(weight).all()):
+        raise ValueError("the weights of G must be finite for a matching")
+    if not maxcardinality:
+        edges = tuple(part[weight > 0] for part in edges)  # type: ignore[assignment]
+    if not exact:
+        order = xp.argsort(-edges[2], kind="stable")
+        edges = tuple(part[order] for part in edges)  # type: ignore[assignment]
+    u, v, weight = (to_device(part, "cpu") for part in edges)
+    if not exact:
+        pairs = _in_turn(u, v, graph.n_vertices)
+    elif (side := sides(graph)) is not None:
+        pairs = _assigned(u, v, weight, to_device(side, "cpu"), maxcardinality)
+    else:
+        pairs = _by_blossoms(u, v, weight, maxcardinality)
+    mate = np.full(graph.n_vertices, -1, arcs.indices.dtype)
+    mate[pairs[0]], mate[pairs[1]] = pairs[1], pairs[0]
+    return by_vertex(to_device(mate, graph.device), graph)
+
+
+def _in_turn(u: Any, v: Any, n: int) -> tuple[Any, Any]:
+    from hpgraph.kernels.structure.cpu_greedy import matching_in_order
+
+    taken = matching_in_order(u, v, n)
+    return u[taken], v[taken]
+
+
+def _assigned(u: Any, v: Any, weight: Any, side: Any, most_edges: bool) -> tuple[Any, Any]:
+    """The matched edges of a bipartite graph: a vertex of the first side without a mate is assigned to itself."""
+    from hpgraph.kernels.matching.cpu import lightest
+
+    n, turned = len(side), side[u] != 0
+    u, v = np.where(turned, v, u).astype(np.int64), np.where(turned, u, v).astype(np.int64)
+    if most_edges and len(weight):
+        # So much that one more edge outweighs all that the others may lose.
+        weight = weight - weight.min() * (n + 1) + weight.max() * n + 1
+    alone = np.arange(n)
+    rows, columns = np.concatenate([u, alone]), np.concatenate([v, alone + n])
+    column = lightest(CSR.from_coo(rows, columns, np.concatenate([-weight, np.zeros(n)]), (n, 2 * n)))
+    matched = np.flatnonzero(column < n)
+    return matched, column[matched]
+
+
+def _by_blossoms(u: Any, v: Any, weight: Any, most_edges: bool) -> tuple[Any, Any]:
+    try:
+        import networkx as nx
+    except ImportError:
+        purpose = "max_weight_matching of a graph that is not bipartite, but for exact=False"
+        raise MissingExtraError("networkx", "networkx", purpose) from None
+    graph = nx.Graph()
+    graph.add_weighted_edges_from(zip(u.tolist(), v.tolist(), weight.tolist(), strict=True))
+    pairs = nx.max_weight_matching(graph, maxcardinality=most_edges, backend="networkx")
+    first, second = np.array(sorted(pairs), np.int64).reshape(-1, 2).T
+    return first, second
