@@ -17,9 +17,8 @@ from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.shortest_path import no_path
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.algorithms.vertex_values import named_path, vertex_values
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
@@ -48,10 +47,6 @@ def lists_of(blocks: Iterator[tuple[Any, Any]]) -> Iterator[list[int]]:
     for ends, held in blocks:
         items, bounds = held.tolist(), ends.tolist()
         yield from (items[begin:end] for begin, end in itertools.pairwise(bounds))
-
-
-def _named(graph: Graph, path: list[int]) -> list[Any]:
-    return path if graph.names is None else python_values(graph.names[path])
 
 
 @naming_arguments
@@ -106,7 +101,7 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     found = astar(arcs.astype(np.float64) if weighted else arcs.with_data(None), s, t, bounds, function)
     if found is None:
         raise no_path(graph, s, t)
-    return _named(graph, found[0])
+    return named_path(graph, found[0])
 
 
 @naming_arguments
@@ -143,7 +138,7 @@ def all_shortest_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any 
     distance = _distances(graph, s, weighted)
     if distance[t] == np.inf:
         raise no_path(graph, s, t)
-    return (_named(graph, path) for path in _along_tight(graph.in_csr, weighted, distance, s, t))
+    return (named_path(graph, path) for path in _along_tight(graph.in_csr, weighted, distance, s, t))
 
 
 def _along_tight(into: CSR, weighted: bool, distance: Any, source: int, target: int) -> Iterator[list[int]]:
@@ -210,7 +205,7 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
     arcs, is_target = graph.out_csr, np.zeros(graph.n_vertices, bool)
     is_target[t] = True
     blocks = simple_paths(arcs, s, is_target, bfs(graph.reverse(), id(t)).level, most)
-    return (_named(graph, path) for path in lists_of(blocks))
+    return (named_path(graph, path) for path in lists_of(blocks))
 
 
 @naming_arguments
@@ -252,7 +247,7 @@ def shortest_simple_paths(G: Graph | Any, source: Any, target: Any, *, weight: A
         raise no_path(graph, s, t)
     arcs = graph.out_csr
     lengths = arcs.astype(np.float64) if weighted else arcs.with_data(np.ones(arcs.nnz), copy=False)
-    return (_named(graph, path) for _, path in by_length(lengths, s, t, left))
+    return (named_path(graph, path) for _, path in by_length(lengths, s, t, left))
 
 
 @dataclass

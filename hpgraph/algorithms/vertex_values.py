@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, native, to_device, unmasked
 
@@ -56,6 +57,21 @@ def as_array(given: Any, argument: str) -> Any:
 def vertex_names(graph: Graph, vertices: Any) -> Any:
     """Vertices as their graph calls them."""
     return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]
+
+
+def named_path(graph: Graph, path: list[int]) -> list[Any]:
+    """The vertices of a path, in Python's types, as their graph calls them."""
+    return path if graph.names is None else python_values(graph.names[path])
+
+
+def without_cycles(path: list[int]) -> list[int]:
+    """A walk from its first to its last vertex, without what lies between two visits of a vertex."""
+    last = {v: i for i, v in enumerate(path)}
+    kept, i = [], 0
+    while i < len(path):
+        kept.append(path[i])
+        i = last[path[i]] + 1
+    return kept
 
 
 def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:

@@ -1,0 +1,185 @@
+"""Disjoint paths between two vertices, and how many vertices must go to divide a graph (K. Menger, 1927).
+
+Paths that share no edge are a maximum flow of unit capacities; those that share no vertex are one in the graph in which
+each vertex is an arc, from where its arcs arrive to where they leave (S. Even, R. E. Tarjan, "Network flow and testing
+graph connectivity", SIAM Journal on Computing 4, 1975).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
+from hpgraph.algorithms.vertex_values import named_path, without_cycles
+from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.core.device import to_device
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
+
+
+def counted(G: Any) -> Graph:
+    """The graph with the number of parallel edges for weights, and none where it has no parallel edges."""
+    graph = as_graph(G)
+    return Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
+
+
+@naming_arguments
+def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
+    """As many paths from one vertex to another as there are without a common edge.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; weights and loops play no part. Parallel edges are used one by one.
+    source, sink : vertex
+        By name, or by index where the graph has no names.
+
+    Returns
+    -------
+    list of lists
+        The vertices of each path; no path where there is none, for which NetworkX raises an error.
+
+    Notes
+    -----
+    `edge_connectivity` counts them. Of a graph on the GPU the flow runs there.
+
+    References
+    ----------
+    L. R. Ford, D. R. Fulkerson, "Maximal flow through a network", Canadian Journal of Mathematics 8 (1956).
+
+    Examples
+    --------
+    >>> hpg.edge_disjoint_paths(([0, 0, 1, 2, 1], [1, 2, 3, 3, 2]), 0, 3)
+    [[0, 2, 3], [0, 1, 3]]
+    """
+    graph = counted(G)
+    s, t = two_ends(graph, source, sink)
+    both, capacity = both_ways(graph)
+    value, net = flow_between(both, capacity, s, t)
+    return [named_path(graph, path) for path in _walks(both.out_csr.to("cpu"), to_device(net, "cpu"), s, t, value)]
+
+
+@naming_arguments
+def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
+    """As many paths from one vertex to another as there are without a common vertex but these two.
+
+    Parameters and result are those of `edge_disjoint_paths`.
+
+    Returns
+    -------
+    list of lists
+        The vertices of each path. An arc from `source` to `sink` is a path.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it.
+
+    References
+    ----------
+    S. Even, R. E. Tarjan, "Network flow and testing graph connectivity", SIAM Journal on Computing 4 (1975).
+
+    Examples
+    --------
+    >>> hpg.node_disjoint_paths(([0, 0, 1, 2, 1], [1, 2, 3, 3, 2]), 0, 3)
+    [[0, 2, 3], [0, 1, 3]]
+    """
+    graph = as_simple(G)
+    s, t = two_ends(graph, source, sink)
+    n = graph.n_vertices
+    both, capacity = both_ways(_with_vertices_as_arcs(graph.out_csr.to("cpu")))
+    value, net = flow_between(both, capacity, s + n, t)
+    walks = _walks(both.out_csr, net, s + n, t, value)
+    return [named_path(graph, [*(v - n for v in path if v >= n), t]) for path in walks]
+
+
+@naming_arguments
+def node_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> int:
+    """The number of vertices without which one cannot be reached from another, or some vertex from some other.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; weights, loops and parallel edges play no part.
+    source, sink : vertex, optional
+        By name, or by index where the graph has no names: the number of paths of `node_disjoint_paths`. By default the
+        least number for any two vertices without an arc from the one to the other.
+
+    Returns
+    -------
+    int
+        n - 1 for a graph in which each two vertices are joined.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. Of a graph with a vertex of degree d some n + d²
+    maximum flows, each of at most as many phases as the root of n.
+
+    References
+    ----------
+    A.-H. Esfahanian, "Connectivity algorithms" (2013). S. Even, R. E. Tarjan, "Network flow and testing graph
+    connectivity", SIAM Journal on Computing 4 (1975).
+
+    Examples
+    --------
+    >>> hpg.node_connectivity(hpg.Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4], directed=False))
+    1
+    """
+    graph = as_simple(G)
+    if (source is None) != (sink is None):
+        raise ValueError("source and sink must both be given, or neither")
+    n, arcs = graph.n_vertices, graph.out_csr.to("cpu").without_diagonal().with_data(None)
+    if source is None and n < 2:
+        return 0
+    if source is not None:
+        pairs, least = iter([two_ends(graph, source, sink)]), n
+    else:
+        pairs = _separated(arcs, graph.directed)
+        least = int(min(arcs.degrees.min(), np.bincount(arcs.indices, minlength=n).min()))
+    both, capacity = both_ways(_with_vertices_as_arcs(arcs))
+    for s, t in pairs:
+        if least == 0:
+            break
+        least = min(least, flow_between(both, capacity, s + n, t)[0])
+    return least
+
+
+def _separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
+    """Pairs of vertices without an arc, of which one is divided by a smallest set of vertices that divides any.
+
+    The set either lacks a vertex, and divides it from another, or has it, and divides two of its neighbours.
+    """
+    n = arcs.shape[0]
+    into = kernels("cpu").transpose(arcs) if directed else arcs
+    v = int((arcs.degrees + into.degrees).argmin())
+    after = [set(arcs.indices[arcs.indptr[u] : arcs.indptr[u + 1]].tolist()) for u in range(n)]
+    before = into.indices[into.indptr[v] : into.indptr[v + 1]].tolist()
+    yield from ((v, u) for u in range(n) if u != v and u not in after[v])
+    if directed:
+        yield from ((u, v) for u in range(n) if u != v and v not in after[u])
+    for u in before:
+        yield from ((u, w) for w in after[v] if w not in after[u] and (u != w if directed else u < w))
+
+
+def _with_vertices_as_arcs(arcs: CSR) -> Graph:
+    """Vertex v arrives at v and leaves from n + v."""
+    n, vertex = arcs.shape[0], np.arange(arcs.shape[0])
+    source, target = np.concatenate([arcs.expand_rows() + n, vertex]), np.concatenate([arcs.indices, vertex + n])
+    return Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
+
+
+def _walks(arcs: CSR, net: Any, source: int, sink: int, value: int) -> list[list[int]]:
+    """The paths of a flow of whole numbers; what goes round in a cycle is left out."""
+    along = np.flatnonzero(net > 0)
+    tails, heads = (np.repeat(ends[along], net[along]).tolist() for ends in (arcs.expand_rows(), arcs.indices))
+    ahead: dict[int, list[int]] = {}
+    for u, v in zip(tails, heads, strict=True):
+        ahead.setdefault(u, []).append(v)
+    paths = []
+    for _ in range(value):
+        path = [source]
+        while path[-1] != sink:
+            path.append(ahead[path[-1]].pop())
+        paths.append(without_cycles(path))
+    return paths
