@@ -45,7 +45,7 @@ def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
     of_arcs = np.zeros(arcs.nnz, np.int64)
     with interruptible():
         _group(edges.lower, ends[:-1].copy(), edges.upper)
-        _support(edges.indptr, edges.lower, support)
+        support_of(edges.indptr, edges.lower, support)
         _peel(edges, support, limit - 2, number)
         rows = arcs.indptr, arcs.indices, arcs.indptr[:-1].copy()
         _hand_out(*rows, order.rank, edges.indptr, edges.lower, number, of_arcs)
@@ -82,7 +82,7 @@ def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_
 
 
 @njit(cache=True, nogil=True)
-def _support(indptr, lower, support):
+def support_of(indptr, lower, support):
     """Support of each edge, its number of triangles: neighbours of lower rank are marked by position."""
     n = indptr.size - 1
     mark = np.full(n, -1, np.int64)
