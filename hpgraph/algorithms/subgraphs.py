@@ -1,0 +1,173 @@
+"""Where a small graph, a pattern, occurs in another: subgraph isomorphism and homomorphism, with labels."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.algorithms.vertex_values import vertex_names
+from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.core.device import to_device
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.backend import kernels
+
+_KINDS = "monomorphism", "induced", "homomorphism"
+Kind = Literal["monomorphism", "induced", "homomorphism"]
+# As many as a word has bits.
+_MOST = 64
+
+
+@naming_arguments
+def subgraph_isomorphisms(
+    G: Graph | Any, pattern: Graph | Any, labels: Any = None, *, kind: Kind = "monomorphism", limit: int | None = None
+) -> np.ndarray:
+    """The mappings of a pattern's vertices to those of a graph which take each arc to an arc.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; weights and parallel edges play no part.
+    pattern : Graph or what `hpgraph.as_graph` takes
+        At most 64 vertices. An edge of an undirected pattern is an arc both ways; in an undirected graph arcs of the
+        pattern are edges.
+    labels : (array of length n, array of length of the pattern), optional
+        A label of each vertex of the graph, and of the pattern; vertices map to those of their label.
+    kind : {"monomorphism", "induced", "homomorphism"}
+        Whether other vertices of the graph may be joined by further arcs (NetworkX's subgraph monomorphism); must not
+        (its subgraph isomorphism); or whether vertices of the pattern may even share one of the graph.
+    limit : int, optional
+        The most mappings to look for.
+
+    Returns
+    -------
+    array of shape (k, p)
+        A mapping in each row, the vertex of the graph for each vertex of the pattern: names where the graph has names,
+        else indices; in NumPy. A pattern with symmetries occurs as often as it has symmetries in each place.
+
+    Notes
+    -----
+    Runs on one thread of the CPU, `count_subgraph_isomorphisms` on all; a graph on the GPU is copied to it. Time may
+    rise as the p-th power of n.
+
+    References
+    ----------
+    V. Bonnici et al., "A subgraph isomorphism algorithm and its application to biochemical data", BMC Bioinformatics 14
+    (2013). V. Carletti et al., "Challenging the time complexity of exact subgraph isomorphism for huge and dense graphs
+    with VF3", IEEE TPAMI 40 (2018).
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    >>> path = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
+    >>> hpg.subgraph_isomorphisms(G, path, kind="induced").tolist()
+    [[0, 2, 3], [1, 2, 3], [3, 2, 0], [3, 2, 1]]
+    >>> hpg.subgraph_isomorphisms(G, path, ("aabb", "aab"), limit=1).tolist()
+    [[0, 1, 2]]
+    """
+    from hpgraph.kernels.structure.cpu_subgraphs import list_mappings
+
+    graph, order, rows, steps = _prepared(G, pattern, labels, kind)
+    most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit")
+    if most < 0:
+        raise ValueError(f"limit must not be negative, not {limit}")
+    found = np.empty((0, 0), np.int64) if not len(order) else list_mappings(rows, steps, int(most))
+    by_vertex = np.empty_like(found)
+    by_vertex[:, order] = found
+    return vertex_names(graph, by_vertex[np.lexsort(by_vertex.T[::-1])] if by_vertex.size else by_vertex)
+
+
+@naming_arguments
+def count_subgraph_isomorphisms(
+    G: Graph | Any, pattern: Graph | Any, labels: Any = None, *, kind: Kind = "monomorphism"
+) -> int:
+    """How many mappings `subgraph_isomorphisms` gives, of which the parameters are, in no memory.
+
+    Returns
+    -------
+    int
+        By all threads of the CPU; 0 for a pattern without vertices.
+
+    Examples
+    --------
+    >>> triangle = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False)
+    >>> hpg.count_subgraph_isomorphisms(hpg.datasets.gnp_random_graph(5, 1), triangle)
+    60
+    """
+    from hpgraph.kernels.structure.cpu_subgraphs import count_mappings
+
+    _, order, rows, steps = _prepared(G, pattern, labels, kind)
+    return count_mappings(rows, steps) if len(order) else 0
+
+
+def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any, Any, Any]:
+    """The graph, the order of the pattern's vertices, and both as the search takes them."""
+    from hpgraph.kernels.structure.cpu_subgraphs import rows_of
+
+    if kind not in _KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, not {kind!r}")
+    graph = as_simple(G)
+    arcs, small = graph.out_csr.to("cpu"), as_simple(pattern)
+    p = small.n_vertices
+    if p > _MOST:
+        raise ValueError(f"pattern must have at most {_MOST} vertices, not {p}")
+    P = np.zeros((p, p), bool)
+    wanted = small.out_csr.to("cpu")
+    P[wanted.expand_rows(), wanted.indices] = True
+    P |= P.T & (not graph.directed)
+    loops = np.zeros(graph.n_vertices, bool)
+    loops[arcs.indices[arcs.expand_rows() == arcs.indices]] = True
+    # Where vertices may be shared, an arc may be a loop.
+    out = (arcs if kind == "homomorphism" else arcs.without_diagonal()).with_data(None)
+    into = kernels("cpu").transpose(out) if graph.directed else out
+    order = _order(P)
+    fit = _labelled(labels, graph.n_vertices, p)
+    allowed = np.zeros(graph.n_vertices, np.uint64)
+    looped, P = np.diagonal(P).copy(), P & ~np.eye(p, dtype=bool)
+    for step, i in enumerate(order):
+        may = fit(i) & (loops == looped[i] if kind == "induced" else loops | ~looped[i])
+        # More neighbours are needed than of another kind of mapping, which may share them.
+        for csr, need in ((out, P[i].sum()), (into, P[:, i].sum())):
+            may &= csr.degrees >= (min(need, 1) if kind == "homomorphism" else need)
+        allowed |= may.astype(np.uint64) << np.uint64(step)
+    return graph, order, rows_of(out, into, allowed), _steps(P[np.ix_(order, order)], kind, graph.directed)
+
+
+def _labelled(labels: Any, n: int, p: int) -> Any:
+    """Which vertices of the graph have the label of a vertex of the pattern."""
+    if labels is None:
+        return lambda i: np.ones(n, bool)
+    try:
+        ours, theirs = (np.asarray(list(some) if isinstance(some, str) else to_device(some, "cpu")) for some in labels)
+    except (TypeError, ValueError):
+        raise ValueError("labels must be two arrays, of the graph's vertices and of the pattern's") from None
+    if ours.shape != (n,) or theirs.shape != (p,):
+        raise ValueError(f"labels must have {n} and {p} values, not shapes {ours.shape} and {theirs.shape}")
+    return lambda i: ours == theirs[i]
+
+
+def _order(P: Any) -> Any:
+    """Of the vertices left the one of most neighbours among those before, then of most neighbours that are left."""
+    joined = P | P.T
+    np.fill_diagonal(joined, False)
+    order: list[int] = []
+    left = list(range(len(P)))
+    while left:
+        best = max(left, key=lambda i: (joined[i, order].sum(), joined[i].sum(), -i))
+        order.append(best)
+        left.remove(best)
+    return np.array(order, np.int64)
+
+
+def _steps(P: Any, kind: str, directed: bool) -> Any:
+    from hpgraph.kernels.structure.cpu_subgraphs import Steps
+
+    begin, rows = [0], list[tuple[int, bool, bool]]()
+    for i in range(len(P)):
+        for j in range(i):
+            for outward in (False, True) if directed else (False,):
+                is_arc = bool(P[i, j] if outward else P[j, i])
+                if is_arc or kind == "induced":
+                    rows.append((j, outward, is_arc))
+        begin.append(len(rows))
+    other, outward, is_arc = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    return Steps(np.array(begin), other, outward > 0, is_arc > 0, kind != "homomorphism")
