@@ -1,0 +1,249 @@
+"""Contraction hierarchies: shortest paths in one road network, many times, each in some ten microseconds.
+
+R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
+Transportation Science 46(3), 2012; distances to all vertices by D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck,
+"PHAST: hardware-accelerated shortest path trees", JPDC 73(7), 2013.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.shortest_path import no_path
+from hpgraph.algorithms.vertex_values import named_path, vertex_names, without_cycles
+from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.core.device import to_device
+from hpgraph.core.suggestions import naming_arguments
+
+# Vertices of a path that there is room for at first.
+_ROOM = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class ContractionHierarchy:
+    """Shortest paths in one graph, prepared by `hpgraph.contraction_hierarchy`.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph.
+    vertices : int64 array of shape (n,)
+        Indices from the most important vertex to the least.
+    up, down : tuples of arrays
+        Arcs from and to each vertex, of those before it in `vertices`, by their places there: rows, the other ends,
+        lengths, and the vertex that a shortcut leads over, else -1.
+    """
+
+    graph: Graph
+    vertices: Any
+    up: Any
+    down: Any
+
+    def distance(self, source: Any, target: Any) -> Any:
+        """The length of a shortest path from one vertex to another.
+
+        Parameters
+        ----------
+        source, target : vertex, or sequence or array of m vertices
+            Pairs; one vertex alone is paired with all of the other side.
+
+        Returns
+        -------
+        float64 array of shape (m,), or a float for a single pair
+            In NumPy; inf where there is no path.
+
+        Examples
+        --------
+        >>> H = hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0]))
+        >>> H.distance(0, 2), H.distance([0, 1, 2], 2).tolist()
+        (2.5, [2.5, 1.5, 0.0])
+        """
+        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each
+        from hpgraph.kernels.runtime.cpu.threads import interruptible
+
+        graph = self.graph
+        if graph._is_one(source) and graph._is_one(target):
+            s, t = self._place(source, "source"), self._place(target, "target")
+            return meet(self.up, self.down, self._space(), s, t)[0]
+        ends = (to_device(end, "cpu") for end in graph._pairs(source, target, ("source", "target")))
+        sources, targets = (self._places[end] for end in ends)
+        found = np.empty(len(sources))
+        with interruptible():
+            meet_each(self.up, self.down, self._space(), sources, targets, found)
+        return found
+
+    def path(self, source: Any, target: Any) -> list[Any]:
+        """The vertices of a shortest path from one vertex to another.
+
+        Raises
+        ------
+        NoPathError
+            If there is none.
+
+        Examples
+        --------
+        >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).path(0, 2)
+        [0, 1, 2]
+        """
+        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, path_by
+
+        s, t, space = self._place(source, "source"), self._place(target, "target"), self._space()
+        _, middle = meet(self.up, self.down, space, s, t)
+        if middle < 0:
+            raise no_path(self.graph, int(self.vertices[s]), int(self.vertices[t]))
+        count, room = -1, _ROOM
+        while count < 0:
+            path, stack = np.empty(room, np.int64), np.empty((3, room), np.int64)
+            count = path_by(self.up, self.down, space.before, s, middle, path, stack)
+            room *= 4
+        # Arcs of length 0 may close cycles.
+        return named_path(self.graph, without_cycles(self.vertices[path[:count]].tolist()))
+
+    def distances(self, source: Any) -> Any:
+        """Distances from one vertex to all.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            In NumPy, by vertex; inf where there is no path.
+
+        Examples
+        --------
+        >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).distances(0).tolist()
+        [0.0, 1.0, 2.5]
+        """
+        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import sweep
+
+        found = np.empty(len(self.vertices))
+        sweep(self.up, self.down, self._space(), self._place(source, "source"), found)
+        return by_vertex(found[self._places], self.graph)
+
+    def isochrone(self, source: Any, limit: float) -> Any:
+        """The vertices to which the distance from one is at most a limit.
+
+        Returns
+        -------
+        array of shape (k,)
+            Names where the graph has names, else indices in ascending order, in NumPy.
+
+        Examples
+        --------
+        >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).isochrone(0, 2).tolist()
+        [0, 1]
+        """
+        return vertex_names(self.graph, np.flatnonzero(np.asarray(self.distances(source)) <= limit))
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def __repr__(self) -> str:
+        shortcuts = sum(int((arcs.middle >= 0).sum()) for arcs in (self.up, self.down))
+        return f"<ContractionHierarchy: {len(self):,} vertices, {shortcuts:,} shortcuts>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_spaces", "_place_of")}
+
+    def _place(self, vertex: Any, argument: str) -> int:
+        return int(self._places[self.graph.index_of(vertex, argument)])
+
+    @property
+    def _places(self) -> Any:
+        """The place of each vertex in `vertices`."""
+        held = vars(self).get("_place_of")
+        if held is None:
+            held = np.empty(len(self.vertices), np.int64)
+            held[self.vertices] = np.arange(len(held))
+            vars(self)["_place_of"] = held
+        return held
+
+    def _space(self) -> Any:
+        """Room for queries of this thread."""
+        spaces = vars(self).setdefault("_spaces", threading.local())
+        if not hasattr(spaces, "query"):
+            from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import query_space
+
+            spaces.query = query_space(len(self.vertices), max(len(self.up.head), len(self.down.head)))
+        return spaces.query
+
+
+@naming_arguments
+def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
+    """Prepare a graph for shortest paths between two vertices, many times: road networks above all.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Weights are lengths, not negative; without weights each arc has length 1. An arc of infinite length
+        is none.
+
+    Returns
+    -------
+    ContractionHierarchy
+        Its `distance`, `path`, `distances` and `isochrone` answer.
+
+    Raises
+    ------
+    ValueError
+        When a length is negative or NaN.
+
+    Notes
+    -----
+    Runs on all threads of the CPU, queries on one; a graph on the GPU is copied to it. Vertices are taken out one after
+    the other, with shortcuts for the shortest paths over them: a query then goes upwards alone, from both ends, through
+    some hundred vertices. In road networks there come about as many shortcuts as arcs; in networks without hierarchy,
+    such as those of people, far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` serve better. Sums along
+    shortcuts may differ from those of `hpgraph.sssp` by rounding.
+
+    References
+    ----------
+    R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction
+    hierarchies", Transportation Science 46(3), 2012.
+
+    Examples
+    --------
+    >>> G = hpg.datasets.grid(30, weighted=True)
+    >>> H = hpg.contraction_hierarchy(G)
+    >>> bool(abs(H.distance(0, 899) - hpg.sssp(G, 0).distance[899]) < 1e-9)
+    True
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
+
+    graph = as_simple(G)
+    out = graph.out_csr.to("cpu")
+    if out.data is not None and out.nnz and not out.data.min() >= 0:
+        raise ValueError("the weights of G must be lengths that are neither negative nor NaN")
+    given = [_arcs(csr, Arcs) for csr in (out, graph.in_csr.to("cpu") if graph.directed else out)]
+    order, *sides = contract(*given)
+    n = len(order)
+    place = np.empty(n + 1, given[0].head.dtype)
+    # Of no middle, -1, the last element.
+    place[order], place[n] = np.arange(n)[::-1], -1
+    return ContractionHierarchy(graph, order[::-1].copy(), *(_by_place(blocks, place, Arcs) for blocks in sides))
+
+
+def _arcs(csr: Any, kind: Any) -> Any:
+    """Arcs of finite length, without loops."""
+    length = np.ones(csr.nnz) if csr.data is None else csr.data.astype(np.float64)
+    rows = csr.expand_rows()
+    kept = (rows != csr.indices) & (length < np.inf)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=csr.shape[0]))]).astype(np.int64)
+    head = csr.indices[kept]
+    return kind(indptr, head, length[kept], np.full(len(head), -1, head.dtype))
+
+
+def _by_place(blocks: Any, place: Any, kind: Any) -> Any:
+    """Arcs that were found in blocks, by the places of vertices."""
+    n = len(place) - 1
+    none = np.empty(0, place.dtype)
+    columns = zip((none, none, np.empty(0), none), *blocks, strict=True)
+    rows, head, length, middle = (np.concatenate(parts) for parts in columns)
+    rows = place[rows]
+    order = np.argsort(rows, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
+    return kind(indptr, place[head[order]], length[order], place[middle[order]])

@@ -1,0 +1,240 @@
+"""Contraction hierarchies on the CPU: vertices are taken out in turn, shortcuts keep distances among the others.
+
+R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
+Transportation Science 46(3), 2012. Vertices that no neighbour precedes are taken out together, by all threads (C.
+Vetter, "Parallel time-dependent contraction hierarchies", 2009): searches for a path around one avoid all of them.
+"""
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu import heap
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.semiring.stop import is_stopped
+
+# Arcs of each vertex, by rows: the other end, the length, and the vertex that a shortcut leads over, else -1.
+Arcs = namedtuple("Arcs", "indptr head length middle")
+# Of one local search: distances, inf between searches; vertices with one; a heap.
+_Work = namedtuple("_Work", "distance touched keys heads")
+# Vertices that a search for a path around a vertex settles, to rate the vertex and to take it out; room for its heap.
+_RATE, _CONTRACT, _ROOM = 24, 120, 1 << 14
+_CHUNK = 32
+
+
+def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
+    """The vertices in the order in which they are taken out, and the arcs to those left when each is, and from them.
+
+    Of arcs: blocks of vertices, other ends, lengths and middles.
+    """
+    n = len(out.indptr) - 1
+    level, stale = np.zeros(n, np.int64), np.ones(n, np.bool_)
+    # Equals are taken in random order, which spreads what is taken out at once.
+    chance = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
+    priority, left = chance.copy(), np.arange(n)
+    order, upward, downward = list[Any](), list[Any](), list[Any]()
+    with team() as threads:
+        _rate(out, into, left, level, chance, priority, threads)
+    stale[:] = False
+    while len(left):
+        chosen = left[_select(out, into, left, priority, np.zeros(len(left), np.bool_))]
+        # What was rated before a neighbour went is rated again, and waits if it no longer comes first.
+        again = chosen[stale[chosen]]
+        with team() as threads:
+            _rate(out, into, again, level, chance, priority, threads)
+        stale[again] = False
+        chosen = chosen[_select(out, into, chosen, priority, np.zeros(len(chosen), np.bool_))]
+        if not len(chosen):
+            continue
+        gone = np.zeros(n, np.bool_)
+        gone[chosen] = True
+        shortcuts = _shortcuts_of(out, into, chosen, gone)
+        for arcs, blocks in ((out, upward), (into, downward)):
+            rows, at = _rows_of(arcs, chosen)
+            blocks.append((rows, arcs.head[at], arcs.length[at], arcs.middle[at]))
+            np.maximum.at(level, arcs.head[at], level[rows] + 1)
+            stale[arcs.head[at]] = True
+        order.append(chosen)
+        left = left[~gone[left]]
+        source, target, length, middle = shortcuts
+        out = _rebuilt(out, gone, source, target, length, middle)
+        into = _rebuilt(into, gone, target, source, length, middle)
+    return np.concatenate([np.empty(0, np.int64), *order]), upward, downward
+
+
+def _rows_of(arcs: Arcs, vertices: Any) -> tuple[Any, Any]:
+    """The vertex and the place of each arc of some vertices."""
+    counts = arcs.indptr[vertices + 1] - arcs.indptr[vertices]
+    ends = np.cumsum(counts)
+    at = np.arange(ends[-1]) + np.repeat(arcs.indptr[vertices] - ends + counts, counts)
+    return np.repeat(vertices, counts), at
+
+
+def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any) -> tuple[Any, Any, Any, Any]:
+    pairs = (out.indptr[chosen + 1] - out.indptr[chosen]) * (into.indptr[chosen + 1] - into.indptr[chosen])
+    begin = np.concatenate([[0], np.cumsum(pairs)])
+    ends, length = np.empty((2, begin[-1]), out.head.dtype), np.empty(begin[-1])
+    count = np.zeros(len(chosen), np.int64)
+    with team() as threads:
+        _shortcuts(out, into, chosen, gone, begin, ends, length, count, threads)
+    at = np.arange(count.sum()) + np.repeat(begin[:-1] - np.cumsum(count) + count, count)
+    return ends[0, at], ends[1, at], length[at], np.repeat(chosen, count).astype(out.head.dtype)
+
+
+@part
+def _before(priority, v, u):
+    return priority[v] < priority[u] or (priority[v] == priority[u] and v <= u)
+
+
+@njit(cache=True, nogil=True)
+def _select(out, into, vertices, priority, chosen):
+    """Which of the vertices come before all of their neighbours."""
+    for i in range(vertices.size):
+        v = vertices[i]
+        first = True
+        for arcs in (out, into):
+            for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
+                if not _before(priority, v, arcs.head[at]):
+                    first = False
+                    break
+        chosen[i] = first
+    return chosen
+
+
+@part
+def _search(out, start, without, gone, bound, most, work):
+    """Distances from a vertex up to a bound, around a vertex and all that are gone; returns how many are touched."""
+    size = heap.push(work.keys, work.heads, 0, 0.0, start)
+    work.distance[start], work.touched[0] = 0.0, start
+    touched, settled = 1, 0
+    while size > 0 and settled < most:
+        key, u = work.keys[0], work.heads[0]
+        size = heap.pop(work.keys, work.heads, size)
+        if key > work.distance[u]:
+            continue
+        settled += 1
+        for at in range(out.indptr[u], out.indptr[u + 1]):
+            v = np.int64(out.head[at])
+            there = key + out.length[at]
+            if there < work.distance[v] and there <= bound and v != without and not gone[v]:
+                if size == work.keys.size or touched == work.touched.size:
+                    return touched
+                if work.distance[v] == np.inf:
+                    work.touched[touched] = v
+                    touched += 1
+                work.distance[v] = there
+                size = heap.push(work.keys, work.heads, size, there, v)
+    return touched
+
+
+@part
+def _around(out, into, v, gone, most, work, ends, length, at, keeping):
+    """The shortcuts that are needed without a vertex: how many; written from a place on where they are kept."""
+    furthest, found = 0.0, 0
+    for to in range(out.indptr[v], out.indptr[v + 1]):
+        furthest = max(furthest, out.length[to])
+    for back in range(into.indptr[v], into.indptr[v + 1]):
+        u, here = np.int64(into.head[back]), into.length[back]
+        if out.indptr[v + 1] - out.indptr[v] == 1 and out.head[out.indptr[v]] == u:
+            continue
+        touched = _search(out, u, v, gone, here + furthest, most, work)
+        for to in range(out.indptr[v], out.indptr[v + 1]):
+            w = np.int64(out.head[to])
+            there = here + out.length[to]
+            if w != u and work.distance[w] > there:
+                if keeping:
+                    ends[0, at + found], ends[1, at + found], length[at + found] = u, w, there
+                found += 1
+        for k in range(touched):
+            work.distance[work.touched[k]] = np.inf
+    return found
+
+
+@part
+def _work_for(n):
+    distance = np.full(n, np.inf)
+    return _Work(distance, np.empty(_ROOM, np.int64), np.empty(_ROOM), np.empty(_ROOM, np.int64))
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _rate(out, into, vertices, level, chance, priority, threads):
+    """Priorities: how deep what was taken out beside a vertex is, and how many arcs come for each that goes."""
+    following = np.zeros(1, np.int64)
+    n = level.size
+    for _ in prange(threads):
+        work, gone = _work_for(n), np.zeros(n, np.bool_)
+        ends, length = np.empty((2, 0), out.head.dtype), np.empty(0)
+        while True:
+            chunk = next_task(following, _CHUNK)
+            if chunk >= vertices.size or is_stopped():
+                break
+            for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
+                v = vertices[i]
+                added = _around(out, into, v, gone, _RATE, work, ends, length, 0, False)
+                removed = out.indptr[v + 1] - out.indptr[v] + into.indptr[v + 1] - into.indptr[v]
+                priority[v] = level[v] + 2.0 * added / max(removed, 1) + chance[v]
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _shortcuts(out, into, chosen, gone, begin, ends, length, count, threads):
+    following = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        work = _work_for(gone.size)
+        while True:
+            chunk = next_task(following, _CHUNK)
+            if chunk >= chosen.size or is_stopped():
+                break
+            for i in range(chunk, min(chunk + _CHUNK, chosen.size)):
+                count[i] = _around(out, into, chosen[i], gone, _CONTRACT, work, ends, length, begin[i], True)
+
+
+def _rebuilt(arcs: Arcs, gone: Any, source: Any, target: Any, length: Any, middle: Any) -> Arcs:
+    n = len(gone)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))])
+    order = np.empty(len(source), np.int64)
+    indptr = np.zeros(n + 1, np.int64)
+    room = len(arcs.head) + len(source)
+    made = Arcs(indptr, np.empty(room, arcs.head.dtype), np.empty(room), np.empty(room, arcs.middle.dtype))
+    with interruptible():
+        kept = _merge(arcs, gone, (source, target, length, middle), ends, order, np.full(n, -1, np.int64), made)
+    return Arcs(indptr, *(part[:kept] for part in made[1:]))
+
+
+@njit(cache=True, nogil=True)
+def _merge(arcs, gone, shortcuts, ends, order, place, made):
+    """Rows without vertices that are gone, with shortcuts, the shorter of two arcs; `place`: of each end in a row."""
+    source, target, length, middle = shortcuts
+    following = ends[:-1].copy()
+    for k in range(source.size):
+        order[following[source[k]]] = k
+        following[source[k]] += 1
+    count = 0
+    for v in range(gone.size):
+        begin = count
+        made.indptr[v] = begin
+        if gone[v]:
+            continue
+        for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
+            if not gone[arcs.head[at]]:
+                made.head[count], made.length[count] = arcs.head[at], arcs.length[at]
+                made.middle[count] = arcs.middle[at]
+                place[arcs.head[at]] = count
+                count += 1
+        for k in range(ends[v], ends[v + 1]):
+            shortcut = order[k]
+            to = place[target[shortcut]]
+            if to < begin:
+                to = count
+                place[target[shortcut]] = count
+                count += 1
+            elif made.length[to] <= length[shortcut]:
+                continue
+            made.head[to], made.length[to], made.middle[to] = target[shortcut], length[shortcut], middle[shortcut]
+    made.indptr[gone.size] = count
+    return count
