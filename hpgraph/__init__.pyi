@@ -70,6 +70,8 @@ from hpgraph.algorithms.components import ComponentsResult as ComponentsResult
 from hpgraph.algorithms.components import Condensation as Condensation
 from hpgraph.algorithms.components import condensation as condensation
 from hpgraph.algorithms.components import connected_components as connected_components
+from hpgraph.algorithms.contraction_hierarchy import ContractionHierarchy as ContractionHierarchy
+from hpgraph.algorithms.contraction_hierarchy import contraction_hierarchy as contraction_hierarchy
 from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
@@ -78,6 +80,9 @@ from hpgraph.algorithms.cuts import edge_connectivity as edge_connectivity
 from hpgraph.algorithms.cuts import gomory_hu_tree as gomory_hu_tree
 from hpgraph.algorithms.cuts import minimum_cut as minimum_cut
 from hpgraph.algorithms.cuts import stoer_wagner as stoer_wagner
+from hpgraph.algorithms.disjoint_paths import edge_disjoint_paths as edge_disjoint_paths
+from hpgraph.algorithms.disjoint_paths import node_connectivity as node_connectivity
+from hpgraph.algorithms.disjoint_paths import node_disjoint_paths as node_disjoint_paths
 from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as all_pairs_shortest_path_length
 from hpgraph.algorithms.distance_blocks import distance_histogram as distance_histogram
 from hpgraph.algorithms.distance_blocks import effective_diameter as effective_diameter
@@ -88,6 +93,8 @@ from hpgraph.algorithms.eccentricity import periphery as periphery
 from hpgraph.algorithms.eccentricity import radius as radius
 from hpgraph.algorithms.eigenvector import eigenvector_centrality as eigenvector_centrality
 from hpgraph.algorithms.eigenvector import katz_centrality as katz_centrality
+from hpgraph.algorithms.graphlets import graphlet_counts as graphlet_counts
+from hpgraph.algorithms.graphlets import graphlet_degrees as graphlet_degrees
 from hpgraph.algorithms.group_centralities import group_betweenness_centrality as group_betweenness_centrality
 from hpgraph.algorithms.group_centralities import group_closeness_centrality as group_closeness_centrality
 from hpgraph.algorithms.group_centralities import group_degree_centrality as group_degree_centrality
@@ -112,6 +119,8 @@ from hpgraph.algorithms.landmarks import Landmarks as Landmarks
 from hpgraph.algorithms.landmarks import landmarks as landmarks
 from hpgraph.algorithms.louvain import leiden as leiden
 from hpgraph.algorithms.louvain import louvain as louvain
+from hpgraph.algorithms.matching import max_weight_matching as max_weight_matching
+from hpgraph.algorithms.matching import maximum_bipartite_matching as maximum_bipartite_matching
 from hpgraph.algorithms.maximum_flow import MaximumFlow as MaximumFlow
 from hpgraph.algorithms.maximum_flow import maximum_flow as maximum_flow
 from hpgraph.algorithms.mixing import attribute_assortativity_coefficient as attribute_assortativity_coefficient
@@ -167,6 +176,8 @@ from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResu
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
 from hpgraph.algorithms.stream import Stream as Stream
+from hpgraph.algorithms.subgraphs import count_subgraph_isomorphisms as count_subgraph_isomorphisms
+from hpgraph.algorithms.subgraphs import subgraph_isomorphisms as subgraph_isomorphisms
 from hpgraph.algorithms.temporal_components import reachability_graph as reachability_graph
 from hpgraph.algorithms.temporal_components import temporal_components as temporal_components
 from hpgraph.algorithms.temporal_motifs import ActivityStatistics as ActivityStatistics

@@ -72,6 +72,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "numeric_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "influence_maximization": (U, 2),
     **dict.fromkeys(("sir", "sis"), (U, [0], 0.5, 0.5)),
     **{name: (U, [0, 3]) for name in hpg.__all__ if name.startswith("group_")},
+    **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (D, 0, 3)), "maximum_bipartite_matching": (D,),
+    **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (D, ([0], [1]))),
     "temporal_motifs": (T, 2), "activity_statistics": (T,), "contact_statistics": (T,), "reachability_graph": (T,),
     **{name: (T,) for name in hpg.__all__ if name.startswith("temporal_") and name != "temporal_motifs"},
     **dict.fromkeys(("earliest_arrival", "fastest_duration", "fewest_hops", "latest_departure"), (T,)),

@@ -91,8 +91,11 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("bfs", "sssp"), (0,)), "count_cliques": (3,),
     **dict.fromkeys(("shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths"), (0, 3)),
     **dict.fromkeys(("astar_path", "all_simple_paths", "minimum_cut", "maximum_flow"), (0, 3)),
+    **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (0, 3)),
     "reach": ([0, 3],), "k_hop": ([0, 3], 2), "k_hop_subgraph": ([0], 2), "ego_graph": (0, 3),
-    "landmarks": (4,), "k_truss": (3,), "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
+    "landmarks": (4,), "k_truss": (3,),
+    **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0, 0, 1], [1, 2, 2]),)),
+    "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
     **dict.fromkeys(("modularity", "community_quality", "conductance", "map_equation"), (LABELS,)),
     **dict.fromkeys(("label_spreading", "label_propagation"), ({0: 0, 1: 1},)), "spectral_clustering": (3,),
     "belief_propagation": (np.ones((N, 2)) + np.eye(N, 2), np.array([[2.0, 1.0], [1.0, 2.0]])),
@@ -101,6 +104,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "map_equation", "stoer_wagner", "gomory_hu_tree"}
+UNDIRECTED |= {"max_weight_matching"}
 DIRECTED = {
     "is_dag", "is_directed_acyclic_graph", "topological_sort", "dag_longest_path", "condensation", "reciprocity",
     "dyad_census", "triadic_census",
@@ -135,7 +139,7 @@ def test_as_of_the_simple_graph(name: str, directed: bool) -> None:
     given = rows(acyclic=name in ACYCLIC)
     if name in CONNECTED:
         given += [(v, (v + 1) % N, 9) for v in range(N)]
-    if name == "bipartite_sets":
+    if name in ("bipartite_sets", "maximum_bipartite_matching"):
         given = [(u // 2 * 2, v // 2 * 2 + 1, w) for u, v, w in given]
     how, n = HOW[MEANINGS[name]], N + (name in ACYCLIC)
     for weight in (None, "weight" if name == "dag_longest_path" else True):

@@ -88,6 +88,8 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
             "astar_path",
             "maximum_flow",
             "minimum_cut",
+            "edge_disjoint_paths",
+            "node_disjoint_paths",
         )
     },
     "all_simple_paths": [((_hub, _beside_hub), {"cutoff": 3})],
@@ -123,6 +125,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **{name: [((_TWO, 0.1, 0.5), {})] for name in ("sir", "sis")},
     **{name: [((_TWO,), {})] for name in FUNCTIONS["centralities"].split() if name.startswith("group_")},
     "influence_maximization": [((2,), {})],
+    **{name: [((([0, 1], [1, 2]),), {})] for name in ("subgraph_isomorphisms", "count_subgraph_isomorphisms")},
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }
 PRODUCTS = ("plus_times", "min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")

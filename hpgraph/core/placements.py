@@ -12,7 +12,7 @@ from hpgraph.core.errors import StreamingError
 FUNCTIONS = {
     "searches": (
         "bfs sssp shortest_path shortest_path_length astar_path all_shortest_paths all_simple_paths "
-        "shortest_simple_paths all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
+        "shortest_simple_paths contraction_hierarchy all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
         "ego_graph landmarks distance_histogram effective_diameter eccentricity diameter radius center periphery"
     ),
     "centralities": (
@@ -29,7 +29,8 @@ FUNCTIONS = {
     "structure": (
         "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
         "clustering average_clustering transitivity square_clustering k_truss truss_number "
-        "find_cliques maximum_clique count_cliques biconnected_components bridges articulation_points "
+        "find_cliques maximum_clique count_cliques graphlet_degrees graphlet_counts subgraph_isomorphisms "
+        "count_subgraph_isomorphisms biconnected_components bridges articulation_points "
         "minimum_spanning_forest maximum_spanning_forest is_bipartite bipartite_sets is_dag "
         "is_directed_acyclic_graph topological_sort dag_longest_path"
     ),
@@ -42,8 +43,10 @@ FUNCTIONS = {
         "resource_allocation resource_allocation_index"
     ),
     "sets, flows and walks": (
-        "maximal_independent_set maximal_matching greedy_color maximum_flow minimum_cut stoer_wagner "
-        "gomory_hu_tree edge_connectivity random_walk node2vec_walk sample_neighbors sir sis influence_maximization"
+        "maximal_independent_set maximal_matching maximum_bipartite_matching max_weight_matching greedy_color "
+        "maximum_flow minimum_cut stoer_wagner gomory_hu_tree edge_connectivity node_connectivity "
+        "edge_disjoint_paths node_disjoint_paths random_walk node2vec_walk sample_neighbors "
+        "sir sis influence_maximization"
     ),
     "programs": "run",
 }
