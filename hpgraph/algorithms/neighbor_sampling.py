@@ -5,18 +5,21 @@ A loader makes each batch while the one before it is used.
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, sample_hops
 from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
@@ -47,15 +50,19 @@ class NeighborSample:
         The neighbour drawn, and the vertex that it was drawn for, in the sample's numbers: along them messages flow
         towards the seeds, as PyTorch Geometric has it.
     edge : array of shape (m,)
-        The number of each edge's arc in the order of ``G.edges(both_ways=True)``.
+        The number of each edge's arc in the order of ``G.edges(both_ways=True)``; its row in a TemporalGraph.
     seeds : array of shape (k,)
         The sample's number of each seed given: 0, 1, ..., unless a seed was given twice.
     vertices_of_hop : list of int
         Vertices that are new at each hop, those of the seeds first.
     edges_of_hop : list of int
         Edges drawn at each hop.
-    graph : Graph
+    graph : Graph or TemporalGraph
         Where they were drawn.
+    batch : array of shape (n,), or None
+        Of a disjoint sample, the number of the seed in whose tree each vertex is.
+    features : array of shape (n, ...), or dict of such, or None
+        What `NeighborLoader.attach` fetched for each vertex.
     """
 
     vertex: Array
@@ -64,7 +71,9 @@ class NeighborSample:
     seeds: Any
     vertices_of_hop: list[int]
     edges_of_hop: list[int]
-    graph: Graph = field(repr=False)
+    graph: Any = field(repr=False)
+    batch: Any = None
+    features: Any = None
 
     def __len__(self) -> int:
         return len(self.vertex)
@@ -78,7 +87,8 @@ class NeighborSample:
     @property
     def weight(self) -> Any:
         """The weight of each edge, or None where the graph has none."""
-        return None if self.graph.out_csr.data is None else self.graph.out_csr.data[self.edge]
+        arcs = self.graph.weight if isinstance(self.graph, TemporalGraph) else self.graph.out_csr.data
+        return None if arcs is None else arcs[self.edge]
 
     @property
     def names(self) -> Any:
@@ -95,13 +105,17 @@ class NeighborSample:
 
 @naming_arguments
 def sample_neighbors(
-    G: Graph | Any,
+    G: Graph | TemporalGraph | Any,
     seeds: Any,
     fanouts: Sequence[int] | int,
     *,
     replace: bool = False,
     weight: Any = None,
     incoming: bool = False,
+    disjoint: bool = False,
+    time: Any = None,
+    window: Any = None,
+    strategy: str = "uniform",
     seed: int = 0,
 ) -> NeighborSample:
     """Draw neighbours of some vertices, of those drawn again neighbours, and so on.
@@ -121,6 +135,15 @@ def sample_neighbors(
         NetworkX graph, and "weight" means True elsewhere.
     incoming : bool
         Whether to draw among arcs that reach a vertex rather than among those that leave it.
+    disjoint : bool
+        Whether each seed gets a tree of its own, in which a vertex of another tree occurs once more.
+    time : number or datetime, or array of shape (k,), optional
+        Of a `TemporalGraph`: draw only arcs whose time is not later than that of the seed, however many hops away.
+        Samples are disjoint then.
+    window : number or timedelta, optional
+        Draw only arcs of so long a time before the seed's, too.
+    strategy : {"uniform", "last"}
+        Whether to draw among these arcs alike, or to take the latest of them.
     seed : int
         Another seed, another sample; the same seed gives the same, on every device.
 
@@ -141,20 +164,57 @@ def sample_neighbors(
     <NeighborSample: 5 vertices, 4 edges around 1 seeds, 2 hops>
     >>> sample.vertex.tolist(), sample.edge_index.tolist()
     ([0, 1, 2, 3, 4], [[1, 2, 3, 4], [0, 0, 1, 2]])
+
+    What was known at time 4 of each vertex's latest contact:
+
+    >>> T = hpg.TemporalGraph([(0, 1, 3), (0, 2, 5), (1, 3, 4), (1, 4, 6)])
+    >>> hpg.sample_neighbors(T, [0], [1, 1], time=4, strategy="last").vertex.tolist()
+    [0, 1, 3]
     """
+    how = checked_draws(replace, disjoint, window, strategy, time is not None)
+    if isinstance(G, TemporalGraph):
+        return _of_times(G, seeds, fanouts, weight, bool(incoming), time, how, seed)
+    if time is not None:
+        raise TypeError("time is for a hpgraph.TemporalGraph, whose arcs have times")
     graph, weighted = with_weights(G, weight, parallel="keep")
     hops = fanouts_of(fanouts)
     arcs = graph.in_csr if incoming else graph.out_csr
     starts = to_device(graph.indices_of(seeds, "seeds"), graph.device).astype(np.int64, copy=False)
-    drawn = sampling(graph.device).sample(
-        arcs, chances(graph, arcs, weighted), starts, hops, bool(replace), seed_of(seed, _STREAM)
-    )
-    edge = drawn.place
-    if incoming and graph.directed:
-        edge = graph.numbered_in_csr.data[edge].astype(np.int64, copy=False)
+    sums, chance = chances(graph, arcs, weighted), seed_of(seed, _STREAM)
+    entry = graph.numbered_in_csr.data if incoming and graph.directed else None
+    if disjoint:
+        return _one_relation(graph, Drawable(None, None, arcs, entry, sums), starts, None, hops, how, chance)
+    drawn = sampling(graph.device).sample(arcs, sums, starts, hops, bool(replace), chance)
+    edge = drawn.place if entry is None else entry[drawn.place].astype(np.int64, copy=False)
     return NeighborSample(
         drawn.vertex, drawn.edge_index, edge, drawn.seeds, drawn.vertices_of_hop, drawn.edges_of_hop, graph
     )
+
+
+def _of_times(
+    T: TemporalGraph, seeds: Any, fanouts: Any, weight: Any, incoming: bool, time: Any, how: Draws, seed: int
+) -> NeighborSample:
+    if weight not in (None, False):
+        raise ValueError("weight must be None for a TemporalGraph: its arcs are drawn alike, or the latest of them")
+    starts = to_device(T.indices_of(seeds, "seeds"), T.device).astype(np.int64, copy=False)
+    limits = None if time is None else limits_of(T, time, len(starts))
+    if how.window is not None:
+        how = how._replace(window=T._span(how.window, "window"))
+    chance = seed_of(seed, _STREAM)
+    return _one_relation(T, rows_by_time(T, incoming), starts, limits, fanouts_of(fanouts), how, chance)
+
+
+def _one_relation(
+    graph: Any, arcs: Drawable, starts: Any, limits: Any, hops: list[int], how: Draws, chance: int
+) -> NeighborSample:
+    """A sample over one relation of vertices of one kind, both called None."""
+    times = {} if limits is None else {None: limits}
+    drawn = sample_hops(
+        {None: arcs}, {None: graph.n_vertices}, {None: starts}, times, {None: hops}, how, chance, graph.device
+    )
+    batch = None if drawn.batch is None else drawn.batch[None]
+    parts = (drawn.vertex, drawn.edge_index, drawn.edge, drawn.seeds, drawn.vertices_of_hop, drawn.edges_of_hop)
+    return NeighborSample(*(part[None] for part in parts), graph, batch)
 
 
 def fanouts_of(fanouts: Any) -> list[int]:
@@ -183,7 +243,7 @@ class NeighborLoader:
         Whether to drop a last batch that has fewer seeds.
     prefetch : int
         Batches made ahead by a background thread; 0 makes each on request.
-    replace, weight, incoming
+    replace, weight, incoming, disjoint
         As for `hpgraph.sample_neighbors`.
     seed : int
         Seed of order and draws. Same seed, same sequence; each epoch differs.
@@ -213,6 +273,7 @@ class NeighborLoader:
         replace: bool = False,
         weight: Any = None,
         incoming: bool = False,
+        disjoint: bool = False,
         seed: int = 0,
     ) -> None:
         self.graph, weighted = with_weights(G, weight, parallel="keep")
@@ -225,8 +286,44 @@ class NeighborLoader:
         else:
             self._seeds = to_device(self.graph.indices_of(seeds, "seeds"), self.graph.device)
         self.shuffle, self.drop_last, self.seed = bool(shuffle), bool(drop_last), seed_of(seed)
-        self._how = {"replace": replace, "weight": weighted, "incoming": incoming}
+        self._how = {"replace": replace, "weight": weighted, "incoming": incoming, "disjoint": disjoint}
         self._epoch = 0
+        self._features: Any = None
+
+    def attach(self, features: Any) -> Self:
+        """Have each batch bring the rows of its vertices: they are fetched ahead with it, while the last one is used.
+
+        Parameters
+        ----------
+        features : array of shape (n, ...), or dict of such
+            NumPy arrays, also those mapped from a file (`numpy.memmap`), or CPU tensors, whose memory is read.
+
+        Returns
+        -------
+        NeighborLoader
+            Itself. ``batch.features`` are arrays on the graph's device; ``torch.from_dlpack`` takes their memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> loader = hpg.NeighborLoader(hpg.datasets.grid(5), [2], batch_size=10).attach(np.arange(25.0))
+        >>> all((batch.features == batch.vertex).all() for batch in loader)
+        True
+        """
+        n = self.graph.n_vertices
+        self._features = (
+            {name: _matrix(one, f"features[{name!r}]", n) for name, one in features.items()}
+            if isinstance(features, Mapping) else _matrix(features, "features", n)
+        )  # fmt: skip
+        return self
+
+    def _with_features(self, sample: NeighborSample) -> NeighborSample:
+        vertex, device = to_device(sample.vertex, "cpu"), self.graph.device
+        rows = (
+            {name: to_device(one[vertex], device) for name, one in self._features.items()}
+            if isinstance(self._features, dict) else to_device(self._features[vertex], device)
+        )  # fmt: skip
+        return replace(sample, features=rows)
 
     def __len__(self) -> int:
         whole_batches, left = divmod(len(self._seeds), self.batch_size)
@@ -252,7 +349,18 @@ class NeighborLoader:
         for batch in range(len(self)):
             part = seeds[batch * self.batch_size : (batch + 1) * self.batch_size]
             chance = int(random_bits(self.seed, epoch, batch))
-            yield sample_neighbors(self.graph, id(part), self.fanouts, seed=chance, **self._how)
+            sample = sample_neighbors(self.graph, id(part), self.fanouts, seed=chance, **self._how)
+            yield sample if self._features is None else self._with_features(sample)
+
+
+def _matrix(given: Any, name: str, n: int) -> Any:
+    """A matrix with a row for each vertex, as an array over the same memory."""
+    if not (hasattr(given, "__array__") or hasattr(given, "__dlpack__")) or hasattr(given, "__cuda_array_interface__"):
+        raise TypeError(f"{name} must be a NumPy array or a CPU tensor, not {type(given).__name__}")
+    made = np.asarray(given.detach() if hasattr(given, "detach") else given)
+    if not made.ndim or len(made) != n:
+        raise ValueError(f"{name} must have a row for each of {n} vertices, not shape {made.shape}")
+    return made
 
 
 def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:

@@ -15,11 +15,11 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertices import checked_index
 from hpgraph.core.device import array_module
-from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.suggestions import did_you_mean
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates, merging
-from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric
+from hpgraph.interop.hetero_sampling import HeteroSample, sample_hetero
+from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric, to_geometric
 from hpgraph.scipy_api.matrix import Matrix
 
 Relation = tuple[str, str, str]
@@ -322,27 +322,45 @@ class HeteroGraph:
         kind = xp.repeat(xp.arange(len(self.kinds)), xp.asarray(np.diff(offsets)))
         return HomogeneousGraph(graph, self.kinds, chosen, tuple(offsets.tolist()), kind, codes[numbered.data])
 
+    def sample_neighbors(
+        self, seeds: Mapping[str, Any], fanouts: Any, *, replace: bool = False, incoming: bool = False,
+        disjoint: bool = False, seed: int = 0,
+    ) -> HeteroSample:  # fmt: skip
+        """Draw neighbours of some vertices over all relations, of those drawn again neighbours, and so on.
+
+        Parameters
+        ----------
+        seeds : dict
+            Vertices to begin with, by kind: names, or indices.
+        fanouts : sequence of int, int, or dict of such
+            How many arcs of a relation to draw for each vertex at each hop, -1 for all; a dict names the relations that
+            are followed, with as many hops each.
+        replace, disjoint, seed
+            As for `hpgraph.sample_neighbors`.
+        incoming : bool
+            Whether to draw for the vertices that relations lead to, among their sources.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> H = hpg.HeteroGraph({
+        ...     ("author", "writes", "paper"): [(0, 0), (1, 0), (1, 1)], ("paper", "cites", "paper"): [(1, 0)],
+        ... })
+        >>> sample = H.sample_neighbors({"paper": [0]}, [-1, -1], incoming=True)
+        >>> sample
+        <HeteroSample: 2 author, 2 paper; 4 edges of 2 relations>
+        >>> sample.edge_index["author", "writes", "paper"].tolist()
+        [[0, 1, 1], [0, 0, 1]]
+        """
+        return sample_hetero(self, seeds, fanouts, replace, incoming, disjoint, seed)
+
     def to_pyg(self) -> Any:
         """A HeteroData of PyTorch Geometric: ``edge_index`` and, of relations with weights, ``edge_weight``.
 
         Names of vertices are left out: vertex i of a kind is the one of ``H.names(kind)[i]``. Tensors lie on the
         device of the matrices. Without torch_geometric a MissingExtraError is raised.
         """
-        try:
-            import torch
-            from torch_geometric.data import HeteroData  # type: ignore[import-not-found]
-        except ImportError as error:
-            raise MissingExtraError(error.name or "torch_geometric", "torch", "HeteroGraph.to_pyg") from None
-        data = HeteroData()
-        for kind in self.kinds:
-            data[kind].num_nodes = self._counts[kind]
-        for relation, matrix in self._matrices.items():
-            csr, xp = matrix.csr, array_module(matrix.device)
-            ends = xp.stack([csr.expand_rows(), csr.indices]).astype(np.int64, copy=False)
-            data[relation].edge_index = torch.from_dlpack(ends)
-            if csr.data is not None:
-                data[relation].edge_weight = torch.from_dlpack(csr.data.copy())
-        return data
+        return to_geometric(self)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self._counts.items())

@@ -8,7 +8,8 @@ import numpy as np
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names, as_names
-from hpgraph.core.device import native, to_device
+from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.errors import MissingExtraError
 from hpgraph.core.number import whole
 from hpgraph.interop.given_edges import edges_given
 from hpgraph.interop.vertex_ids import numbered_ends
@@ -111,3 +112,23 @@ def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], A
 def _array(tensor: Any) -> Any:
     # One on the GPU stays there.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
+
+
+def to_geometric(H: Any) -> Any:
+    """The HeteroData of a HeteroGraph."""
+    try:
+        import torch
+        from torch_geometric.data import HeteroData  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise MissingExtraError(error.name or "torch_geometric", "torch", "HeteroGraph.to_pyg") from None
+    data = HeteroData()
+    for kind in H.kinds:
+        data[kind].num_nodes = H.n_vertices(kind)
+    for relation in H:
+        matrix = H[relation]
+        csr, xp = matrix.csr, array_module(matrix.device)
+        ends = xp.stack([csr.expand_rows(), csr.indices]).astype(np.int64, copy=False)
+        data[relation].edge_index = torch.from_dlpack(ends)
+        if csr.data is not None:
+            data[relation].edge_weight = torch.from_dlpack(csr.data.copy())
+    return data

@@ -53,8 +53,8 @@ class Adjacency:
         ----------
         A : Adjacency, hpgraph.Graph, hpgraph.Matrix, sparse tensor, or integer tensor of shape (2, nnz)
             A tensor in PyTorch's CSR layout, whose memory is shared, or COO layout; an edge index, as PyTorch
-            Geometric's: rows, then columns, parallel edges kept; its ``SparseTensor``; a graph of DGL. A graph has the
-            arc from i to j at [i, j].
+            Geometric's or its ``EdgeIndex``: rows, then columns, parallel edges kept; its ``SparseTensor``; a graph of
+            DGL. A graph has the arc from i to j at [i, j].
         values : tensor of shape (nnz,) or (nnz, heads), optional
             For the entries of A, in the order of A; by default those of A.
         shape : (int, int), optional
@@ -84,7 +84,10 @@ class Adjacency:
             made = A.coalesce()
             return cls.of(made.indices(), made.values() if values is None else values, shape=made.shape)
         if isinstance(A, Tensor) and not A.is_floating_point() and A.ndim == 2 and len(A) == 2:
-            return cls._of_edges(A, values, shape)
+            if shape is None and hasattr(A, "sparse_size"):
+                sizes = A.sparse_size()
+                shape = None if None in sizes else sizes
+            return cls._of_edges(A.as_subclass(Tensor), values, shape)
         raise TypeError(
             "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or integers of shape (2, nnz), "
             f"not {type(A).__name__}" + (f" of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else "")

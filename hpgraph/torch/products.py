@@ -17,7 +17,7 @@ from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.structure import Structure, stream_of, tensor
 
 # What is computed in float32 and given back in its own type: sums of many halves lose all digits.
-_HALVES = (torch.float16, torch.bfloat16)
+HALVES = (torch.float16, torch.bfloat16)
 
 
 def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
@@ -211,6 +211,6 @@ def _checked(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | No
         raise ValueError(f"{name} must have {A.shape[side]} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")
     if values is not None and values.dtype != X.dtype:
         raise TypeError(f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}")
-    if X.dtype in _HALVES:
+    if X.dtype in HALVES:
         return None if values is None else values.float(), X.float()
     return values, X

@@ -31,6 +31,7 @@ class Structure:
     def __init__(self, csr: CSR) -> None:
         self.csr = csr.pattern
         self.number = next(_NUMBERS)
+        self._numbered: dict[str, CSR] = {}
         _ALIVE[self.number] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -41,6 +42,22 @@ class Structure:
         places = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
         both = kernels(self.csr.device).transpose(self.csr.with_data(places, copy=False))
         return both.pattern, both.data
+
+    def numbered(self, over: str) -> CSR:
+        """A matrix whose values are the numbers of entries, by rows of "target", of "source", or with one an "edge"."""
+        if over not in self._numbered:
+            self._numbered[over] = self._made_numbered(over)
+        return self._numbered[over]
+
+    def _made_numbered(self, over: str) -> CSR:
+        if over == "source":
+            pattern, places = self._turned
+            return pattern.with_data(places, copy=False)
+        numbers = array_module(self.csr.device).arange(self.csr.nnz + 1, dtype=np.int64)
+        if over == "target":
+            return self.csr.with_data(numbers[:-1], copy=False)
+        shape = self.csr.nnz, self.csr.shape[1]
+        return CSR(shape, numbers, self.csr.indices, numbers[:-1], validate=False)
 
     def matrix(self, turned: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""
@@ -59,6 +76,11 @@ class Structure:
     def column(self) -> Tensor:
         """The column of each entry: int64 tensor of shape (nnz,)."""
         return tensor(self.csr.indices.astype(np.int64))
+
+    @functools.cached_property
+    def keys(self) -> Tensor:
+        """Row times columns plus column of each entry, ascending: int64 tensor of shape (nnz,)."""
+        return (self.row * self.csr.shape[1] + self.column).sort().values
 
     @functools.cached_property
     def degree(self) -> Tensor:

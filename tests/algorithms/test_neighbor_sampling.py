@@ -215,6 +215,20 @@ class TestLoader:
         assert batch.edges_of_hop == [6]
         assert repr(loader) == f"<NeighborLoader: 1 batches of 2 seeds, fanouts 3, {device}>"
 
+    @pytest.mark.parametrize("prefetch", [0, 2])
+    def test_attached_features(self, graph: hpg.Graph, prefetch: int, tmp_path: Any, device: str) -> None:
+        stored = np.memmap(tmp_path / "x", np.float32, "w+", shape=(100, 3))
+        stored[:] = np.arange(300).reshape(100, 3)
+        mapped = np.memmap(tmp_path / "x", np.float32, "r", shape=(100, 3))
+        loader = hpg.NeighborLoader(graph.to(device), [2, 2], batch_size=30, prefetch=prefetch)
+        for batch in loader.attach(mapped):
+            assert (host(batch.features) == stored[host(batch.vertex)]).all()
+        for batch in loader.attach({"x": mapped, "y": np.arange(100)}):
+            assert (host(batch.features["y"]) == host(batch.vertex)).all() and batch.features["x"].dtype == np.float32
+        for wrong, error in ((np.zeros(3), ValueError), ([1] * 100, TypeError), ({"x": np.float32(2)}, ValueError)):
+            with pytest.raises(error, match="features"):
+                loader.attach(wrong)
+
     def test_makes_ahead_and_stops(self, graph: hpg.Graph) -> None:
         before = threading.active_count()
         batches = iter(hpg.NeighborLoader(graph, 3, batch_size=10))

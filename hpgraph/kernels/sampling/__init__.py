@@ -54,6 +54,18 @@ class Sampling(Protocol):
     def walks(self, arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
         """Vertices of walks, a row each; -1 after the end of a walk that cannot continue."""
 
+    def draw(
+        self, arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int
+    ) -> tuple[Any, Any]:
+        """Entries drawn from the rows of distinct vertices, at most `fanout` of each or, for -1, all.
+
+        Returns the number of the vertex that each was drawn for, ascending, and the entry. ``arcs`` may have fewer
+        offsets than its shape has rows: they are read for the vertices alone.
+        """
+
+    # Numbers for vertices, in the order in which they are first met: `number(found)`, and `vertices` by number.
+    Numbering: Any
+
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
         """Entries drawn from the rows of seeds, then from those of the drawn vertices: a hop for each of `fanouts`."""
 

@@ -20,7 +20,7 @@ from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_walks import walks
 from hpgraph.semiring.stop import is_stopped
 
-__all__ = ["attachments", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = ["Numbering", "attachments", "draw", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
 # Vertices that a thread takes at a time, and prefetch distance of their rows.
 CHUNK, AHEAD = 64, 8
@@ -71,7 +71,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
 
 
 def draw(
-    arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int
+    arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int = 0
 ) -> tuple[Any, Any]:
     """Draw `fanout` entries from each vertex's row, or as many as there are; -1: all. Owners, ascending, and places."""
     there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]

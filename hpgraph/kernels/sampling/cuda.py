@@ -12,7 +12,7 @@ from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
 from hpgraph.kernels.sampling.draws import attachments, rows_of_pairs, sorted_draws
 
-__all__ = ["attachments", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = ["Numbering", "attachments", "draw", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
 SUMS = KernelSet("draws.cuh", "sums of weights", {"<{Weight}>": "add_up"}, prologue=PROLOGUE)
@@ -42,3 +42,32 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
     sizes = np.int64(count), np.int64(length), word(seed)
     WALKS.of(**types).each("walk", count, arcs.indptr, arcs.indices, running, starts, *sizes, *chances, found)
     return found
+
+
+def draw(arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.cpu.draw` on the GPU: a sample of one hop."""
+    found = sample(arcs, sums, vertices, [fanout], replace, seed)
+    return found.edge_index[1], found.place
+
+
+class Numbering:
+    """`hpgraph.kernels.sampling.cpu.Numbering` on the GPU, by sorting."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.vertices = cupy.empty(0, np.int64)
+
+    def number(self, found: Any) -> Any:
+        """The numbers of vertices; new ones are numbered in the order given."""
+        import cupy
+
+        known = len(self.vertices)
+        distinct, first, which = cupy.unique(
+            cupy.concatenate((self.vertices, found)), return_index=True, return_inverse=True
+        )
+        order = cupy.argsort(first)
+        numbers = cupy.empty(len(order), np.int64)
+        numbers[order] = cupy.arange(len(order))
+        self.vertices = distinct[order]
+        return numbers[which[known:]]

@@ -1,0 +1,42 @@
+"""The arcs of a temporal graph as samples draw from them: by rows, each in the order of time."""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.hop_sampling import Drawable, checked_times
+from hpgraph.containers.adjacency import with_reverses
+from hpgraph.containers.temporal import TemporalGraph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.formats import CSR
+
+_MADE: weakref.WeakKeyDictionary[TemporalGraph, dict[bool, Drawable]] = weakref.WeakKeyDictionary()
+
+
+def rows_by_time(T: TemporalGraph, incoming: bool) -> Drawable:
+    """The arcs that leave each vertex, or that reach it, numbered by their rows in `T`; made once."""
+    made = _MADE.setdefault(T, {})
+    if incoming not in made:
+        xp, n = array_module(T.device), T.n_vertices
+        ends, number = [T.source, T.target], xp.arange(T.n_edges)
+        if not T.directed:
+            *ends, number = with_reverses(*ends, number)
+        row, column = ends[::-1] if incoming else ends
+        csr = CSR.from_coo(row, column, number, (n, n), duplicates="keep")
+        made[incoming] = Drawable.of_times(None, None, csr.pattern, csr.data, T._time[csr.data])
+    return made[incoming]
+
+
+def limits_of(T: TemporalGraph, time: Any, count: int) -> Any:
+    """The time of each seed as a number of the graph's own unit; one between two of them is rounded down."""
+    if T._unit is None:
+        return checked_times(time, count, T.device)
+    if np.ndim(time) == 0:
+        return checked_times(np.int64(T._moment(time, "time", up=False)), count, T.device)
+    given = np.asarray(time)
+    if given.dtype.kind != "M":
+        raise TypeError(f"time must be datetimes, as the times of the graph are, not of type {given.dtype}")
+    if np.isnat(given).any():
+        raise ValueError("time must not be NaT")
+    return checked_times(to_device(given.astype(T._unit).view(np.int64), T.device), count, T.device)
