@@ -213,8 +213,10 @@ def _one_relation(
         {None: arcs}, {None: graph.n_vertices}, {None: starts}, times, {None: hops}, how, chance, graph.device
     )
     batch = None if drawn.batch is None else drawn.batch[None]
-    parts = (drawn.vertex, drawn.edge_index, drawn.edge, drawn.seeds, drawn.vertices_of_hop, drawn.edges_of_hop)
-    return NeighborSample(*(part[None] for part in parts), graph, batch)
+    return NeighborSample(
+        drawn.vertex[None], drawn.edge_index[None], drawn.edge[None], drawn.seeds[None], drawn.vertices_of_hop[None],
+        drawn.edges_of_hop[None], graph, batch,
+    )  # fmt: skip
 
 
 def fanouts_of(fanouts: Any) -> list[int]:
@@ -286,7 +288,7 @@ class NeighborLoader:
         else:
             self._seeds = to_device(self.graph.indices_of(seeds, "seeds"), self.graph.device)
         self.shuffle, self.drop_last, self.seed = bool(shuffle), bool(drop_last), seed_of(seed)
-        self._how = {"replace": replace, "weight": weighted, "incoming": incoming, "disjoint": disjoint}
+        self._how: dict[str, Any] = {"replace": replace, "weight": weighted, "incoming": incoming, "disjoint": disjoint}
         self._epoch = 0
         self._features: Any = None
 

@@ -19,10 +19,10 @@ def rows_by_time(T: TemporalGraph, incoming: bool) -> Drawable:
     made = _MADE.setdefault(T, {})
     if incoming not in made:
         xp, n = array_module(T.device), T.n_vertices
-        ends, number = [T.source, T.target], xp.arange(T.n_edges)
+        source, target, number = T.source, T.target, xp.arange(T.n_edges)
         if not T.directed:
-            *ends, number = with_reverses(*ends, number)
-        row, column = ends[::-1] if incoming else ends
+            source, target, number = with_reverses(source, target, number)
+        row, column = (target, source) if incoming else (source, target)
         csr = CSR.from_coo(row, column, number, (n, n), duplicates="keep")
         made[incoming] = Drawable.of_times(None, None, csr.pattern, csr.data, T._time[csr.data])
     return made[incoming]

@@ -118,7 +118,7 @@ def to_geometric(H: Any) -> Any:
     """The HeteroData of a HeteroGraph."""
     try:
         import torch
-        from torch_geometric.data import HeteroData  # type: ignore[import-not-found]
+        from torch_geometric.data import HeteroData
     except ImportError as error:
         raise MissingExtraError(error.name or "torch_geometric", "torch", "HeteroGraph.to_pyg") from None
     data = HeteroData()

@@ -14,13 +14,14 @@ except ImportError:
 
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.conversions import from_data, from_dgl, to_data, to_dgl, to_edge_index
+from hpgraph.torch.messages import gather_scatter
 from hpgraph.torch.negatives import negative_edges
 from hpgraph.torch.neighbor_sampler import NeighborSampler
 from hpgraph.torch.products import sddmm, spmm, spspmm
 from hpgraph.torch.segments import edge_softmax, segment_max, segment_mean, segment_min, segment_sum
 
 __all__ = [
-    "Adjacency", "NeighborSampler", "edge_softmax", "from_data", "from_dgl", "negative_edges",
+    "Adjacency", "NeighborSampler", "edge_softmax", "from_data", "from_dgl", "gather_scatter", "negative_edges",
     "sddmm", "segment_max", "segment_mean", "segment_min", "segment_sum", "spmm", "spspmm", "to_data", "to_dgl",
     "to_edge_index",
 ]  # fmt: skip

@@ -74,7 +74,7 @@ def to_data(G: Any) -> Any:
     if isinstance(G, HeteroGraph):
         return G.to_pyg()
     try:
-        from torch_geometric.data import Data  # type: ignore[import-not-found]
+        from torch_geometric.data import Data
     except ImportError as error:
         raise MissingExtraError(error.name or "torch_geometric", "torch", "hpgraph.torch.to_data") from None
     graph, index = _index_of(G)
@@ -115,7 +115,7 @@ def from_dgl(g: Any, *, weight: str | None = None, directed: bool = True) -> Gra
 def to_dgl(G: Any) -> Any:
     """The graph of DGL, of which weights are ``edata["weight"]``."""
     try:
-        import dgl  # type: ignore[import-not-found]
+        import dgl
     except ImportError as error:
         raise MissingExtraError(error.name or "dgl", "torch", "hpgraph.torch.to_dgl") from None
     graph, (source, target) = _index_of(G)

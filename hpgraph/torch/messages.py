@@ -1,0 +1,255 @@
+"""Messages along the entries of a sparse matrix, written as Python functions and compiled, with their derivatives.
+
+A program is an expression of operands that columns, entries and rows of the matrix have, summed over the entries of
+each row, of each column, or of none. Its derivative by an operand is another program, summed over what the operand
+belongs to: so there are derivatives of any order.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hpgraph.core.errors import DeviceError
+from hpgraph.kernels.backend import kernels
+from hpgraph.semiring import get_monoid
+from hpgraph.semiring.function import TypedFunction
+from hpgraph.torch.adjacency import Adjacency
+from hpgraph.torch.expressions import Expression, apply, derivative, text, traced, variable
+from hpgraph.torch.products import HALVES
+from hpgraph.torch.structure import Structure, array, structure
+
+# Columns whose sum over the columns of each entry is taken at a time: memory for so many numbers an entry.
+COLUMNS = 8
+# By what is summed over, how a kernel's arguments u (a column), w (an entry) and v (a row) are those of operands.
+_PLACES = {
+    "target": {"source": "u", "edge": "w", "target": "v"}, "source": {"source": "v", "edge": "w", "target": "u"},
+    "edge": {"source": "u", "edge": "v", "target": "state[-1][v]"},
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class Program:
+    """A message: of which kind each operand is, for what messages are reduced, and how."""
+
+    expression: Expression
+    kinds: tuple[str, ...]
+    over: str
+    summed: bool
+    add: str = "plus"
+
+    def __post_init__(self) -> None:
+        places = _PLACES[self.over]
+        variables = [f"state[{i}][{places[kind]}]" for i, kind in enumerate(self.kinds)]
+        self.body, self.constants = text(self.expression, variables)
+        self.number = len(PROGRAMS)
+        self._by: dict[tuple[int, bool], Program | None] = {}
+
+    @functools.cache  # noqa: B019  programs are kept for good: operators know them by number
+    def compiled(self, dtype: np.dtype[Any]) -> TypedFunction:
+        """The message as kernels take it."""
+        names = {f"c{i}": dtype.type(value) for i, value in enumerate(self.constants)}
+        lines = self.body.replace("\n", "\n    ")
+        exec(f"def message(state, u, w, v):\n    {lines}\n", names := {"np": np, **names})
+        return TypedFunction(names["message"], "message", (dtype, self.over))
+
+    def by(self, operand: int, one_dimension: bool, width: int) -> Program | None:
+        """The program of the gradient to an operand, of which the last operand is the gradient of the result."""
+        summed = one_dimension and width > 0
+        if (operand, summed) not in self._by:
+            made = apply("multiply", variable(len(self.kinds)), derivative(self.expression, operand))
+            none = made.operator == "constant"
+            self._by[operand, summed] = (
+                None if none else program(made, (*self.kinds, self.over), self.kinds[operand], summed)
+            )
+        return self._by[operand, summed]
+
+
+PROGRAMS: list[Program] = []
+_KNOWN: dict[Any, Program] = {}
+
+
+def program(expression: Expression, kinds: tuple[str, ...], over: str, summed: bool, add: str = "plus") -> Program:
+    """The program of an expression: the same one for the same text."""
+    made = Program(expression, kinds, over, summed, add)
+    key = made.body, tuple(made.constants), kinds, over, summed, add
+    if key not in _KNOWN:
+        _KNOWN[key] = made
+        PROGRAMS.append(made)
+    return _KNOWN[key]
+
+
+def _width(operands: Sequence[Tensor]) -> int:
+    """Columns of the messages; 0 if each is one number."""
+    return max((one.shape[1] for one in operands if one.ndim == 2), default=0)
+
+
+def _shape(places: Structure, made: Program, operands: Sequence[Tensor]) -> tuple[int, ...]:
+    rows, columns = places.csr.shape
+    size, width = {"target": rows, "source": columns, "edge": places.csr.nnz}[made.over], _width(operands)
+    return (size,) if made.summed or not width else (size, width)
+
+
+@torch.library.custom_op("hpgraph::messages", mutates_args=())
+def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
+    """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
+    made, where = PROGRAMS[number], structure(places)
+    if any(one.is_cuda for one in operands):
+        raise DeviceError("gather_scatter compiles messages for the CPU alone: move its operands there, or use spmm")
+    shape, width = _shape(where, made, operands), _width(operands)
+    out = operands[0].new_empty(shape)
+    if not out.numel():
+        return out
+    state = [array(one) for one in operands]
+    step = COLUMNS if made.summed and made.over == "edge" else max(width, 1)
+    if made.summed:
+        out.zero_()
+    for begin in range(0, max(width, 1), step):
+        part = tuple(np.ascontiguousarray(one[:, begin : begin + step]) if one.ndim == 2 else one for one in state)
+        found = np.empty((shape[0], min(step, max(width, 1) - begin)), state[0].dtype)
+        _reduce(where, made, part, found)
+        if made.summed:
+            out += torch.from_numpy(found.sum(1))
+        else:
+            out.copy_(torch.from_numpy(found).reshape(shape))
+    return out
+
+
+def _reduce(where: Structure, made: Program, state: tuple[Any, ...], out: Any) -> None:
+    rows = where.numbered(made.over)
+    if made.over == "edge":
+        state = (*state, array(where.row))
+    kernels("cpu").pull_dense(rows, made.compiled(out.dtype), get_monoid(made.add), state, out)
+    if made.add != "plus":
+        out[rows.degrees == 0] = 0
+
+
+@messages.register_fake
+def _(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
+    return operands[0].new_empty(_shape(structure(places), PROGRAMS[number], operands))
+
+
+def _saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    places, ctx.number, operands = inputs
+    ctx.places = structure(places)
+    ctx.save_for_backward(*operands)
+
+
+def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    operands, made = ctx.saved_tensors, PROGRAMS[ctx.number]
+    width, found = _width(operands), list[Tensor | None]()
+    for at, one in enumerate(operands):
+        by = made.by(at, one.ndim == 1, width) if ctx.needs_input_grad[2][at] else None
+        given = [*operands, gradient.contiguous()]
+        found.append(None if by is None else messages(ctx.places.number, by.number, given))
+    return None, None, found
+
+
+messages.register_autograd(_back, setup_context=_saves)
+
+
+def gather_scatter(
+    A: Any, message: Callable[..., Any], *, source: Any = None, edge: Any = None, target: Any = None,
+    reduce: str = "sum",
+) -> Tensor:  # fmt: skip
+    """Messages along the entries of a sparse matrix, by a Python function, reduced by rows. Runs on the CPU.
+
+    Parameters
+    ----------
+    A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
+    message : function of (source, edge, target)
+        The message of one entry, and column of the operands, from numbers: with operators, branches, NumPy's functions
+        as ``numpy.exp`` and loops of a fixed number of rounds. It is compiled; its derivatives are found from it.
+    source, edge, target : tensor or dict of tensors, optional
+        What the column, the entry and the row of each entry have: of shape (m, ...), (nnz, ...) in the order of A, and
+        (n, ...); of one type, and of one shape but for the first dimension, or without others. Of a dict, the function
+        reads attributes: ``source.x``. For `edge` by default the values of A.
+    reduce : {"sum", "mean", "max", "min"}
+        A row without entries gets 0. Entries that attain an extreme share its gradient.
+
+    Returns
+    -------
+    tensor of shape (n, ...)
+
+    Notes
+    -----
+    No message is stored, but one number an entry for gradients to what entries have. Derivatives of any order exist;
+    where a function has none, as at a branch, they are those of one side. A new message is compiled in some seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> import hpgraph.torch
+    >>> A, X = torch.tensor([[0, 0, 1], [1, 2, 0]]), torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    >>> found = hpgraph.torch.gather_scatter(
+    ...     A, lambda source, edge, target: (source - target) ** 2, source=X, target=X)
+    >>> found.tolist(), torch.autograd.grad(found.sum(), X)[0].tolist()
+    ([10.0, 1.0, 0.0], [-10.0, 4.0, 6.0])
+    """
+    A = Adjacency.of(A)
+    if reduce not in ("sum", "mean", "max", "min"):
+        raise ValueError(f"reduce must be 'sum', 'mean', 'max' or 'min', not {reduce!r}")
+    sizes = {"source": A.shape[1], "edge": A.nnz, "target": A.shape[0]}
+    kinds, operands, arguments = list[str](), list[Tensor](), list[Any]()
+    for kind, given in (("source", source), ("edge", A.values if edge is None else edge), ("target", target)):
+        named = given if isinstance(given, Mapping) else {} if given is None else {None: given}
+        symbols = {name: variable(len(operands) + at) for at, name in enumerate(named)}
+        arguments.append(symbols.get(None) if None in symbols else SimpleNamespace(**symbols) if symbols else None)
+        operands += [_checked(one, f"{kind}{'' if name is None else f'[{name!r}]'}", sizes[kind], A)
+                     for name, one in named.items()]  # fmt: skip
+        kinds += [kind] * len(named)
+    if not operands:
+        raise ValueError("give source=, edge= or target=: a message is a function of what they have")
+    shape = _common(operands)
+    given_type, flat = operands[0].dtype, [one.reshape(len(one), -1) if one.ndim > 1 else one for one in operands]
+    flat = [one.float() if one.dtype in HALVES else one for one in flat]
+    expression = traced(message, *arguments)
+    number = A.places.number
+    if reduce in ("sum", "mean"):
+        found = messages(number, program(expression, tuple(kinds), "target", False).number, flat)
+        if reduce == "mean":
+            found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (found.ndim - 1))
+    else:
+        found = _extreme(number, expression, tuple(kinds), flat, reduce)
+    return found.reshape(A.shape[0], *shape).to(given_type)
+
+
+def _extreme(
+    number: int, expression: Expression, kinds: tuple[str, ...], operands: list[Tensor], reduce: str
+) -> Tensor:
+    """The extreme message of each row; its derivative is the mean of those of the entries that attain it."""
+    plain = [one.detach() for one in operands]
+    most = messages(number, program(expression, kinds, "target", False, reduce).number, plain)
+    attains = apply("equal", expression, variable(len(kinds)))
+    kinds = (*kinds, "target")
+    ties = messages(number, program(apply("where", attains, 1.0, 0.0), kinds, "target", False).number, [*plain, most])
+    chosen = program(apply("where", attains, expression, 0.0), kinds, "target", False)
+    mean = messages(number, chosen.number, [*operands, most]) / ties.clamp(min=1)
+    return most + (mean - mean.detach())
+
+
+def _checked(one: Any, name: str, size: int, A: Adjacency) -> Tensor:
+    if not isinstance(one, Tensor) or one.layout != torch.strided or not one.is_floating_point():
+        raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(one, 'dtype', type(one).__name__)}")
+    if one.device != A.places.row.device:
+        raise ValueError(f"{name} and A must be on one device, not {one.device} and {A.places.row.device}")
+    if not one.ndim or len(one) != size:
+        raise ValueError(f"{name} must have {size} rows for A of shape {A.shape}, not shape {tuple(one.shape)}")
+    return one
+
+
+def _common(operands: list[Tensor]) -> tuple[int, ...]:
+    """The shape of a row of the operands."""
+    shapes, types = {tuple(one.shape[1:]) for one in operands} - {()}, {one.dtype for one in operands}
+    if len(types) > 1:
+        raise TypeError(f"operands must have one type, not {', '.join(sorted(map(str, types)))}")
+    if len(shapes) > 1:
+        raise ValueError(f"rows of operands must have one shape, or be numbers, not {sorted(shapes)}")
+    return shapes.pop() if shapes else ()
