@@ -212,6 +212,18 @@ def test_columns_of_batches_in_each_form() -> None:
     assert shared.out_csr.indices is G.out_csr.indices and plain(shared.edge_column("year")) == [9, 2]
 
 
+def test_an_update_leaves_what_is_iterated_over_alone() -> None:
+    S = hpg.Stream(hpg.from_edges([("a", "b"), ("b", "c")], columns={"year": [1, 2]}))
+    seen = []
+    for vertex in S.graph:
+        S.update(insert=[(vertex, f"{vertex}{vertex}")])
+        seen.append(vertex)
+    for source, target, _ in S.graph.edge_blocks(names=True):
+        S.update(delete=list(zip(source, target, strict=True)))
+        assert source.tolist() == ["a", "a", "b", "b", "c"] and target.tolist() == ["b", "aa", "c", "bb", "cc"]
+    assert seen == ["a", "b", "c"] and len(S.graph) == 6 and S.graph.n_edges == 0
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

@@ -1,6 +1,7 @@
 """Columns of edges and of vertices against pandas: rows that are kept, parts, programs, files, other libraries."""
 
 import pickle
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -370,7 +371,7 @@ def test_damaged_columns_of_hpg_are_refused_and_files_without_are_as_before(tmp_
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [object(), 1]}), TypeError, "not objects"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": ["x", 1]}), TypeError, "not objects"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [1j, 2]}), TypeError, "'a'"),
-        (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": np.zeros(2, "M8[s]")}), TypeError, "astype"),
+        (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": np.zeros(2, "m8[s]")}), TypeError, "astype"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [[1], [2]]}), ValueError, "one-dimensional"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns=["a"]), TypeError, "give a dict"),
         (lambda: hpg.from_edges([(0, 1)], columns=True), TypeError, "give a dict"),
@@ -501,3 +502,72 @@ def test_bad_functions_of_vertices() -> None:
         G.filter(edges=lambda source, weight, target: source.both > 1)
     with pytest.raises(TypeError, match=r"vertices must be a function of .vertex., not of 2"):
         G.filter(vertices=lambda vertex, other: True)
+
+
+WHEN = ["2019-03-01", "2024-05-06", "NaT", "2021-01-01"]
+
+
+def dated(unit: str = "us") -> hpg.Graph:
+    when = np.array(WHEN, f"M8[{unit}]")
+    born = np.array(["1970-01-02", "1990-01-01", "NaT"], "M8[D]")
+    table = pd.DataFrame({"source": [0, 0, 1, 2], "target": [1, 2, 2, 0], "weight": [1, 2, 3, 4], "when": when})
+    return hpg.from_edges(table, columns=["when"], names=False, vertex_columns={"born": born})
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+def test_columns_hold_dates(unit: str, tmp_path: Path) -> None:
+    G, want = dated(unit), np.array(WHEN, f"M8[{unit}]")
+    assert np.array_equal(G.edge_column("when"), want, equal_nan=True) and G.vertex_column("born").dtype == "M8[D]"
+    # pandas has no days.
+    assert unit == "D" or G.edge_column("when").dtype == want.dtype
+    since, birthday = np.datetime64("2020-01-01"), date(1980, 1, 1)
+    assert G.filter(edges=lambda source, edge, target: edge.when >= since).edges().weight.tolist() == [2, 4]
+    found = G.filter(edges=lambda source, edge, target: edge.when >= since and edge.weight > 2)
+    assert found.edges().weight.tolist() == [4]
+    assert G.filter(vertices=lambda vertex: vertex.born > birthday).names.tolist() == [1]
+    assert G.filter(edges=G.edge_column("when") > since).n_edges == 2
+    assert np.array_equal(G.with_weight("when").weights, G.edge_column("when").view(np.int64))
+    for suffix in (".hpg", ".npz", ".parquet", ".arrow"):
+        G.save(tmp_path / f"g{suffix}")
+        back = hpg.read(tmp_path / f"g{suffix}")
+        assert np.array_equal(back.edge_column("when"), want, equal_nan=True), suffix
+        if suffix in (".hpg", ".npz"):
+            assert np.array_equal(back.vertex_column("born"), G.vertex_column("born"), equal_nan=True)
+    G.save(tmp_path / "g.graphml")
+    texts = plain(hpg.read(tmp_path / "g.graphml").edge_column("when"))
+    assert [text and text[:10] for text in texts] == ["2019-03-01", "2024-05-06", None, "2021-01-01"]
+
+
+def test_dates_in_and_out_of_other_libraries() -> None:
+    G = dated()
+    for other in (G.edges(columns=True), pl.DataFrame(G.edges(columns=True)), G.edges(columns=True).to_arrow()):
+        H = hpg.from_edges(other, columns=["when"], names=False)
+        assert np.array_equal(H.edge_column("when"), G.edge_column("when"), equal_nan=True)
+    N = hpg.to_networkx(G)
+    assert N.edges[0, 2]["when"] == datetime(2024, 5, 6) and "when" not in N.edges[1, 2]
+    H = hpg.from_networkx(N, columns=["when"], vertex_columns=["born"])
+    assert np.array_equal(H.edge_column("when"), G.edge_column("when"), equal_nan=True)
+    zoned = pd.Series(pd.to_datetime(["2024-01-01 01:00"])).dt.tz_localize("Europe/Berlin")
+    one = hpg.Graph.from_edges([0], [1], columns={"when": zoned})
+    assert one.edge_column("when")[0] == np.datetime64("2024-01-01T00:00")
+    same_zone = datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    assert hpg.Graph.from_edges([0], [1], columns={"w": [same_zone]}).edge_column("w")[0] == np.datetime64("2024-01-01")
+    later = G.update(insert={"source": [1], "target": [0], "weight": [5], "when": np.array(["2030-01-01"], "M8[D]")})
+    assert later.edge_column("when").dtype == "M8[us]" and str(later.edge_column("when")[2])[:4] == "2030"
+    assert np.isnat(G.add_edges([1], [0]).edge_column("when")[2])
+    assert G.undirected.edge_column("when").dtype == "M8[us]"
+
+
+def test_bad_dates() -> None:
+    G = dated("s").with_columns(vertices={"born": np.array(["1970-01-02"] * 3, "M8[D]")})
+    noon = np.datetime64("2020-01-01T12:00:00.5")
+    with pytest.raises(ValueError, match="is no whole number of the column's unit"):
+        G.filter(edges=lambda source, edge, target: edge.when > noon)
+    with pytest.raises(ValueError, match="give these one unit"):
+        G.filter(edges=lambda source, edge, target: edge.when > noon and source.born > noon)
+    with pytest.raises(ValueError, match=r"holds dates of .* does not hold"):
+        G.update(insert={"source": [1], "target": [0], "when": np.array(["2030-01-01T00:00:00.5"], "M8[ms]")})
+    with pytest.raises(TypeError, match="insert: 'when' holds dates in the graph, and numbers here"):
+        G.update(insert={"source": [1], "target": [0], "when": [3]})
+    with pytest.raises(TypeError, match=r"'when' holds dates, which .* cannot add up"):
+        hpg.Graph.from_edges([0, 0], [1, 1], duplicates="sum", columns={"when": np.array(["2020", "2021"], "M8[s]")})

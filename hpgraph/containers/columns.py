@@ -1,4 +1,4 @@
-"""Columns: further values of edges and of vertices, beside weights and names; numbers, or categories of text.
+"""Columns: further values of edges and of vertices, beside weights and names: numbers, categories of text, or dates.
 
 A column of edges has a value for each arc in the order of ``out_csr``, so that an arc's number in a layout of numbered
 arcs is its place in every column. What cuts arcs out of a graph cuts numbered arcs, and takes the columns by number.
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers import adjacency
+from hpgraph.containers.dates import Dates, dates_of
 from hpgraph.core.device import array_module, is_cuda, native, to_device, unmasked
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
@@ -87,13 +88,13 @@ class Derived(Mapping[str, Any]):
 
 
 def values_of(column: Any) -> Any:
-    """The numbers of a column: of text its codes."""
-    return column.codes if isinstance(column, Categories) else column
+    """The numbers of a column: of text its codes, of dates whole numbers of their unit."""
+    return column[0] if isinstance(column, Categories | Dates) else column
 
 
 def with_values(column: Any, values: Any) -> Any:
-    """A column of other values, and of the same categories."""
-    return Categories(values, column.categories) if isinstance(column, Categories) else values
+    """A column of other values, and of the same categories, or unit."""
+    return type(column)(values, column[1]) if isinstance(column, Categories | Dates) else values
 
 
 def taken(column: Any, places: Any) -> Any:
@@ -103,20 +104,22 @@ def taken(column: Any, places: Any) -> Any:
 
 def followed(column: Any, more: Any, count: int, called: str) -> Any:
     """A column, and behind it `count` values of another, or missing ones where there is none."""
-    values = values_of(column)
-    xp, is_text = array_module(values), isinstance(column, Categories)
     if not count:
         return column
-    if more is None:
-        more = Categories(xp.full(count, -1, np.int32), ()) if is_text else xp.full(count, np.nan)
-    if isinstance(more, Categories) != is_text and _is_missing(more if is_text else column):
-        # Of no value it is not known what it would be.
-        absent = Categories(xp.full(count if is_text else len(values), -1, np.int32), ())
-        return followed(column, absent, count, called) if is_text else followed(absent, more, count, called)
-    if isinstance(more, Categories) != is_text:
-        kinds = ("text", "numbers") if is_text else ("numbers", "text")
-        raise TypeError("{} holds {} in the graph, and {} here".format(called, *kinds))
-    if is_text:
+    values = values_of(column)
+    more = _without_any(column, count) if more is None else more
+    if _kind(more) != _kind(column):
+        # Of values that are all missing it is not known what they would be.
+        if _is_missing(more):
+            more = _without_any(column, count)
+        elif _is_missing(column):
+            return followed(_without_any(more, len(values)), more, count, called)
+        else:
+            raise TypeError(f"{called} holds {_kind(column)} in the graph, and {_kind(more)} here")
+    xp = array_module(values)
+    if isinstance(column, Dates):
+        return Dates(xp.concatenate((values, more.in_unit(column.unit, called).values)), column.unit)
+    if isinstance(column, Categories):
         texts = list(dict.fromkeys([*column.categories, *more.categories]))
         place = {text: code for code, text in enumerate(texts)}
         codes = xp.asarray([*(place[text] for text in more.categories), -1], dtype=np.int32)[more.codes]
@@ -132,13 +135,34 @@ def followed(column: Any, more: Any, count: int, called: str) -> Any:
     return xp.concatenate((values, more))
 
 
-def _is_missing(values: Any) -> bool:
-    return values.dtype.kind == "f" and bool((values != values).all())
+def _kind(column: Any) -> str:
+    return {Categories: "text", Dates: "dates"}.get(type(column), "numbers")
+
+
+def _without_any(like: Any, count: int) -> Any:
+    """A column of the kind of another, with so many values that are missing."""
+    if isinstance(like, Dates):
+        return like.without_any(count)
+    xp = array_module(values_of(like))
+    return Categories(xp.full(count, -1, np.int32), ()) if isinstance(like, Categories) else xp.full(count, np.nan)
+
+
+def _is_missing(column: Any) -> bool:
+    return _kind(column) == "numbers" and column.dtype.kind == "f" and bool((column != column).all())
 
 
 def plain_of(column: Any) -> Any:
-    """A column as other libraries take it, on the CPU: text as text."""
+    """A column as other libraries take it, on the CPU: text as text, dates in NumPy's type."""
+    if isinstance(column, Dates):
+        return column.plain()
     return column.text() if isinstance(column, Categories) else to_device(column, "cpu")
+
+
+def listed(column: Any) -> list[Any]:
+    """A column as Python's values; None where there is no text, or no date."""
+    plain = plain_of(column)
+    # Of nanoseconds NumPy would make whole numbers.
+    return (plain.astype("M8[us]") if plain.dtype.kind == "M" else plain).tolist()
 
 
 def as_columns(given: Mapping[str, Any] | None, length: int, argument: str, device: str) -> dict[str, Any]:
@@ -168,17 +192,23 @@ def as_column(given: Any, called: str) -> Any:
     """A column of numbers or of text, from what tables and Python have."""
     if isinstance(given, Categories):
         return _checked_codes(given.codes, given.categories, called)
+    if isinstance(given, Dates):
+        return given
+    if getattr(getattr(given, "dt", None), "tz", None) is not None:
+        given = given.dt.tz_convert("UTC").dt.tz_localize(None)
     if (coded := _coded(given)) is not None:
         return _checked_codes(*coded, called)
     values = native(unmasked(given.to_numpy() if hasattr(given, "to_numpy") else given, called))
     if not is_cuda(values):
         listed = not isinstance(values, np.ndarray) or values.dtype.kind in "OUT"
         values = _of_objects(values, called) if listed else values
-    if isinstance(values, Categories):
+    if isinstance(values, Categories | Dates):
         return values
     if values.ndim != 1:
         raise ValueError(f"{called} must be one-dimensional, not of shape {values.shape}")
-    if values.dtype.kind in "Mm":
+    if (dates := dates_of(values)) is not None:
+        return dates
+    if values.dtype.kind == "m":
         raise TypeError(f'{called} holds {values.dtype}: give numbers, as .astype("int64") makes them')
     dtype = as_value_dtype(values.dtype, called, real=True).newbyteorder("=")
     return values.astype(dtype, copy=not is_cuda(values))
@@ -233,10 +263,12 @@ def _of_objects(given: Any, called: str) -> Any:
     there = [value for value in listed if value is not None and value == value]
     if there and all(isinstance(value, str) for value in there):
         return text_column(listed)
+    if (dates := dates_of(listed)) is not None:
+        return dates
     values = np.array([np.nan if value is None else value for value in listed] if listed else np.empty(0))
     if values.dtype.kind not in "biuf" or any(isinstance(value, str) for value in there):
         wrong = next((value for value in there if isinstance(value, str)), there[0] if there else None)
-        raise TypeError(f"{called} must hold numbers or text, and not objects such as {wrong!r}")
+        raise TypeError(f"{called} must hold numbers, text or dates, and not objects such as {wrong!r}")
     return values
 
 
@@ -272,11 +304,17 @@ def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, du
     return rows[run_starts(arc)]
 
 
+def adds_up(column: Any) -> bool:
+    """Whether a column holds numbers that can be added up."""
+    return _kind(column) == "numbers" and column.dtype.kind != "b"
+
+
 def _summed(csr: CSR, ends: tuple[Any, Any], title: str, column: Any, both_ways: bool) -> Any:
-    if isinstance(column, Categories) or column.dtype.kind == "b":
+    if not adds_up(column):
+        holds = "bool" if _kind(column) == "numbers" else _kind(column)
         raise TypeError(
-            f'columns: {title!r} holds {"text" if isinstance(column, Categories) else "bool"}, which duplicates="sum" '
-            'cannot add up: give "min", "max" or "first", which keep a row, or leave the column out'
+            f'columns: {title!r} holds {holds}, which duplicates="sum" cannot add up: give "min", "max" or "first", '
+            "which keep a row, or leave the column out"
         )
     return _built(csr, ends, column, both_ways, "sum").data
 

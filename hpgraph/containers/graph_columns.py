@@ -5,9 +5,9 @@ from typing import Any, Self
 
 from hpgraph.containers.columns import (
     NO_COLUMNS,
-    Categories,
     Columns,
     Derived,
+    adds_up,
     alike_both_ways,
     as_columns,
     of_rows,
@@ -15,6 +15,7 @@ from hpgraph.containers.columns import (
     values_of,
     with_values,
 )
+from hpgraph.containers.dates import Dates, comparing
 from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
@@ -26,6 +27,11 @@ from hpgraph.formats.interchange import read_only
 _OF_TOPOLOGY = (
     "multigraph", "out_degree", "in_degree", "numbered_out_csr", "numbered_in_csr", "reverse_arcs", *ROW_FORMATS,
 )  # fmt: skip
+
+
+def _shown(column: Any) -> Any:
+    """A column as a user is given it."""
+    return column.shown() if isinstance(column, Dates) else column
 
 
 class GraphColumns(GraphLayouts):
@@ -58,7 +64,8 @@ class GraphColumns(GraphLayouts):
         -------
         array or Categories
             In the order of ``G.edges(both_ways=both_ways)``, on the graph's device, read-only. Of text a named tuple of
-            `codes`, such an array of int32, -1 where there is no text, and `categories`, the text of each code.
+            `codes`, such an array of int32, -1 where there is no text, and `categories`, the text of each code. Of
+            dates an array of datetime64 on the CPU; on the GPU a named tuple of `values`, int64, and their `unit`.
 
         Raises
         ------
@@ -76,7 +83,7 @@ class GraphColumns(GraphLayouts):
         values = values_of(column)
         if not both_ways and not self.directed:
             values = values[self._each_once()]
-        return with_values(column, read_only(values))
+        return _shown(with_values(column, read_only(values)))
 
     def vertex_column(self, title: str) -> Any:
         """A column of vertices, in the order of ``G.names``; otherwise as `edge_column`.
@@ -89,7 +96,7 @@ class GraphColumns(GraphLayouts):
         [30, 41, 25]
         """
         column = self._column(title, self._columns_held.vertices, "vertex")
-        return with_values(column, read_only(values_of(column)))
+        return _shown(with_values(column, read_only(values_of(column))))
 
     def _column(self, title: str, held: Mapping[str, Any], kind: str) -> Any:
         if title not in held:
@@ -102,6 +109,12 @@ class GraphColumns(GraphLayouts):
         held = self._columns_held.vertices
         titles = held if None in read else sorted(frozenset().union(*filter(None, read)) - {"id"})
         return {title: values_of(self._column(title, held, "vertex")) for title in titles}
+
+    def _comparing(self, function: Any, *read: frozenset[str] | None) -> Any:
+        """A function that reads columns, with the dates that it compares them with in their unit."""
+        held = {**self._columns_held.edges, **self._columns_held.vertices}
+        titles = held if None in read else held.keys() & frozenset().union(*filter(None, read))
+        return comparing(function, [held[title] for title in titles])
 
     def _each_once(self) -> Any:
         """Which arcs `edges` gives of an undirected graph: those from the lower index."""
@@ -116,8 +129,8 @@ class GraphColumns(GraphLayouts):
         Parameters
         ----------
         edges : dict of arrays or sequences, optional
-            By title, of numbers or of text, in the order of ``G.edges()``, or of ``G.edges(both_ways=True)``, and then
-            alike for an arc and its reverse in an undirected graph.
+            By title, of numbers, text or dates, in the order of ``G.edges()``, or of ``G.edges(both_ways=True)``, and
+            then alike for an arc and its reverse in an undirected graph.
         vertices : dict of arrays or sequences, optional
             In the order of ``G.names``.
 
@@ -125,7 +138,7 @@ class GraphColumns(GraphLayouts):
         ------
         ValueError, TypeError
             When a column has another length, or differs between an arc and its reverse; when a title is "source",
-            "target", "weight" or "vertex"; when values are neither numbers nor text.
+            "target", "weight" or "vertex"; when values are neither numbers nor text nor dates.
 
         Examples
         --------
@@ -146,7 +159,8 @@ class GraphColumns(GraphLayouts):
         m, xp = self.n_edges, array_module(self.device)
         once = None if self.directed else self._each_once()
         count = m if once is None else int(once.sum())
-        lengths = {title: len(values.codes if hasattr(values, "codes") else values) for title, values in given.items()}
+        values_in = {title: values_of(values) for title, values in given.items()}
+        lengths = {title: len(getattr(values, "codes", values)) for title, values in values_in.items()}
         found = {}
         for title, values in given.items():
             column = as_columns({title: values}, m if lengths[title] == m else count, "edges", self.device)[title]
@@ -215,11 +229,10 @@ class GraphColumns(GraphLayouts):
         )
 
     def _columns_of(self, csr: CSR, duplicates: Any, both_ways: bool) -> Columns:
-        """The columns of arcs made of this graph's; sums leave text and bool behind."""
+        """The columns of arcs made of this graph's; sums leave text, dates and bool behind."""
         own, edges = self.out_csr, self._columns_held.edges
         if duplicates in ("sum", "count"):
-            edges = {title: column for title, column in edges.items()
-                     if not isinstance(column, Categories) and column.dtype.kind != "b"}  # fmt: skip
+            edges = {title: column for title, column in edges.items() if adds_up(column)}
             duplicates = "sum"
         return Columns(Derived(tuple(edges), lambda: of_rows(
             csr, (own.expand_rows(), own.indices), own.data, dict(edges), both_ways, duplicates

@@ -111,8 +111,8 @@ class GraphLayouts:
         -------
         Graph
             On the same device, with the same names; cached. Columns of edges: for "min" and "max" those of the edge
-            whose weight is kept, the first of several; for "sum" and "count" numbers add up, and text and bool are left
-            behind.
+            whose weight is kept, the first of several; for "sum" and "count" numbers add up, and text, dates and bool
+            are left behind.
 
         Raises
         ------

@@ -110,7 +110,9 @@ class GraphParts(GraphLookup):
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
             none. If the second parameter is called ``edge``, the function gets ``edge.weight`` and the columns of
             edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id`` and columns of vertices, as
-            ``source.age``. Of an undirected graph it is asked once an edge, its source being the lower index.
+            ``source.age``. Columns of dates compare with dates in variables outside the function; a date that is
+            missing comes before all others. Of an undirected graph it is asked once an edge, its source being the
+            lower index.
         vertices : array of bool, Bitmask, array or sequence of vertices, or function, optional
             Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
 
@@ -187,7 +189,8 @@ class GraphParts(GraphLookup):
             function = Function(vertices)
             if function.n_arguments != 1:
                 raise TypeError(f"{argument} must be a function of (vertex), not of {function.n_arguments} parameters")
-            return Bitmask.from_bool(public("VertexProgram")._vertices_where(self, function.python))
+            holds = self._comparing(function.python, *reads(function.python).values())
+            return Bitmask.from_bool(public("VertexProgram")._vertices_where(self, holds))
         if isinstance(vertices, Bitmask):
             if vertices.n != n:
                 raise ValueError(f"{argument} must have one bit for each of the {n} vertices, not {vertices.n}")
@@ -238,7 +241,7 @@ class GraphParts(GraphLookup):
             )
         called = reads(function.python)
         if list(called)[1] == "edge":
-            return self._where_columns(function.python)
+            return self._where_columns(self._comparing(function.python, *called.values()))
         for parameter, read in called.items():
             if read and not read.isdisjoint({"weight", "id", *self._columns_held.edges, *self._columns_held.vertices}):
                 raise TypeError(

@@ -94,9 +94,9 @@ class GraphStorage(GraphColumns):
         duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`.
         columns, vertex_columns : dict of arrays or sequences, optional
-            Further values of each arc, and of each vertex, by title: numbers, or text, which is kept as codes and
-            categories. Of an edge given more than once the values are those of the row whose weight is kept (the first
-            of several); "sum" adds them up, and refuses text. `edge_column` and `with_columns` say more.
+            Further values of each arc, and of each vertex, by title: numbers, dates, or text, which is kept as codes
+            and categories. Of an edge given more than once the values are those of the row whose weight is kept (the
+            first of several); "sum" adds them up, and refuses text and dates; see `edge_column` and `with_columns`.
 
         Raises
         ------

@@ -78,7 +78,8 @@ class GraphUpdates(GraphParts):
         other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
         edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
         An edge inserted that is there takes the new columns, too. What has no value in a column, such as edges inserted
-        without it and new vertices, is missing: NaN among numbers, which become float64, and -1 among codes of text.
+        without it and new vertices, is missing: NaN among numbers, which become float64, -1 among codes of text, NaT
+        among dates.
         A graph in pages refuses; one on several devices gives a graph on the first.
 
         Examples

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.columns import plain_of, taken
+from hpgraph.containers.columns import listed, taken
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
@@ -95,9 +95,9 @@ class Arcs:
 
 
 def _attributes(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
-    """A dict for each edge, or node, of what it has in some columns; text that is missing is left out."""
-    listed = [plain_of(column).tolist() for column in columns.values()]
-    for row in zip(*listed, strict=True) if listed else itertools.repeat((), count):
+    """A dict for each edge, or node, of what it has in some columns; text and dates that are missing are left out."""
+    values = [listed(column) for column in columns.values()]
+    for row in zip(*values, strict=True) if values else itertools.repeat((), count):
         yield {title: value for title, value in zip(columns, row, strict=True) if value is not None}
 
 

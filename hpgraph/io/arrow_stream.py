@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.columns import Categories, as_column
+from hpgraph.containers.columns import Categories, as_column, plain_of
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError, MissingExtraError
@@ -295,7 +295,7 @@ def _as_arrow(column: Any) -> Any:
     import pyarrow
 
     if not isinstance(column, Categories):
-        return pyarrow.array(column)
+        return pyarrow.array(plain_of(column))
     codes = pyarrow.array(column.codes, mask=column.codes < 0)
     return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.categories), pyarrow.string()))
 

@@ -19,7 +19,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from hpgraph.containers.columns import as_column, plain_of, text_column, values_of
+from hpgraph.containers.columns import Categories, as_column, listed, text_column
+from hpgraph.containers.dates import Dates
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
@@ -296,7 +297,7 @@ def write_graphml(graph: Graph, path: Path) -> None:
             kind = _KINDS.get(arcs.weight.dtype.kind, "double")
             text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
         for key, (of, title, column) in keys.items():
-            kind = _KINDS.get(values_of(column).dtype.kind, "double") if column is values_of(column) else "string"
+            kind = "string" if isinstance(column, tuple) else _KINDS.get(column.dtype.kind, "double")
             text.write(f'<key id="{key}" for="{of}" attr.name={quoteattr(title)} attr.type="{kind}"/>\n')
         if named is not None:
             text.write(f'<key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n')
@@ -317,15 +318,20 @@ def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
     from xml.sax.saxutils import escape
 
     for column in columns.values():
-        if column is not values_of(column) and any(map(_UNFIT.search, column.categories)):
+        if isinstance(column, Categories) and any(map(_UNFIT.search, column.categories)):
             raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
-    listed = [plain_of(column).tolist() for column in columns.values()]
-    for row in zip(*listed, strict=True) if listed else repeat((), length):
+    values = [_dates_as_text(column) if isinstance(column, Dates) else listed(column) for column in columns.values()]
+    for row in zip(*values, strict=True) if values else repeat((), length):
         yield "".join(
             f'<data key="{key}">{escape(value) if isinstance(value, str) else _as_xml(value)}</data>'
             for key, value in zip(columns, row, strict=True)
             if value is not None
         )
+
+
+def _dates_as_text(column: Dates) -> list[Any]:
+    texts = np.datetime_as_string(column.plain()).tolist()
+    return [None if text == "NaT" else text for text in texts]
 
 
 def _as_xml(value: Any) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.columns import Categories, as_columns, values_of
+from hpgraph.containers.dates import Dates
 from hpgraph.formats.checks import VALUE_DTYPES
 from hpgraph.io.arcs import Array
+from hpgraph.io.hpg_layout import dtype_of
 
 NAMES = "columns.index", "columns.values"
 """What the two arrays are called in a file."""
@@ -22,7 +24,7 @@ def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, A
     index, pieces, at = [], [], 0
     for kind, held in (("edges", edges), ("vertices", vertices)):
         for title, column in held.items():
-            values = np.ascontiguousarray(values_of(column))
+            values = np.ascontiguousarray(column.plain() if isinstance(column, Dates) else values_of(column))
             values = values.astype(values.dtype.newbyteorder("<"), copy=False)
             said: dict[str, Any] = {"of": kind, "title": title, "type": values.dtype.str, "at": at}
             if isinstance(column, Categories):
@@ -43,7 +45,8 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
     types = {dtype.newbyteorder("<").str: dtype for dtype in VALUE_DTYPES if dtype.kind != "c"}
     try:
         for said in json.loads(index.tobytes()):
-            title, dtype, count, at = said["title"], types[said["type"]], counts[said["of"]], said["at"]
+            title, count, at = said["title"], counts[said["of"]], said["at"]
+            dtype = types[said["type"]] if said["type"] in types else _of_dates(said["type"])
             held, listed = found[said["of"]], said.get("categories")
             if not isinstance(title, str) or title in held or type(at) is not int or at < 0 or at % _ALIGNMENT:
                 raise ValueError("a title or a place that is none")
@@ -56,3 +59,10 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"its columns make no sense ({type(error).__name__}: {error})") from None
     return found["edges"], found["vertices"]
+
+
+def _of_dates(code: Any) -> np.dtype[Any]:
+    dtype = dtype_of(code)
+    if dtype.kind != "M":
+        raise ValueError(f"a type {code!r}")
+    return dtype.newbyteorder("=")

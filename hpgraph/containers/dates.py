@@ -1,0 +1,95 @@
+"""Columns of dates: whole numbers of a unit of time since 1970, which compiled functions compare as such."""
+
+from __future__ import annotations
+
+import datetime
+from types import CellType, FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import array_module, is_cuda, to_device
+
+
+class Dates(NamedTuple):
+    """A column of dates: `values`, an int64 array, the least where one is missing; `unit`, a type of datetime64."""
+
+    values: Any
+    unit: np.dtype[Any]
+
+    def plain(self) -> np.ndarray[Any, Any]:
+        """The dates in NumPy's type."""
+        return to_device(self.values, "cpu").view(self.unit)
+
+    def shown(self) -> Any:
+        """On the CPU the dates in NumPy's type; CUDA has no such arrays."""
+        return self if is_cuda(self.values) else self.values.view(self.unit)
+
+    def without_any(self, count: int) -> Dates:
+        """So many dates that are missing."""
+        return Dates(array_module(self.values).full(count, np.iinfo(np.int64).min), self.unit)
+
+    def in_unit(self, unit: np.dtype[Any], called: str) -> Dates:
+        """The same dates in another unit, which must hold them."""
+        if unit == self.unit:
+            return self
+        values, xp = self.plain().astype(unit), array_module(self.values)
+        if (values.astype(self.unit).view(np.int64) != self.plain().view(np.int64)).any():
+            raise ValueError(f"{called} holds dates of {self.unit}, which {unit}, as the graph has, does not hold")
+        return Dates(xp.asarray(values.view(np.int64)), unit)
+
+
+def dates_of(given: Any) -> Dates | None:
+    """Dates of an array of them, or of a sequence of Python's, None being none; those with a zone in UTC; else None."""
+    if isinstance(given, list):
+        there = [value for value in given if value is not None and value == value]
+        if not there or not all(isinstance(value, datetime.date | np.datetime64) for value in there):
+            return None
+        days = not any(isinstance(value, datetime.datetime | np.datetime64) for value in there)
+        listed = [_in_utc(value) if value is not None and value == value else None for value in given]
+        given = np.array([np.datetime64(value) for value in listed]) if not days else np.array(listed, "M8[D]")
+    if getattr(getattr(given, "dtype", None), "kind", None) != "M":
+        return None
+    unit = given.dtype.newbyteorder("=")
+    unit = np.dtype("M8[s]") if np.datetime_data(unit)[0] == "generic" else unit
+    return Dates(np.array(given, unit).view(np.int64), unit)
+
+
+def _in_utc(value: Any) -> Any:
+    zone = getattr(value, "tzinfo", None)
+    return value if zone is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def comparing(function: FunctionType, columns: list[Any]) -> FunctionType:
+    """A function of columns, with the dates that its globals and closure hold as numbers of the columns' unit."""
+    units = {column.unit for column in columns if isinstance(column, Dates)}
+    names = [name for name in function.__code__.co_names if _is_date(function.__globals__.get(name))]
+    cells = function.__closure__ or ()
+    if not units or not (names or any(_is_date(cell.cell_contents) for cell in cells)):
+        return function
+    if len(units) > 1:
+        called = ", ".join(sorted(map(str, units)))
+        raise ValueError(f"a function compares dates with columns of {called}: give these one unit, by with_columns")
+    (unit,) = units
+
+    def convert(value: Any) -> Any:
+        return _ticks(value, unit) if _is_date(value) else value
+
+    made = FunctionType(
+        function.__code__, {**function.__globals__, **{name: convert(function.__globals__[name]) for name in names}},
+        function.__name__, function.__defaults__, tuple(CellType(convert(cell.cell_contents)) for cell in cells),
+    )  # fmt: skip
+    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+    return made
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, datetime.date | np.datetime64)
+
+
+def _ticks(value: Any, unit: np.dtype[Any]) -> int:
+    date = np.datetime64(_in_utc(value))
+    found = date.astype(unit)
+    if np.isnat(date) or found != date:
+        raise ValueError(f"{value!r} is no whole number of the column's unit, {unit}: compare with one that is")
+    return int(found.astype(np.int64))
