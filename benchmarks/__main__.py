@@ -16,6 +16,7 @@ COMMANDS = {
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
     "communities": ("communities", "Louvain, Leiden and labels beside other libraries"),
     "planted": ("planted", "how much searches find of communities that were planted, beside other libraries"),
+    "objectives": ("objectives", "objectives of communities on twenty graphs, beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
     "temporal": ("temporal", "paths and motifs in time on generated contacts"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),

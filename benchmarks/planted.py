@@ -82,6 +82,8 @@ def hpgraph_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[s
     G = hpg.Graph.from_edges(*given.edges.T, n_vertices=len(given.label), directed=False).to(device)
     yield "louvain", lambda: hpg.louvain(G, seed=seed)
     yield "leiden", lambda: hpg.leiden(G, seed=seed)
+    yield "infomap", lambda: hpg.infomap(G, seed=seed)
+    yield "ecg", lambda: hpg.ecg(G, seed=seed)
 
 
 def networkit_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[str, Search]]:

@@ -93,6 +93,7 @@ from hpgraph.algorithms.eccentricity import periphery as periphery
 from hpgraph.algorithms.eccentricity import radius as radius
 from hpgraph.algorithms.eigenvector import eigenvector_centrality as eigenvector_centrality
 from hpgraph.algorithms.eigenvector import katz_centrality as katz_centrality
+from hpgraph.algorithms.ensemble_clustering import ecg as ecg
 from hpgraph.algorithms.graphlets import graphlet_counts as graphlet_counts
 from hpgraph.algorithms.graphlets import graphlet_degrees as graphlet_degrees
 from hpgraph.algorithms.group_centralities import group_betweenness_centrality as group_betweenness_centrality
@@ -101,6 +102,7 @@ from hpgraph.algorithms.group_centralities import group_degree_centrality as gro
 from hpgraph.algorithms.group_centralities import group_in_degree_centrality as group_in_degree_centrality
 from hpgraph.algorithms.group_centralities import group_out_degree_centrality as group_out_degree_centrality
 from hpgraph.algorithms.heat_kernel import heat_kernel as heat_kernel
+from hpgraph.algorithms.hierarchical_clustering import paris as paris
 from hpgraph.algorithms.hits import HITSResult as HITSResult
 from hpgraph.algorithms.hits import hits as hits
 from hpgraph.algorithms.independent_set import greedy_color as greedy_color
@@ -108,6 +110,7 @@ from hpgraph.algorithms.independent_set import maximal_independent_set as maxima
 from hpgraph.algorithms.independent_set import maximal_matching as maximal_matching
 from hpgraph.algorithms.influence import Influence as Influence
 from hpgraph.algorithms.influence import influence_maximization as influence_maximization
+from hpgraph.algorithms.infomap import infomap as infomap
 from hpgraph.algorithms.knn_graph import from_knn as from_knn
 from hpgraph.algorithms.knn_graph import knn_graph as knn_graph
 from hpgraph.algorithms.label_communities import cdlp as cdlp
@@ -117,6 +120,7 @@ from hpgraph.algorithms.label_spreading import label_propagation as label_propag
 from hpgraph.algorithms.label_spreading import label_spreading as label_spreading
 from hpgraph.algorithms.landmarks import Landmarks as Landmarks
 from hpgraph.algorithms.landmarks import landmarks as landmarks
+from hpgraph.algorithms.local_cluster import local_cluster as local_cluster
 from hpgraph.algorithms.louvain import leiden as leiden
 from hpgraph.algorithms.louvain import louvain as louvain
 from hpgraph.algorithms.matching import max_weight_matching as max_weight_matching
@@ -138,6 +142,8 @@ from hpgraph.algorithms.neighbor_sampling import NeighborLoader as NeighborLoade
 from hpgraph.algorithms.neighbor_sampling import NeighborSample as NeighborSample
 from hpgraph.algorithms.neighbor_sampling import sample_neighbors as sample_neighbors
 from hpgraph.algorithms.objectives import community_quality as community_quality
+from hpgraph.algorithms.overlapping_communities import k_clique_communities as k_clique_communities
+from hpgraph.algorithms.overlapping_communities import slpa as slpa
 from hpgraph.algorithms.pagerank import PageRankResult as PageRankResult
 from hpgraph.algorithms.pagerank import pagerank as pagerank
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult

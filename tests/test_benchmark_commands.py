@@ -138,7 +138,12 @@ def test_works_of_one_kind(tmp_path: Path, run: Callable[..., str], name: str, w
 def test_planted_communities(run: Callable[..., str]) -> None:
     words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
     found = dict(line.split(maxsplit=1) for line in run(*words).splitlines()[2:])
-    assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden"))
+    assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden", "infomap", "ecg"))
+
+
+def test_objectives(run: Callable[..., str]) -> None:
+    lines = run("objectives", "--graphs", "karate_club,cliques", "--seeds", "1").splitlines()[2:]
+    assert len(lines) == 6 and all(len(line.split()) >= 5 for line in lines)
 
 
 def test_temporal(tmp_path: Path, run: Callable[..., str]) -> None:

@@ -89,6 +89,7 @@ PAIRS = [(0, 1), (0, 2), (1, 5), (3, 0)]
 # What comes after the graph.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("bfs", "sssp"), (0,)), "count_cliques": (3,),
+    "k_clique_communities": (3,), "local_cluster": (0,),
     **dict.fromkeys(("shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths"), (0, 3)),
     **dict.fromkeys(("astar_path", "all_simple_paths", "minimum_cut", "maximum_flow"), (0, 3)),
     **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (0, 3)),
@@ -103,7 +104,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("adamic_adar", "adamic_adar_index", "resource_allocation", "resource_allocation_index"), (PAIRS,)),
 }  # fmt: skip
 ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
-UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "map_equation", "stoer_wagner", "gomory_hu_tree"}
+UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "local_cluster", "stoer_wagner", "gomory_hu_tree"}
 UNDIRECTED |= {"max_weight_matching"}
 DIRECTED = {
     "is_dag", "is_directed_acyclic_graph", "topological_sort", "dag_longest_path", "condensation", "reciprocity",

@@ -51,7 +51,7 @@ def test_there_are_notebooks():
     assert [path.name for path in NOTEBOOKS] == [
         "01-first-steps.ipynb", "02-algebra.ipynb", "03-who-is-central.ipynb", "04-larger-than-memory.ipynb",
         "05-on-a-cluster.ipynb", "06-samples-for-learning.ipynb", "07-drawing.ipynb", "08-communities.ipynb",
-        "09-payments.ipynb", "10-contacts.ipynb",
+        "09-payments.ipynb", "10-contacts.ipynb", "11-graphs-of-points.ipynb",
     ]  # fmt: skip
 
 
@@ -154,3 +154,10 @@ def test_on_a_cluster_says_what_is_true(executed):
     assert everything.count("as on one machine: True") == 3
     assert "the same to the last bit: True" in everything and "the same again: True" in everything
     assert "the first: libc6" in everything
+
+
+def test_graphs_of_points_says_what_is_true(executed):
+    shown = "\n".join(text(cell) for cell in executed(of("11-graphs-of-points.ipynb")).cells)
+    alike = [float(one) for one in re.findall(r"bits, (\d\.\d+) alike", shown)]
+    assert len(alike) == 3 and alike[0] > 0.7 and min(alike) > 0.3
+    assert re.search(r"points around the first, (9\d|100)% of its class", shown)

@@ -104,7 +104,8 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **{name: [(((_TWO, hpg.id([1, 2])),), {})] for name in FUNCTIONS["similarity"].split()},
     "connected_components": [((), {}), ((), {"connection": "strong"})],
     **{name: [((2,), {})] for name in ("k_core", "k_shell", "spectral_clustering")},
-    **{name: [((3,), {})] for name in ("k_truss", "count_cliques")},
+    **{name: [((3,), {})] for name in ("k_truss", "count_cliques", "k_clique_communities")},
+    "local_cluster": [((0,), {})],
     "sample_neighbors": [((_TWO, [2, 2]), {})],
     "node2vec_walk": [((), {"p": 0.5, "q": 2.0})],
     **{

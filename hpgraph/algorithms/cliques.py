@@ -14,7 +14,7 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
 
-def _plain(G: Any) -> tuple[Graph, CSR]:
+def plain(G: Any) -> tuple[Graph, CSR]:
     """The graph, and its edges in both directions, without loops, on the CPU."""
     graph = as_simple(G)
     return graph, graph.undirected.out_csr.to("cpu").without_diagonal().with_data(None)
@@ -52,7 +52,7 @@ def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
     >>> sorted(sorted(clique.tolist()) for clique in hpg.find_cliques(([0, 1, 2, 2], [1, 2, 0, 3])))
     [[0, 1, 2], [2, 3]]
     """
-    graph, arcs = _plain(G)
+    graph, arcs = plain(G)
     least = whole(min_size, "min_size")
     return _listed(graph, arcs, least, False)
 
@@ -92,7 +92,7 @@ def maximum_clique(G: Graph | Any) -> np.ndarray:
     >>> sorted(hpg.maximum_clique(([0, 1, 2, 2], [1, 2, 0, 3])).tolist())
     [0, 1, 2]
     """
-    graph, arcs = _plain(G)
+    graph, arcs = plain(G)
     found = vertex_names(graph, np.zeros(0, np.int64))
     for clique in _listed(graph, arcs, 1, True):
         found = clique
@@ -133,7 +133,7 @@ def count_cliques(G: Graph | Any, k: int) -> int:
         raise ValueError(f"k must be at least 1, not {k}")
     if k == 3:
         return triangle_count(G)
-    graph, arcs = _plain(G)
+    graph, arcs = plain(G)
     if k < 3:
         return graph.n_vertices if k == 1 else arcs.nnz // 2
     if k > graph.n_vertices:

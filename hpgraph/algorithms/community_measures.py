@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.communities import as_labels, checked, counts_of_two
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.pagerank import pagerank
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, device_of
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.level import Level, summed_by
+from hpgraph.kernels.communities.level import Level, level_of, summed_by
 
 
 @naming_arguments
@@ -45,32 +47,38 @@ def conductance(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arr
     [0.333, 0.333]
     """
     graph, level, _ = checked(G, weight, 1.0, positive=False)
-    cut, volume = _cuts(graph, level, communities)
+    label = as_labels(graph, communities)[1]
+    cut, volume, _ = _cuts(level, label)
     least = array_module(cut).minimum(volume, level.total - volume)
     with np.errstate(divide="ignore", invalid="ignore"):
         return cut / array_module(cut).where(least > 0, least, np.nan)
 
 
 @naming_arguments
-def map_equation(G: Graph | Any, communities: Any, weight: Any = "weight") -> float:
+def map_equation(G: Graph | Any, communities: Any, weight: Any = "weight", *, damping: float = 0.85) -> float:
     """The map equation: bits a step for which communities describe a random walk, in a code of two levels.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        An undirected graph.
+        The graph. In a directed one the walk jumps to the source of a random arc with a probability of 1 - `damping`,
+        or where no arc leaves; only its steps along arcs are described.
     communities, weight
         As for `conductance`.
+    damping : float, in [0, 1]
+        Of directed graphs, the probability of following an arc.
 
     Returns
     -------
     float
-        The fewer, the better they hold a walk. For a single community the entropy of the strengths of the vertices; NaN
+        The fewer, the better they hold a walk. For a single community the entropy of the visits of the vertices; NaN
         where there is no edge.
 
     References
     ----------
     M. Rosvall, C. T. Bergstrom, "Maps of random walks on complex networks reveal community structure", PNAS 105 (2008).
+    R. Lambiotte, M. Rosvall, "Ranking and clustering of nodes in networks with smart teleportation", Physical Review E
+    85 (2012).
 
     Examples
     --------
@@ -78,24 +86,47 @@ def map_equation(G: Graph | Any, communities: Any, weight: Any = "weight") -> fl
     >>> round(hpg.map_equation(G, [0, 0, 0, 1, 1, 1]), 4), round(hpg.map_equation(G, [0] * 6), 4)
     (2.3207, 2.5567)
     """
-    graph, level, _ = checked(G, weight, 1.0, positive=False)
-    if graph.directed:
-        raise ValueError("G: the map equation of directed graphs needs the flow of a walk, see G.undirected")
+    graph, level, walk = walk_of(G, weight, damping)
+    label = as_labels(graph, communities)[1]
     if level.total == 0:
         return float("nan")
-    cut, volume = _cuts(graph, level, communities)
-    leaving, held = cut / level.total, volume / level.total
+    return code_length(walk, label) + visit_entropy(walk)
+
+
+def walk_of(G: Any, weight: Any, damping: float) -> tuple[Graph, Level, Level]:
+    """The graph, its level, and that whose arcs weigh what a random walk carries along them."""
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    graph, level, _ = checked(graph, weighted, 1.0, positive=False)
+    if not graph.directed or level.total == 0:
+        return graph, level, level._replace(flow=True)
+    arcs, sent = graph.out_csr if weighted else graph.out_csr.pattern, level.sent.astype(np.float64)
+    rank = pagerank(graph, damping=damping, tol=1e-13, max_iteration=1000, personalization=sent, weight=weighted).rank
+    flow = (rank / array_module(sent).where(sent > 0, sent, 1.0))[arcs.expand_rows()]
+    walk = level_of(arcs.with_data(flow if arcs.data is None else flow * arcs.data), True, True)
+    return graph, level, walk._replace(flow=True)
+
+
+def code_length(level: Level, label: Any) -> float:
+    """The map equation less the entropy of the visits of all vertices, which no communities change."""
+    cut, sent, received = _cuts(level, label)
+    across = (cut if level.directed else 2 * cut) / 2
+    net = (sent - received) / 2
+    leaving, entering = (across + net) / level.total, (across - net) / level.total
     return (
-        _information(leaving.sum()[None]) - 2 * _information(leaving) - _information(level.sent / level.total)
-        + _information(leaving + held)
+        _information(entering.sum()[None]) - _information(entering) - _information(leaving)
+        + _information(leaving + received / level.total)
     )  # fmt: skip
 
 
-def _cuts(graph: Graph, level: Level, communities: Any) -> tuple[Any, Any]:
-    """The weight between each community and the rest, and of the arcs from its vertices."""
-    count, label = as_labels(graph, communities)
-    coarse, _ = kernels(graph.device).aggregate_communities(level, label.astype(graph.id_dtype))
-    return summed_by(coarse.arcs.expand_rows(), coarse.arcs.data, count), coarse.sent
+def visit_entropy(walk: Level) -> float:
+    """Bits a step of the walk, where its vertices are not divided."""
+    return -_information(walk.received / walk.total)
+
+
+def _cuts(level: Level, label: Any) -> tuple[Any, Any, Any]:
+    """The weight of the arcs between each community and the rest, from its vertices, and to them."""
+    coarse, _ = kernels(device_of(label)).aggregate_communities(level, label.astype(level.arcs.indices.dtype))
+    return summed_by(coarse.arcs.expand_rows(), coarse.arcs.data, len(coarse.sent)), coarse.sent, coarse.received
 
 
 def _information(share: Any) -> float:

@@ -15,6 +15,7 @@ from hpgraph.algorithms.communities import (
     quality_of,
     smallest_of,
 )
+from hpgraph.algorithms.community_measures import code_length
 from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
 from hpgraph.algorithms.random_choice import scattered
 from hpgraph.containers.graph import Graph
@@ -192,9 +193,7 @@ def leiden(
     """
     graph, level, resolution = checked(G, weight, resolution)
     threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
-    times = whole(n_iterations, "n_iterations")
-    if times == 0:
-        raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")
+    times = iterations_of(n_iterations)
     aim = objective_of(graph, level, objective, resolution, node_weights)
     label = start_of(graph, start)
     largest = size_limit(max_size, label)
@@ -204,25 +203,22 @@ def leiden(
     )
     # Communities that were given, or found before, may be joined at a level after one without a gain.
     thorough = start is not None or times < 0
-    search = _Search(graph, searched, resolution, threshold, limit, largest, thorough)
-    levels: list[Any] = []
-    quality, iteration = -np.inf, 0
-    while iteration != times:
-        draw = (key + (iteration << 32)) % 2**64
-        made, better = search.iteration(label, draw, given=start is not None or iteration > 0)
-        if levels and not better > quality:
-            break
-        gain, quality, levels = better - quality, better, made
-        label = search.represented(levels[-1])
-        iteration += 1
-        if gain <= threshold:
-            break
+    search = Search(graph, searched, resolution, threshold, limit, largest, thorough)
+    levels = search.run(label, key, times, given=start is not None)
     quality_by = None if objective == "modularity" else partial(aim.quality, graph, resolution)
     return found(graph, level, levels if hierarchy else levels[-1:], resolution if aim.strengths else 1.0, quality_by)
 
 
-class _Search:
-    """What all iterations have in common."""
+def iterations_of(n_iterations: Any) -> int:
+    """The most iterations of a search, negative for any number."""
+    times = whole(n_iterations, "n_iterations")
+    if times == 0:
+        raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")
+    return times
+
+
+class Search:
+    """The Leiden method, by the objective of a level: iterations over all levels, and what they have in common."""
 
     def __init__(
         self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float, largest: int,
@@ -233,13 +229,29 @@ class _Search:
         self._thorough = thorough
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
 
-    def iteration(self, label: Any, key: int, *, given: bool) -> tuple[list[Any], float]:
+    def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
+        """The levels of the last iteration that raised the quality; ``given``: `label` has no single vertices."""
+        levels: list[Any] = []
+        quality, iteration = -np.inf, 0
+        while iteration != times:
+            draw = (key + (iteration << 32)) % 2**64
+            made, better = self._iteration(label, draw, given=given or iteration > 0)
+            if levels and not better > quality:
+                break
+            gain, quality, levels = better - quality, better, made
+            label = self._represented(levels[-1])
+            iteration += 1
+            if gain <= self._threshold:
+                break
+        return levels
+
+    def _iteration(self, label: Any, key: int, *, given: bool) -> tuple[list[Any], float]:
         """All levels, from some communities on; the partition after each, and the quality of the last one.
 
         ``given``: the communities are not single vertices, and may lose some that are better alone.
         """
         backend, level = self._backend, self._base
-        quality = self._quality(level, label)
+        quality = self.quality(level, label)
         parts: Any = None
         hierarchy: list[Any] = []
         while len(hierarchy) < self._limit:
@@ -249,9 +261,9 @@ class _Search:
             )
             refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
             # Under their smallest vertices at each level, they are numbered by these in the end.
-            coarse, number = backend.aggregate_communities(level, self.represented(refined))
+            coarse, number = backend.aggregate_communities(level, self._represented(refined))
             inherited = self._inherited(moved, number, coarse)
-            before, better = quality, self._quality(coarse, inherited)
+            before, better = quality, self.quality(coarse, inherited)
             if better < before:
                 # Simultaneous moves may lower the modularity: discard this level.
                 break
@@ -264,7 +276,7 @@ class _Search:
         hierarchy.append(connected if parts is None else connected[parts])
         return hierarchy, quality
 
-    def represented(self, label: Any) -> Any:
+    def _represented(self, label: Any) -> Any:
         """Communities, each under the number of its smallest vertex."""
         return smallest_of(self._graph.device, label)[label]
 
@@ -278,7 +290,10 @@ class _Search:
         self._backend.minimum_at(least, community, xp.arange(count))
         return least[community].astype(label.dtype)
 
-    def _quality(self, level: Level, label: Any) -> float:
+    def quality(self, level: Level, label: Any) -> float:
+        """What is maximized, up to a term that all communities share."""
+        if level.flow:
+            return -code_length(level, label)
         between = self._backend.weight_between(level, label)
         return quality_of(level, label, len(label), self._resolution, between)
 

@@ -38,16 +38,21 @@ def scattered(seed: Any) -> int:
     return whole(seed, "seed") * _GOLDEN % 2**64
 
 
+def vertex_hashes(graph: Graph, seed: Any) -> Any:
+    """A pseudo-random number below 2⁶⁴ for each vertex, no two the same, on the graph's device."""
+    hashes = array_module(graph.device).arange(graph.n_vertices, dtype=np.uint64) + np.uint64(scattered(seed))
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        hashes ^= hashes >> np.uint64(33)
+        hashes *= np.uint64(factor)
+    return hashes
+
+
 def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:
     """The vertices in a pseudo-random order, on the graph's device; with `rank`, by ascending rank first.
 
     The order is that of hashes (finalizer of A. Appleby's MurmurHash3), then of index. Ranks are integers below 2³².
     """
-    xp = array_module(graph.device)
-    hashes = xp.arange(graph.n_vertices, dtype=np.uint64) + np.uint64(scattered(seed))
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        hashes ^= hashes >> np.uint64(33)
-        hashes *= np.uint64(factor)
+    xp, hashes = array_module(graph.device), vertex_hashes(graph, seed)
     if rank is None:
         # No two hashes are the same, and sorting that need not be stable is faster.
         return xp.argsort(hashes)

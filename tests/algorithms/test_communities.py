@@ -15,6 +15,8 @@ from hpgraph.core.device import device_of, to_device
 SEARCHES = {
     "louvain": hpg.louvain,
     "leiden": hpg.leiden,
+    "infomap": hpg.infomap,
+    "ecg": hpg.ecg,
     "label_propagation_communities": hpg.label_propagation_communities,
 }
 
@@ -286,6 +288,18 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         (lambda: hpg.leiden(G, threshold=np.nan), ValueError, "threshold must be a number, not NaN"),
         (lambda: hpg.louvain(G, seed=0.5), TypeError, "seed"),
         (lambda: hpg.leiden(G, n_iterations=0), ValueError, "n_iterations"),
+        (lambda: hpg.infomap(G, n_iterations=0), ValueError, "n_iterations"),
+        (lambda: hpg.infomap(([0], [1]), damping=2), ValueError, "damping"),
+        (lambda: hpg.ecg(G, min_weight=2), ValueError, "min_weight"),
+        (lambda: hpg.ecg(G, ensemble_size=0), ValueError, "ensemble_size"),
+        (lambda: hpg.local_cluster(([0], [1]), 0), ValueError, "undirected"),
+        (lambda: hpg.local_cluster(G, []), ValueError, "seeds"),
+        (lambda: hpg.local_cluster(G, 7), IndexError, "seeds"),
+        (lambda: hpg.local_cluster(G, 0, method="walk"), ValueError, "method"),
+        (lambda: hpg.local_cluster(G, 0, tol=0), ValueError, "tol"),
+        (lambda: hpg.k_clique_communities(G, 1), ValueError, "k must be at least 2"),
+        (lambda: hpg.slpa(G, 0), ValueError, "n_iterations"),
+        (lambda: hpg.slpa(G, threshold=2), ValueError, "threshold"),
         (lambda: hpg.cdlp(G, -1), ValueError, "max_iteration"),
         (lambda: hpg.cdlp(G, labels=[0, 1]), ValueError, "labels"),
         (lambda: hpg.cdlp(G, labels=[0, -1, 1]), ValueError, "labels must not be negative"),

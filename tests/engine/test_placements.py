@@ -56,7 +56,7 @@ ARGUMENTS = {
     "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
     **dict.fromkeys(("astar_path", "all_shortest_paths", "all_simple_paths", "shortest_simple_paths"), (0, 1)),
     **dict.fromkeys(("sir", "sis"), ([0], 0.3, 0.5)),
-    "influence_maximization": (2,),
+    "influence_maximization": (2,), "k_clique_communities": (3,), "local_cluster": (0,),
     **dict.fromkeys((name for name in EVERYTHING if name.startswith("group_")), ([0, 3],)),
     "count_cliques": (4,), **dict.fromkeys(("minimum_cut", "edge_disjoint_paths", "node_disjoint_paths"), (0, 1)),
     **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0], [1]),)),

@@ -29,6 +29,8 @@ from hpgraph.kernels.communities.cpu_choice import (
     slot_of,
     tables,
 )  # fmt: skip
+from hpgraph.kernels.communities.cpu_map_equation import alone_score, cuts_of, flow_score, settle, shift_cuts
+from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -38,26 +40,28 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.structure.cpu_greedy import mixed
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
 # Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
 # as long.
 CHUNK, ALONE = 256, 4096
-LAST = batches.PRIORITIES - 1
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
-# and load, the original vertices, under a size limit.
-Groups = namedtuple("Groups", "label sent received size load")
+# and load, the original vertices, under a size limit. By the map equation, the weight
+# between each and others, and of all.
+Groups = namedtuple("Groups", "label sent received size load cut across")
 # Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `alone`:
 # vertices may leave for a community of their own. `fetching`: rows are long enough to prefetch. `communities`: upper
-# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none.
+# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none. `flow`:
+# by the map equation, with the weight `around` each vertex, in units of which half is a share `inverse` of all; an arc
+# is counted from so many `sides`.
 Rule = namedtuple(
-    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed"
-)
+    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed "
+    "flow around inverse sides"
+)  # fmt: skip
 # Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
-# load that vertices from each priority on would add to each community.
-Space = namedtuple("Space", "active joined listed starts work target counter demand")
+# load that vertices from each priority on would add to each community; which vertices of a batch are about to move.
+Space = namedtuple("Space", "active joined listed starts work target counter demand moving")
 
 
 def move_vertices(
@@ -94,17 +98,22 @@ def _moved(
     communities = joined if alone else int(np.count_nonzero(np.bincount(label[degrees > 0])))
     load = level.size if limit else level.sent[:0]
     loads = summed_by(label, load, n) if limit else load
-    groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads)
+    cut, around = cuts_of(level, label)
+    groups = Groups(
+        label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads, cut, cut.sum(keepdims=True)
+    )
     given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
         level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
-        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed),
+        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed), level.flow, around,
+        0.5 / level.total if level.flow else 0.0, 1 if level.directed else 2,
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
-    space = Space(free.copy(), free, listed, starts, work, target, counter, demand)
+    moving = np.zeros(n if level.flow else 0, np.bool_)
+    space = Space(free.copy(), free, listed, starts, work, target, counter, demand, moving)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
         rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], batches.MANY_MOVES)
@@ -211,8 +220,11 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         apart = np.float64(sent) * np.float64(peek(groups.received, own) - received)
         apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
         most, best = np.float64(inside) - rule.penalty * apart, own
-        least = most
-        if not rule.refining and not rule.limit:
+        least, alone = most, 0.0
+        if rule.flow:
+            alone = alone_score(groups, rule, v, inside)
+            most, least = flow_score(groups, rule, v, own, inside, inside, alone), -np.inf
+        elif not rule.refining and not rule.limit:
             # The heaviest community is likely to win: then few others need a score.
             least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
         batch = drawn(v, round_, seed, bits)
@@ -227,7 +239,10 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
                 continue
             if rule.limit and peek(groups.load, c) + peek(rule.load, v) > rule.limit:
                 continue
-            score = _score(groups, sent, received, rule.penalty, c, weight)
+            if rule.flow:
+                score = flow_score(groups, rule, v, c, weight, inside, alone)
+            else:
+                score = _score(groups, sent, received, rule.penalty, c, weight)
             if score > most or (score == most and best != own and is_before(c, best, v, seed)):
                 most, best = score, c
         if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
@@ -238,37 +253,8 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             # It leaves for the community under its own number, which no other vertex takes while it is empty.
             best = v
         space.target[i] = best
-
-
-@part(whole=True)
-def _priority(v, round_, seed):
-    """The priority of a vertex under a size limit: p or more with a probability of 2⁻ᵖ, from the hash's low bits."""
-    bits = mixed(np.uint64(v) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15))
-    priority = 0
-    while priority < LAST and not (bits >> np.uint64(priority)) & np.uint64(1):
-        priority += 1
-    return priority
-
-
-@part(whole=True)
-def _keep_to_limit(groups, rule, space, begin, end, round_):
-    """Give vertices of a batch target -1 if those of their priority and above would together exceed the limit.
-
-    One thread does it: the choice before looks at all arcs.
-    """
-    for sign in (1, 0, -1):
-        for i in range(begin, end):
-            v, to = vertex(space.listed, i), space.target[i]
-            priority = _priority(v, round_, rule.seed)
-            if sign == 0:
-                if to != groups.label[v] and groups.load[to] + space.demand[priority, to] > rule.limit:
-                    space.target[i] = -2 - to
-                continue
-            space.target[i] = to if sign == 1 or to >= 0 else -1
-            to = to if to >= 0 else -2 - to
-            if to != groups.label[v]:
-                for p in range(priority + 1):
-                    space.demand[p, to] += sign * rule.load[v]
+        if rule.flow:
+            space.moving[v] = best != own
 
 
 @part(whole=True)
@@ -347,8 +333,13 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             if space.work[batch] <= ALONE:
                 _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
                 if rule.limit:
-                    _keep_to_limit(groups, rule, space, begin, end, round_)
+                    keep_to_limit(groups, rule, space, begin, end, round_)
+                if rule.flow:
+                    shift_cuts(rows, groups, space, begin, end, -1)
                 moves += _apply_moves(groups, rule, space, begin, end)
+                if rule.flow:
+                    shift_cuts(rows, groups, space, begin, end, 1)
+                    settle(space, begin, end)
                 waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, space, begin, end)
@@ -358,11 +349,20 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             for worker in prange(workers):
                 _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_, chunk)
             if rule.limit:
-                _keep_to_limit(groups, rule, space, begin, end, round_)
+                keep_to_limit(groups, rule, space, begin, end, round_)
+            share = (end - begin + workers - 1) // workers
+            if rule.flow:
+                for worker in prange(workers):
+                    at = begin + worker * share
+                    shift_cuts(rows, groups, space, min(at, end), min(end, at + share), -1)
             for worker in prange(workers):
-                share = (end - begin + workers - 1) // workers
                 at = begin + worker * share
                 fetch_add(space.counter, 16, _apply_moves(groups, rule, space, min(at, end), min(end, at + share)))
+            if rule.flow:
+                for worker in prange(workers):
+                    at = begin + worker * share
+                    shift_cuts(rows, groups, space, min(at, end), min(end, at + share), 1)
+                settle(space, begin, end)
             moves += space.counter[16]
             waking = waking and moves <= many * n
             if waking:

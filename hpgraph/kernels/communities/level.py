@@ -19,7 +19,8 @@ class Level(NamedTuple):
     two vertices; in modularity the weight of the arcs that leave and reach each, at a scale of 1; one array if equal.
     ``total``: weight of all arcs, an undirected edge twice; ``unit``: the original weight of 1 unit; ``directed``:
     whether ``arcs`` has the sums of both directions. ``size``: original vertices of each, None without a size limit;
-    ``movable``: False for vertices that keep their communities, None without such.
+    ``movable``: False for vertices that keep their communities, None without such. ``flow``: by the map equation, of a
+    walk that leaves vertices by `sent` and reaches them by `received`; on the CPU alone.
     """
 
     arcs: CSR
@@ -31,6 +32,7 @@ class Level(NamedTuple):
     scale: float = 1.0
     size: Any = None
     movable: Any = None
+    flow: bool = False
 
     @property
     def is_two_sided(self) -> bool:

@@ -1,0 +1,175 @@
+"""Objectives of communities on twenty real, generated and planted graphs, beside leidenalg, igraph and Infomap.
+
+Each search runs with its defaults from some seeds; the mean of the values is shown, all computed by hpgraph from the
+labels, and leidenalg must give the same value to hpgraph's labels. Each of hpgraph's communities must be connected, and
+the labels the same bits on one thread and on two.
+"""
+
+import argparse
+import importlib.util
+import os
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+
+from .planted import KINDS, planted
+from .report import aligned
+
+OBJECTIVES = ("modularity", "CPM", "map equation")
+CLASSIC = ("karate_club_graph", "les_miserables_graph", "florentine_families_graph", "davis_southern_women_graph")
+REAL = ("email-Enron", "ca-AstroPh", "jagmesh7", "bcsstk13", "west0067")
+
+
+def graphs() -> Iterator[tuple[str, hpg.Graph]]:
+    """Graphs by name, undirected, without loops and weights; real ones from the folder HPGRAPH_DATA, if it is set."""
+    import networkx as nx
+
+    from .graphs import make
+
+    for name in CLASSIC:
+        yield (
+            name.removesuffix("_graph"),
+            _of_edges(np.array(nx.convert_node_labels_to_integers(getattr(nx, name)()).edges)),
+        )
+    folder = Path(os.environ.get("HPGRAPH_DATA", "."))
+    for name in REAL:
+        if (folder / f"{name}.mtx.gz").exists():
+            yield name, _of_edges(np.stack(hpg.read(folder / f"{name}.mtx.gz").edges()[:2], axis=1))
+    for kind in KINDS:
+        for mixing in (0.4, 0.6):
+            yield f"LFR {kind} {mixing:g}", _of_edges(planted(KINDS[kind], mixing, 1).edges)
+    for name in ("kron12", "urand12", "road64"):
+        yield name, _of_edges(np.stack(make(name, "cpu", 1).graph.edges()[:2], axis=1))
+    yield "scale-free", hpg.datasets.barabasi_albert_graph(5000, 4, seed=1)
+    yield "small world", hpg.datasets.watts_strogatz_graph(5000, 8, 0.1, seed=1)
+    yield "blocks", hpg.datasets.stochastic_block_model([100] * 20, np.full((20, 20), 0.003) + np.eye(20) * 0.1, seed=1)
+    yield "cliques", hpg.from_networkx(nx.ring_of_cliques(50, 8))
+    yield "geometric", hpg.datasets.random_geometric_graph(3000, 0.04, seed=1)
+
+
+def _of_edges(edges: Any) -> hpg.Graph:
+    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
+    return hpg.Graph.from_edges(*edges.T, directed=False)
+
+
+Search = Callable[[int], Any]
+
+
+def searches(G: hpg.Graph, objective: str, resolution: float) -> Iterator[tuple[str, Search]]:
+    """The searches of an objective, of the libraries that are installed: labels, from a seed."""
+    if objective == "map equation":
+        yield "hpgraph", lambda seed: hpg.infomap(G, weight=None, seed=seed)
+    else:
+        yield "hpgraph", lambda seed: hpg.leiden(G, None, resolution, seed=seed, objective=objective)
+    edges = np.stack(G.edges()[:2], axis=1)
+    if objective == "map equation" and importlib.util.find_spec("infomap"):
+        yield "Infomap", lambda seed: _infomap(edges, seed, G.n_vertices)
+    if importlib.util.find_spec("igraph"):
+        yield "igraph", lambda seed: _igraph(G, edges, seed, objective, resolution)
+    if objective != "map equation" and importlib.util.find_spec("leidenalg"):
+        yield "leidenalg", lambda seed: _leidenalg(G, edges, seed, objective, resolution).membership
+
+
+def _infomap(edges: Any, seed: int, n: int) -> Any:
+    from infomap import Infomap
+
+    search = Infomap(two_level=True, silent=True, seed=seed)
+    search.add_links(edges.tolist())
+    search.run()
+    label = np.arange(n) + n
+    for vertex, community in search.get_modules().items():
+        label[vertex] = community
+    return label
+
+
+def _igraph(G: hpg.Graph, edges: Any, seed: int, objective: str, resolution: float) -> Any:
+    import random
+
+    import igraph
+
+    igraph.set_random_number_generator(random.Random(seed))
+    theirs = igraph.Graph(n=G.n_vertices, edges=edges)
+    if objective == "map equation":
+        return theirs.community_infomap(trials=1).membership
+    return theirs.community_leiden(objective_function=objective, resolution=resolution, n_iterations=2).membership
+
+
+def _leidenalg(G: hpg.Graph, edges: Any, seed: int, objective: str, resolution: float, **start: Any) -> Any:
+    import igraph
+    import leidenalg
+
+    theirs = igraph.Graph(n=G.n_vertices, edges=edges)
+    if objective == "modularity":
+        kind, options = leidenalg.ModularityVertexPartition, {}
+    else:
+        kind, options = leidenalg.CPMVertexPartition, {"resolution_parameter": resolution}
+    if start:
+        return kind(theirs, **start, **options)
+    return leidenalg.find_partition(theirs, kind, seed=seed, **options)
+
+
+def value(G: hpg.Graph, objective: str, resolution: float, label: Any) -> float:
+    """An objective, by hpgraph."""
+    if objective == "map equation":
+        return hpg.map_equation(G, label, None)
+    return hpg.community_quality(G, label, objective, None, resolution)
+
+
+def faults(G: hpg.Graph, objective: str, resolution: float, search: Search) -> list[str]:
+    """What is wrong with communities of hpgraph's."""
+    made = []
+    for threads in (1, 2):
+        with hpg.config(threads=threads):
+            made.append(search(1))
+    label = np.asarray(made[0])
+    wrong = [] if np.array_equal(label, made[1]) else ["another label on two threads"]
+    source, target = G.edges(both_ways=True)[:2]
+    inside = label[source] == label[target]
+    parts = hpg.connected_components(hpg.Graph.from_edges(source[inside], target[inside], n_vertices=len(label)))
+    if len(np.unique(parts)) != made[0].count:
+        wrong.append("a community that is not connected")
+    if objective != "map equation" and importlib.util.find_spec("leidenalg"):
+        edges = np.stack(G.edges()[:2], axis=1)
+        same = _leidenalg(G, edges, 1, objective, resolution, initial_membership=label.tolist()).quality()
+        if abs(made[0].quality - same) > 1e-10 * max(1, abs(same)):
+            wrong.append(f"quality {made[0].quality!r}, by leidenalg {same!r}")
+    return wrong
+
+
+def main(words: Sequence[str]) -> int:
+    """Search, and print a table.
+
+    Returns
+    -------
+    int
+        1 if anything is wrong with communities of hpgraph's, else 0.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks objectives", description=__doc__)
+    parser.add_argument("command", choices=["objectives"])
+    parser.add_argument("--graphs", help="names separated by commas; all by default")
+    parser.add_argument("--seeds", type=int, default=3, help="runs on each graph (3)")
+    chosen = parser.parse_args(words)
+    wanted = chosen.graphs.split(",") if chosen.graphs else None
+    names = ("hpgraph", "leidenalg", "igraph", "Infomap")
+    rows, status = [["graph, objective", "vertices", "edges", *names, "wrong"]], 0
+    for name, G in graphs():
+        if wanted is not None and name not in wanted:
+            continue
+        for objective in OBJECTIVES:
+            # Communities of several times the density of the graph.
+            resolution = 10 * 2 * G.n_edges / G.n_vertices**2 if objective == "CPM" else 1.0
+            found, wrong = {}, []
+            for library, search in searches(G, objective, resolution):
+                labels = [np.asarray(search(seed)) for seed in range(1, chosen.seeds + 1)]
+                found[library] = statistics.mean(value(G, objective, resolution, label) for label in labels)
+                wrong += faults(G, objective, resolution, search) if library == "hpgraph" else []
+            means = [f"{found[each]:.5g}" if each in found else "" for each in names]
+            rows.append([f"{name}, {objective}", f"{G.n_vertices:,}", f"{G.n_edges:,}", *means, "; ".join(wrong)])
+            status |= bool(wrong)
+    print("\n".join(aligned(rows)))
+    return status

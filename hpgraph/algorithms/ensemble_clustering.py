@@ -1,0 +1,75 @@
+"""Communities that many searches agree on: each edge weighs by how many of them keep its ends together."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.communities import Communities, checked, found
+from hpgraph.algorithms.cores import core_number
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.louvain import leiden, louvain
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module
+from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
+
+
+@naming_arguments
+def ecg(
+    G: Graph | Any,
+    weight: Any = "weight",
+    resolution: float = 1,
+    seed: int = 0,
+    *,
+    min_weight: float = 0.05,
+    ensemble_size: int = 16,
+) -> Communities:
+    """Ensemble clustering for graphs: communities by the edges that most of many quick partitions keep together.
+
+    Parameters
+    ----------
+    G, weight, resolution, seed
+        As for `hpgraph.leiden`.
+    min_weight : float, in [0, 1]
+        What an edge weighs at least, where one that all partitions keep weighs 1.
+    ensemble_size : int
+        How many partitions: each is the first level of `hpgraph.louvain`, by a seed of its own.
+
+    Returns
+    -------
+    Communities
+        Of `hpgraph.leiden` by these weights; modularity and quality are those of the graph's own.
+
+    Notes
+    -----
+    Edges outside the 2-core, which lie on no cycle, weigh `min_weight`. A directed graph is taken as undirected, with
+    the weights of both directions added up. Takes 8 bytes an arc beside what `louvain` does.
+
+    References
+    ----------
+    V. Poulin, F. Théberge, "Ensemble clustering for graphs", Complex Networks 2018.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> hpg.ecg(G).communities()
+    [{0, 1, 2}, {3, 4, 5}]
+    """
+    least, size, first = real(min_weight, "min_weight"), whole(ensemble_size, "ensemble_size"), whole(seed, "seed")
+    if not 0 <= least <= 1:
+        raise ValueError(f"min_weight must be from 0 to 1, not {min_weight!r}")
+    if size < 1:
+        raise ValueError(f"ensemble_size must be at least 1, not {size}")
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    graph, level, resolution = checked(graph, weighted, resolution)
+    arcs = level.arcs
+    row, together = arcs.expand_rows(), array_module(graph.device).zeros(arcs.nnz, np.int64)
+    for each in range(size):
+        label = louvain(graph, weighted, resolution, max_level=1, seed=first * size + each).label
+        together += label[row] == label[arcs.indices]
+    both = Graph._made(arcs.with_data(None), False, None)
+    core = core_number(both) >= 2
+    share = together * (core[row] & core[arcs.indices]) / size
+    agreed = Graph._made(arcs.with_data(least + (1 - least) * share), False, None)
+    levels = leiden(agreed, True, resolution, seed=first).hierarchy
+    return found(graph, level, levels, resolution)

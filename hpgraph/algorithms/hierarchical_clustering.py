@@ -1,0 +1,65 @@
+"""Trees of communities, from single vertices to the whole graph."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.communities import checked
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.containers.graph import Graph
+from hpgraph.core.suggestions import naming_arguments
+
+
+@naming_arguments
+def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
+    """Hierarchical clustering: the two clusters merge that a random edge joins most often, for their strengths.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one the weights of both directions add up.
+    weight : None, bool or str
+        As for `hpgraph.louvain`.
+
+    Returns
+    -------
+    float64 array of shape (n - 1, 4)
+        In NumPy, a linkage matrix, as the functions of `scipy.cluster.hierarchy` take it: which clusters merge, at
+        which distance, rising, and how many vertices the union has. Components merge at an infinite distance.
+
+    Notes
+    -----
+    The distance of two clusters is w_a w_b / w_ab, of their shares of all strengths and of the weight between them.
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. Takes 16 bytes an arc and 150 a vertex.
+
+    References
+    ----------
+    T. Bonald, B. Charpentier, A. Galland, A. Hollocou, "Hierarchical graph clustering using node pair sampling", MLG
+    2018.
+
+    Examples
+    --------
+    >>> from scipy.cluster.hierarchy import fcluster
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> fcluster(hpg.paris(G), 2, "maxclust").tolist()
+    [1, 1, 1, 2, 2, 2]
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.communities.cpu_paris import merges
+
+    given, weighted = with_weights(G, weight, parallel="sum")
+    _, level, _ = checked(given.to("cpu"), weighted, 1.0, positive=False)
+    n = level.arcs.shape[0]
+    made, distance = merges(level)
+    # Components, one after another.
+    whole = np.ones(n + len(made), bool)
+    whole[made[:, :2]] = False
+    roots, sizes = np.flatnonzero(whole), np.concatenate([np.ones(n, np.int64), made[:, 2]])[whole]
+    unions = np.append(roots[:1], n + len(made) + np.arange(len(roots)))[: len(roots[1:])]
+    joined = np.stack([unions, roots[1:], np.cumsum(sizes)[1:]], axis=1)
+    made, distance = np.concatenate([made, joined]), np.append(distance, np.full(len(joined), np.inf))
+    order = np.argsort(distance, kind="stable")
+    number = np.arange(n + len(made))
+    number[n + order] = np.arange(n, n + len(made))
+    parts = np.sort(number[made[order, :2]], axis=1)
+    return np.column_stack([parts, distance[order], made[order, 2]]).astype(np.float64)

@@ -1,0 +1,161 @@
+"""Clusters around given vertices: the set of least conductance among those that hold most of what starts there."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.communities import checked
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.heat_kernel import heat_kernel
+from hpgraph.algorithms.out_strength import out_strength_of
+from hpgraph.algorithms.pagerank_delta import ONE, Changes
+from hpgraph.algorithms.vertex_values import vertex_names
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module, device_of, to_device
+from hpgraph.core.number import real
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.engine.definition import Parameter
+from hpgraph.engine.run import run
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.level import Level, summed_by
+
+
+class Push(Changes):
+    """What waits at a vertex is sent on where it is more than a share of the weight that leaves."""
+
+    enough = Parameter("float64")
+
+    def update(vertex, message, world):  # noqa: D102
+        waiting = vertex.waiting + message
+        if waiting <= world.enough * vertex.leaving:
+            return 0.0, vertex.rank, waiting, vertex.leaving
+        return world.damping * waiting / vertex.leaving, vertex.rank + waiting, 0, vertex.leaving
+
+
+class WeightedPush(Push):
+    """The same in proportion to weights."""
+
+    weighted = True
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.share * weight
+
+
+@naming_arguments
+def local_cluster(
+    G: Graph | Any,
+    seeds: Any,
+    *,
+    method: str = "pagerank",
+    damping: float = 0.85,
+    t: float = 5.0,
+    tol: float = 1e-6,
+    weight: Any = "weight",
+) -> tuple[Array, float]:
+    """A cluster around some vertices: of small conductance, among those vertices where most of a diffusion stays.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        An undirected graph.
+    seeds : vertex, or array or sequence of vertices
+        Where it starts; in each alike.
+    method : {"pagerank", "heat_kernel"}
+        What spreads: personalized PageRank, by pushing what is more than `tol` of a degree (PageRank-Nibble), or heat.
+    damping : float, in (0, 1)
+        Of PageRank: nearer to 1, it reaches further.
+    t : float
+        Of heat: the longer, the further it reaches.
+    tol : float
+        Vertices with less than this share of their degree are left out, or of their strength over an arc's mean weight.
+        PageRank looks at no more than about 1 / (tol (1 - damping)) arcs.
+    weight : None, bool or str
+        As for `hpgraph.louvain`.
+
+    Returns
+    -------
+    vertices : array
+        In the order of what they hold by their strength, names where the graph has names, else indices.
+    conductance : float
+        As `hpgraph.conductance` gives it; NaN where no arc leaves the seeds.
+
+    Notes
+    -----
+    The sweep takes the best of the sets that begin with the vertex that holds most. Heat spreads through the whole
+    graph. Takes 60 bytes a vertex beside the graph.
+
+    References
+    ----------
+    R. Andersen, F. Chung, K. Lang, "Local graph partitioning using PageRank vectors", FOCS'06. F. Chung, "A local graph
+    partitioning algorithm using heat kernel pagerank", Internet Mathematics 6 (2009).
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> vertices, conductance = hpg.local_cluster(G, 4)
+    >>> sorted(vertices.tolist()), round(conductance, 4)
+    ([3, 4, 5], 0.1429)
+    """
+    damping, tol = real(damping, "damping"), real(tol, "tol")
+    for value, name in ((damping, "damping"), (tol, "tol")):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be above 0 and below 1, not {value!r}")
+    if method not in ("pagerank", "heat_kernel"):
+        raise ValueError(f'method must be "pagerank" or "heat_kernel", not {method!r}')
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    graph, level, _ = checked(graph, weighted, 1.0, positive=False)
+    if graph.directed:
+        raise ValueError("G must be undirected for local clusters, see G.undirected")
+    xp, at = array_module(graph.device), to_device(graph.indices_of(seeds, "seeds"), graph.device)
+    if len(at) == 0:
+        raise ValueError("seeds must have at least one vertex")
+    seed = xp.zeros(graph.n_vertices)
+    seed[at] = 1.0
+    seed /= seed.sum()
+    strength = level.sent * level.unit
+    # In weights of arcs of mean weight, which are 1 where arcs have none.
+    enough = tol / (level.total * level.unit / max(graph.out_csr.nnz, 1)) if level.total else 0.0
+    if method == "pagerank":
+        held = _pushed(graph, seed, damping, enough, weighted)
+    else:
+        held = heat_kernel(graph, seed, t, laplacian="random-walk", tol=tol, weight=weighted)
+        held[held < enough * strength] = 0
+    held = xp.where(strength > 0, held, 0) / xp.where(strength > 0, strength, 1)
+    reached = xp.flatnonzero(held > 0)
+    if len(reached) == 0:
+        return vertex_names(graph, xp.unique(at)), float("nan")
+    order = reached[xp.argsort(-held[reached], kind="stable")]
+    cut = _sweep(level, order)
+    best = int(cut.argmin())
+    least = float(cut[best])
+    return vertex_names(graph, order[: best + 1]), least if least < np.inf else float("nan")
+
+
+def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bool) -> Any:
+    """PageRank around the seeds, in units that do not matter; what is left waiting is below this share of strengths."""
+    xp, leaving = array_module(graph.device), out_strength_of(graph, weighted, np.dtype(np.float64))
+    begin = seed * (1 - damping)
+    share = xp.where(leaving > 0, damping * ONE * begin / leaving, 0.0)
+    found = run(
+        WeightedPush if weighted else Push, graph, active=id(xp.flatnonzero(seed)), share=share,
+        rank=(begin * ONE).astype(np.int64), leaving=leaving, damping=damping, enough=enough * (1 - damping) * ONE,
+    )  # fmt: skip
+    return found.rank
+
+
+def _sweep(level: Level, order: Any) -> Any:
+    """The conductance of each set of the first vertices of an order; infinite where the rest has no arcs."""
+    xp, n = array_module(order), len(level.sent)
+    place = xp.full(n, len(order), np.int64)
+    place[order] = xp.arange(len(order))
+    rows = kernels(device_of(order)).rows_of(level.arcs, order, 0, n)
+    row, other = rows.expand_rows(), place[rows.indices]
+    weight = xp.ones(len(row), np.int64) if rows.data is None else rows.data
+    around = summed_by(row, weight * (row != other), len(order))
+    # An arc lies within from the later of its two ends on; each is there from both.
+    within = summed_by(xp.maximum(row, other), weight * (row != other), len(order) + 1)[:-1]
+    cut, volume = xp.cumsum(around - within), xp.cumsum(level.sent[order])
+    least = xp.minimum(volume, level.total - volume)
+    return xp.where(least > 0, cut / xp.maximum(least, 1), np.inf)
