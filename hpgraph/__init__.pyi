@@ -147,6 +147,8 @@ from hpgraph.algorithms.overlapping_communities import slpa as slpa
 from hpgraph.algorithms.pagerank import PageRankResult as PageRankResult
 from hpgraph.algorithms.pagerank import pagerank as pagerank
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult
+from hpgraph.algorithms.power_law import PowerLaw as PowerLaw
+from hpgraph.algorithms.power_law import power_law_fit as power_law_fit
 from hpgraph.algorithms.random_walks import node2vec_walk as node2vec_walk
 from hpgraph.algorithms.random_walks import random_walk as random_walk
 from hpgraph.algorithms.reach import EgoSample as EgoSample

@@ -70,7 +70,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "astar_path": (U, 0, 4),
     "attribute_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "count_cliques": (U, 3), "minimum_cut": (D, 0, 3),
     "numeric_assortativity_coefficient": (U, [0, 0, 1, 1, 1]), "influence_maximization": (U, 2),
-    "k_clique_communities": (U, 3), "local_cluster": (U, 0),
+    "k_clique_communities": (U, 3), "local_cluster": (U, 0), "power_law_fit": ([1, 2, 2, 3],),
     **dict.fromkeys(("sir", "sis"), (U, [0], 0.5, 0.5)),
     **{name: (U, [0, 3]) for name in hpg.__all__ if name.startswith("group_")},
     **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (D, 0, 3)), "maximum_bipartite_matching": (D,),

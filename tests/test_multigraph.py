@@ -83,7 +83,10 @@ def meanings() -> dict[str, str]:
 
 MEANINGS = meanings()
 # Of functions without parallel edges: of points, and of two partitions.
-ELSEWHERE = {"knn_graph", "from_knn", "nearest_neighbors", "normalized_mutual_information", "adjusted_rand_index"}
+ELSEWHERE = {
+    "knn_graph", "from_knn", "nearest_neighbors", "normalized_mutual_information", "adjusted_rand_index",
+    "power_law_fit",
+}  # fmt: skip
 LABELS = np.arange(N) % 3
 PAIRS = [(0, 1), (0, 2), (1, 5), (3, 0)]
 # What comes after the graph.

@@ -5,6 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.special
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
@@ -162,3 +163,32 @@ def test_groups(directed, device):
     single = hpg.Graph.from_edges([0], [1], directed=False)
     assert hpg.group_degree_centrality(single, [0, 1]) == hpg.group_closeness_centrality(single, [0, 1]) == 0
     assert hpg.group_betweenness_centrality(single, [0]) == 0
+
+
+def test_power_law():
+    """Against the package powerlaw 2.0 (numbers noted), scans of the likelihood, and the exponents of samples."""
+    x = np.random.default_rng(0).random(5000) ** (-1 / 1.5)
+    found = hpg.power_law_fit(x)
+    assert found[:3] == pytest.approx((2.485445729653253, 0.02100737497044828, 1.000289492985446), rel=1e-9)
+    assert hpg.power_law_fit(x, xmin=2.5)[:2] == pytest.approx((2.471483858689429, 0.04103316515454233), rel=1e-9)
+    assert hpg.power_law_fit(x, xmin=2.5).distance == pytest.approx(0.021436422801316024, rel=1e-9)
+    whole = np.random.default_rng(1).zipf(2.5, 20_000)
+    assert hpg.power_law_fit(whole, xmin=1).alpha == pytest.approx(2.5, abs=5 * hpg.power_law_fit(whole, xmin=1).sigma)
+    for xmin in (1, 3):
+        tail, alphas = whole[whole >= xmin], np.linspace(2, 3, 20_001)
+        likelihood = -len(tail) * np.log(scipy.special.zeta(alphas, xmin)) - alphas * np.log(tail).sum()
+        found = hpg.power_law_fit(whole, xmin=xmin)
+        assert found.alpha == pytest.approx(alphas[likelihood.argmax()], abs=1e-4) and found.n_tail == len(tail)
+        k = np.arange(xmin, 200)
+        law = np.cumsum(k**-found.alpha) / scipy.special.zeta(found.alpha, xmin)
+        seen = (tail[:, None] <= k).mean(axis=0)
+        assert found.distance == pytest.approx(abs(law - seen)[np.isin(k, tail)].max(), abs=1e-6)
+    assert hpg.power_law_fit(whole).distance <= hpg.power_law_fit(whole, xmin=1).distance
+    for call, says in (
+        (lambda: hpg.power_law_fit([1, 1, 0]), "two or more different"),
+        (lambda: hpg.power_law_fit([1.5, 2], discrete=True), "must be whole numbers"),
+        (lambda: hpg.power_law_fit([1, 2], xmin=0), "xmin must be above 0"),
+        (lambda: hpg.power_law_fit([[1, 2]]), "one-dimensional"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
