@@ -104,7 +104,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
 
     Examples
     --------
-    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [5, 11, 5, 1], directed=False)
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, 11, 5], directed=False)
     >>> hpg.max_weight_matching(G).tolist(), hpg.max_weight_matching(G, maxcardinality=True).tolist()
     ([-1, 2, 1, -1], [1, 0, 3, 2])
     """

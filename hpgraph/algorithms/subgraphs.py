@@ -61,8 +61,8 @@ def subgraph_isomorphisms(
     >>> path = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     >>> hpg.subgraph_isomorphisms(G, path, kind="induced").tolist()
     [[0, 2, 3], [1, 2, 3], [3, 2, 0], [3, 2, 1]]
-    >>> hpg.subgraph_isomorphisms(G, path, ("aabb", "aab"), limit=1).tolist()
-    [[0, 1, 2]]
+    >>> hpg.subgraph_isomorphisms(G, path, ("aabb", "aab")).tolist()
+    [[0, 1, 2], [1, 0, 2]]
     """
     from hpgraph.kernels.structure.cpu_subgraphs import list_mappings
 
@@ -169,5 +169,5 @@ def _steps(P: Any, kind: str, directed: bool) -> Any:
                 if is_arc or kind == "induced":
                     rows.append((j, outward, is_arc))
         begin.append(len(rows))
-    other, outward, is_arc = np.array(rows, np.int64).reshape(-1, 3).T.copy()
-    return Steps(np.array(begin), other, outward > 0, is_arc > 0, kind != "homomorphism")
+    columns = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    return Steps(np.array(begin), columns[0], columns[1] > 0, columns[2] > 0, kind != "homomorphism")
