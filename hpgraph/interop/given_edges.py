@@ -208,7 +208,10 @@ def _of_table(
 
 
 def _is_table(data: Any) -> bool:
-    return isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")
+    # A column alone comes with Arrow's interface as well.
+    if isinstance(data, Mapping) or len(getattr(data, "shape", (0, 0))) != 2:
+        return isinstance(data, Mapping)
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__")
 
 
 def columns_given(data: Any) -> dict[Any, Any] | None:
@@ -230,7 +233,10 @@ def _columns(table: Any) -> tuple[Any, list[Any]]:
     except ImportError:
         raise MissingExtraError("pyarrow", "tables", f"a graph of a {type(table).__name__}") from None
     if not isinstance(table, pyarrow.Table):
-        table = pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else table.to_arrow()
+        try:
+            table = pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else table.to_arrow()
+        except pyarrow.ArrowInvalid as error:
+            raise TypeError(f"{type(table).__name__} is not a table of edges: give a column for each end") from error
     return table, table.column_names
 
 

@@ -63,6 +63,13 @@ def test_empty_tables(make: Any) -> None:
     assert hpg.from_edges(make({"u": numbers, "v": numbers}), n_vertices=3).n_vertices == 3
 
 
+@pytest.mark.parametrize("make", [pandas.Series, polars.Series, lambda values: pyarrow.chunked_array([values])])
+def test_a_column_alone_is_no_graph(make: Any) -> None:
+    for door in (hpg.Graph, hpg.pagerank, hpg.from_edges):
+        with pytest.raises(TypeError, match=r"can be made of|are known in|is not a table of edges"):
+            door(make([1, 2]))
+
+
 def test_rows() -> None:
     assert edges_of(hpg.from_edges([("a", "b"), ("b", 3)])) == {("a", "b"), ("b", 3)}
     assert edges_of(hpg.from_edges([(0, 9, 0.5), (1, 0, 2)])) == {(0, 9, 0.5), (1, 0, 2.0)}
