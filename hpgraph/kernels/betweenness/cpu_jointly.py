@@ -356,11 +356,13 @@ def _backwards(ways, sources, state, locals_, wide, counters, sums, levels, dept
         if marked:
             _step(MARK, ways, end, below, work, _is_little(work, locals_), shared, wide)
         if level == 0:
-            own[:] = sums.vertices[sources]
+            for i in range(sources.size):
+                own[i] = sums.vertices[sources[i]]
         work = levels[level, 1] + end - begin
         _step(RETURN, ways, begin, end, work, marked, shared, wide)
         if level == 0:
-            sums.vertices[sources] = own
+            for i in range(sources.size):
+                sums.vertices[sources[i]] = own[i]
         _clear(front, state, end, below)
         front, next_front = next_front, front
 

@@ -34,7 +34,7 @@ from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -81,7 +81,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     "Leiden algorithm": refinement). Here a vertex takes the best community, not a random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, (batches.REFINING_ROUNDS, 0, 0), False, 0)[0]
+    return _moved(level, label, within, resolution, seed, (batches.REFINING_ROUNDS, 0.0, 0.0), False, 0)[0]
 
 
 def _moved(
@@ -374,5 +374,5 @@ def _move(rows, groups, rule, space, found, rounds, shares):
         if moves <= few * n or moves <= least * listed:
             break
         if not waking:
-            space.active[:] = space.joined
+            copy_items(space.active, 0, space.joined, 0, n)
     return total

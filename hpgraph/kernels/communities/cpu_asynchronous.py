@@ -17,7 +17,7 @@ from hpgraph.kernels.communities.cpu_choice import drawn, is_before, mask_for, s
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -149,7 +149,7 @@ def _publish(state, batch, round_, seed, size, worker, workers):
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         begin, end = block * size, min(n, (block + 1) * size)
         if _turn(block, round_, seed) >> 1 == batch:
-            state.label[begin:end] = state.fresh[begin:end]
+            copy_items(state.label, begin, state.fresh, begin, end - begin)
         if state.touched[block]:
             state.touched[block] = False
             for v in range(begin, end):

@@ -212,7 +212,8 @@ def decode_gaps(stored, count, columns, mask, out, chosen):
         else:
             # The last block's values beyond the page's ids are discarded.
             sums(values, folded, id, mask, last, 0)
-            out[first:count] = last[: count - first]
+            for k in range(first, count):
+                out[k] = last[k - first]
         end += length
     for group in range(groups):
         if not chosen.size or chosen[group]:

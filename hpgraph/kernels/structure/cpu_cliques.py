@@ -17,6 +17,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.structure.cpu_peeling import peel
@@ -276,7 +277,7 @@ def _count_at(graph, v, k, rows, sets, branches):
         _bits_of(indices, later[u], indptr[u + 1], among, stop, rows[i, :words])
         sets[0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
     total, depth = 0, 0
-    branches[0, :words] = sets[0, :words]
+    copy_items(branches[0], 0, sets[0], 0, words)
     while depth >= 0:
         q = _next_branch(branches[depth], words)
         if q < 0:
@@ -290,7 +291,7 @@ def _count_at(graph, v, k, rows, sets, branches):
             total += left
         elif left >= k - depth - 2:
             depth += 1
-            branches[depth, :words] = sets[depth, :words]
+            copy_items(branches[depth], 0, sets[depth], 0, words)
     return total
 
 
