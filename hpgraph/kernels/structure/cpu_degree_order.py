@@ -1,5 +1,7 @@
 """Vertices by falling degree, and the rows of their neighbours of lower rank: what triangles are counted by."""
 
+from typing import Any
+
 import numpy as np
 from numba import prange
 
@@ -20,16 +22,14 @@ CHUNK = 2048
 PREFETCH_ROWS = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
+# As many values as fill a line of the cache, of any type.
+_LINE = 64
 
 
-@njit(cache=True, nogil=True)
-def _order_by_degree(indptr, order, rank):
-    """Counting sort of the vertices by falling degree; ties by id."""
-    n = order.size
-    largest = 0
-    for v in range(n):
-        largest = max(largest, indptr[v + 1] - indptr[v])
-    start = np.zeros(largest + 2, np.int64)
+@njit(cache=True, nogil=True, counts_references=False)
+def _order_by_degree(indptr, order, rank, start):
+    """Counting sort of the vertices by falling degree; ties by id. `start`: zeros, two more than the largest degree."""
+    n, largest = order.size, start.size - 2
     for v in range(n):
         start[largest - (indptr[v + 1] - indptr[v]) + 1] += 1
     for k in range(largest + 1):
@@ -39,6 +39,11 @@ def _order_by_degree(indptr, order, rank):
         order[start[k]] = v
         rank[v] = start[k]
         start[k] += 1
+
+
+def by_thread(threads: int, length: int, dtype: Any) -> np.ndarray:
+    """Zeros, a row for each thread, at least a line of the cache apart."""
+    return np.zeros((threads, length + _LINE), dtype)
 
 
 def _cut_by_arcs(degrees: np.ndarray, order: np.ndarray, parts: int) -> np.ndarray:
@@ -71,10 +76,9 @@ def rank_above(indices, rank, begin, end, r, above):
 
 
 @part
-def _count_chunks(indptr, indices, rank, part_of, place, following):
+def _count_chunks(indptr, indices, rank, part_of, place, counts, following):
     """One thread's loop: take chunks of vertices and count how many entries of each row come from each part."""
     n, parts = rank.size, place.shape[0]
-    counts = np.zeros(parts, np.int64)
     while True:
         chunk = next_task(following, CHUNK)
         if chunk >= n:
@@ -90,9 +94,8 @@ def _count_chunks(indptr, indices, rank, part_of, place, following):
 
 
 @part
-def _write_rows(indptr, indices, order, rank, begin, end, place, lower):
+def _write_rows(indptr, indices, order, rank, begin, end, place, lower, above):
     """Write the entries that the ranks begin..end contribute to each row, at its `place`."""
-    above = np.empty(BATCH, indices.dtype)
     for r in range(begin, end):
         prefetch_row(indptr, indices, order, r)
         v = order[r]
@@ -105,25 +108,23 @@ def _write_rows(indptr, indices, order, rank, begin, end, place, lower):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _orient(indptr, indices, order, rank, bounds, place):
+def _orient(indptr, indices, order, rank, bounds, row_start, lower, work):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
     The entries of each row that come from each part of the ranks are counted first, in the order in which rows lie in
-    memory, which gives every part its places. ``place``, of shape (parts, n), is work space.
+    memory, which gives every part its places. ``work``: of each part its places, of shape (parts, n), zeros to count
+    in, and space for `BATCH` ranks; of each vertex its part; a counter. `row_start` is zeros.
     """
     n, parts = order.size, bounds.size - 1
-    part_of = np.empty(n, np.uint16)
+    place, counts, above, part_of, following = work
     for k in range(parts):
         for r in range(bounds[k], bounds[k + 1]):
             part_of[order[r]] = k
-    following = np.zeros(1, np.int64)
-    for _ in prange(parts):
-        _count_chunks(indptr, indices, rank, part_of, place, following)
+    for worker in prange(parts):
+        _count_chunks(indptr, indices, rank, part_of, place, counts[worker], following)
     if is_stopped():
-        # Stopped before everything was counted.
-        return np.zeros(n + 1, np.int64), np.empty(0, indices.dtype)
-    row_start = np.empty(n + 1, np.int64)
-    row_start[0] = 0
+        # Stopped before everything was counted: the rows stay empty.
+        return
     for u in range(n):
         end = row_start[u]
         for k in range(parts):
@@ -131,10 +132,8 @@ def _orient(indptr, indices, order, rank, bounds, place):
             place[k, u] = end
             end += count
         row_start[u + 1] = end
-    lower = np.empty(row_start[n], indices.dtype)
     for k in prange(parts):
-        _write_rows(indptr, indices, order, rank, bounds[k], bounds[k + 1], place[k], lower)
-    return row_start, lower
+        _write_rows(indptr, indices, order, rank, bounds[k], bounds[k + 1], place[k], lower, above[k])
 
 
 @attached
@@ -146,9 +145,13 @@ def degree_order(graph: CSR) -> DegreeOrder:
     n = graph.shape[0]
     with team() as threads:
         order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
-        _order_by_degree(graph.indptr, order, rank)
+        degrees, kind = graph.degrees, graph.indices.dtype
+        _order_by_degree(graph.indptr, order, rank, np.zeros(int(degrees.max(initial=0)) + 2, np.int64))
         # `place` takes no more memory than the arcs.
         parts = max(1, min(threads, graph.nnz // max(2 * n, 1)))
         place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
-        bounds = _cut_by_arcs(graph.degrees, order, parts)
-        return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds, place))
+        bounds = _cut_by_arcs(degrees, order, parts)
+        row_start, lower = np.zeros(n + 1, np.int64), np.empty(graph.nnz // 2, kind)
+        work = place, by_thread(parts, parts, np.int64), by_thread(parts, BATCH, kind), np.empty(n, np.uint16)
+        _orient(graph.indptr, graph.indices, order, rank, bounds, row_start, lower, (*work, np.zeros(1, np.int64)))
+        return DegreeOrder(order, rank, row_start, lower[: row_start[n]])

@@ -12,6 +12,8 @@ found at u instead, walking rows side by side: there is less to look at, and mar
 loops it is, `hpgraph.kernels.structure.cpu_triangle_cost` says.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import prange
 
@@ -23,7 +25,14 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.structure.cpu_degree_order import BATCH, PREFETCH_ROWS, degree_order, prefetch_row, rank_above
+from hpgraph.kernels.structure.cpu_degree_order import (
+    BATCH,
+    PREFETCH_ROWS,
+    by_thread,
+    degree_order,
+    prefetch_row,
+    rank_above,
+)
 from hpgraph.kernels.structure.cpu_triangle_cost import ORDER, WALK, cheapest
 from hpgraph.kernels.structure.orientation import DegreeOrder
 
@@ -107,15 +116,13 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
 
 
 @part
-def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following):
+def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, marks, above, following):
     """One thread's loop: take chunks of middle vertices v; returns the number of triangles found.
 
     `order` and `rank` are None where the order is that of the ids; `row_start` and `lower` are then the graph's rows.
+    `marks`, a bit for each vertex, and `above` are zeros: entries past the last are prefetched too.
     """
     n = row_start.size - 1
-    marks = np.zeros((n + 31) // 32, np.uint32)
-    # Zeros: entries past the last are prefetched too.
-    above = np.zeros(BATCH, indices.dtype)
     mine = 0
     while True:
         chunk = next_task(following, CHUNK)
@@ -158,13 +165,14 @@ def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, followin
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
+def _count(indptr, indices, order, rank, row_start, lower, tallies, marks, above, following):
     """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up."""
-    following = np.zeros(1, np.int64)
     total = 0
-    for thread in prange(threads):
+    for thread in prange(marks.shape[0]):
         tally = None if tallies is None else tallies[thread]
-        total += _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following)
+        total += _mark_chunks(
+            indptr, indices, order, rank, row_start, lower, tally, marks[thread], above[thread], following
+        )
     return total
 
 
@@ -198,9 +206,8 @@ def _walk_chunks(indptr, indices, tally, following):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _count_by_walking(indptr, indices, tallies, threads):
+def _count_by_walking(indptr, indices, tallies, following, threads):
     """`_count` where rows are short, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
-    following = np.zeros(1, np.int64)
     total = 0
     for thread in prange(threads):
         tally = None if tallies is None else tallies[thread]
@@ -222,13 +229,15 @@ def _add_tallies(tallies, order, triangles):
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
     """Triangles, and those at each vertex in ``tallies``, by the loop chosen for the graph."""
+    following = np.zeros(1, np.int64)
+    if order is None and cheapest(graph) == WALK:
+        return int(_count_by_walking(graph.indptr, graph.indices, tallies, following, threads))
+    rows: tuple[Any, ...] = (None, None, graph.indptr, graph.indices)
     if order is not None:
-        by_degree = order.order, order.rank, order.indptr, order.indices
-        return int(_count(graph.indptr, graph.indices, *by_degree, tallies, threads))
-    if cheapest(graph) == WALK:
-        return int(_count_by_walking(graph.indptr, graph.indices, tallies, threads))
-    by_id = None, None, graph.indptr, graph.indices
-    return int(_count(graph.indptr, graph.indices, *by_id, tallies, threads))
+        rows = order.order, order.rank, order.indptr, order.indices
+    marks = by_thread(threads, (graph.shape[0] + 31) // 32, np.uint32)
+    above = by_thread(threads, BATCH, graph.indices.dtype)
+    return int(_count(graph.indptr, graph.indices, *rows, tallies, marks, above, following))
 
 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
