@@ -6,8 +6,9 @@ import numpy as np
 
 import hpgraph.algorithms.components as algorithm
 from hpgraph.containers.graph import Graph
-from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.csgraph.graph_input import as_stored
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 
 def connected_components(
@@ -46,11 +47,12 @@ def connected_components(
     connection = connection.lower() if isinstance(connection, str) else connection
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
-    given = as_graph_input(csgraph)
+    given = as_stored(csgraph).within_shape()
     strong = directed and connection == "strong"
-    if strong and given.device == "cpu":
-        count, label = _strong(given.csr)
-        return (count, label) if return_labels else count
+    if given.device == "cpu":
+        # By the kernels, which take rows as they are stored.
+        count, label = _strong(given.csr) if strong else kernels("cpu").components(given.csr.with_data(None), False)
+        return (count, label.astype(np.int32, copy=False)) if return_labels else count
     # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
     graph = Graph(given.csr.with_data(None))
     found = algorithm.connected_components(graph, connection="strong" if strong else "weak")

@@ -19,6 +19,8 @@ from hpgraph.formats import CSR
 
 # A search of fewer arcs is over before several threads have agreed on anything.
 _MAX_ALONE = 1 << 18
+# More vertices than these are searched from by several threads.
+_MAX_DENSE = 2048
 
 
 class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
@@ -114,7 +116,7 @@ def dijkstra(
     if not limit >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
     cutoff = None if np.isinf(limit) else limit
-    if not unweighted and _least(given) < 0:
+    if not unweighted and given.least < 0:
         warnings.warn(
             "Graph has negative weights: SciPy's dijkstra would give inaccurate results; these are Bellman and Ford's",
             UserWarning,
@@ -152,7 +154,7 @@ def johnson(
     D. B. Johnson, "Efficient algorithms for shortest paths in sparse networks", J. ACM 24 (1977).
     """
     given = as_stored(csgraph)
-    if unweighted or not _least(given) < 0:
+    if unweighted or not given.least < 0:
         return _paths(given, directed, indices, return_predecessors, unweighted)
     given = given.checked()
     arcs = given.graph(directed).out_csr
@@ -178,13 +180,19 @@ def _paths(
     given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool,
     cutoff: float | None = None,
 ) -> Any:  # fmt: skip
-    starts = _starts(indices, given.csr.shape[0])
-    shape = (*starts.shape, given.csr.shape[0])
+    n = given.csr.shape[0]
+    starts, is_dense = _starts(indices, n), n <= _MAX_DENSE and n * n <= 4 * given.csr.nnz
+    shape = (*starts.shape, n)
+    all_alike = indices is None and cutoff is None and not return_predecessors
+    if all_alike and is_dense and given.device == "cpu" and np.isfinite(given.least):
+        return _between_all(given, directed, unweighted)
     if _suits_dijkstra(given, starts.size, return_predecessors, unweighted):
         found = _trees(given, directed, starts.reshape(-1, 1), unweighted, cutoff)
         distance, predecessors = (array.reshape(shape) for array in found)
         return (distance, predecessors) if return_predecessors else distance
-    graph, xp = given.checked().graph(directed, weighted=not unweighted), given.xp
+    # One search reads all arcs once, in any order; several read them together.
+    arcs = given.within_shape() if directed and starts.size == 1 else given.checked()
+    graph, xp = arcs.graph(directed, weighted=not unweighted), given.xp
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
     elif unweighted and not return_predecessors:
@@ -199,6 +207,21 @@ def _paths(
     return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
 
 
+def _between_all(given: GraphInput, directed: bool, unweighted: bool) -> Any:
+    from hpgraph.kernels.relaxation.cpu_floyd_warshall import distances_between_all
+
+    arcs = given.checked().csr
+    distance = np.full(arcs.shape, np.inf)
+    distance[arcs.expand_rows(), arcs.indices] = 1 if unweighted else arcs.data
+    if not directed:
+        np.minimum(distance, distance.T.copy(), out=distance)
+    np.fill_diagonal(distance, np.minimum(distance.diagonal(), 0))
+    distances_between_all(distance)
+    if (distance.diagonal() < 0).any():
+        raise NegativeCycleError("there is a cycle of negative length")
+    return distance
+
+
 def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, unweighted: bool) -> bool:
     """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0.
 
@@ -207,21 +230,22 @@ def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, u
     short, many = given.csr.nnz < _MAX_ALONE, searches >= 2 * config.threads
     # Many distances alone go together.
     pays = short or many if with_predecessors else short and searches == 1
-    return given.device == "cpu" and pays and (unweighted or (_least(given) > 0 and _longest(given) < np.inf))
+    return given.device == "cpu" and pays and (unweighted or (given.least > 0 and _longest(given) < np.inf))
 
 
 def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
+    from hpgraph.kernels.structure.cpu_fifo import rows_beside
+    from hpgraph.kernels.structure.cpu_transpose import transpose
 
-    arcs = given.csr if directed else given.checked().graph(directed).out_csr
+    arcs = given.csr.with_data(None) if unweighted else given.csr
+    if not directed:
+        given.within_shape()
+        # The lighter of two weights wins by itself.
+        arcs = rows_beside(arcs, transpose(arcs))
     limit = np.inf if cutoff is None else cutoff
-    found = shortest_trees(arcs.with_data(None) if unweighted else arcs, sources, limit, NO_PREDECESSOR)
+    found = shortest_trees(arcs, sources, limit, NO_PREDECESSOR)
     return found[0], found[1].astype(np.int32, copy=False)
-
-
-def _least(given: GraphInput) -> float:
-    """The least weight; NaN if any is."""
-    return float(given.csr.data.min()) if given.csr.nnz else np.inf
 
 
 def _longest(given: GraphInput) -> float:

@@ -72,7 +72,7 @@ def _in_order(
     """The order and predecessors that a search gives, which runs on a device."""
     given = as_stored(csgraph)
     if not directed:
-        given = given.checked()
+        given.within_shape()
     start = checked_index(i_start, given.csr.shape[0], "i_start")
     arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)
     found = search(arcs if directed else _both_ways(arcs), start, NO_PREDECESSOR)

@@ -26,11 +26,24 @@ def shuffled(graph: sp.csr_array, seed: int = 0) -> sp.csr_array:
     return made
 
 
+@pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", ["breadth_first_order", "depth_first_order"])
-def test_orders_follow_the_rows_as_they_are(name: str) -> None:
+def test_orders_follow_the_rows_as_they_are(name: str, directed: bool) -> None:
     given = shuffled(random_graph(300, 0.02))
-    for mine, expected in zip(getattr(ours, name)(given, 7), getattr(theirs, name)(given, 7), strict=True):
+    found, wanted = (getattr(module, name)(given, 7, directed) for module in (ours, theirs))
+    for mine, expected in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_components_of_rows_as_they_are(connection: str) -> None:
+    graph = random_graph(300, 0.004)
+    # SciPy never returns where a row has duplicates.
+    found, wanted = (
+        module.connected_components(given, connection=connection)
+        for module, given in ((ours, shuffled(graph)), (theirs, graph))
+    )
+    assert found[0] == wanted[0] and len(set(zip(found[1], wanted[1], strict=True))) == wanted[0]
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -84,6 +97,9 @@ def test_paths_of_fewest_arcs(most: int, zeros: bool, options: dict[str, Any], m
         lambda graph: ours.dijkstra(graph, return_predecessors=True),
         lambda graph: ours.dijkstra(graph, indices=[0, 1], min_only=True),
         lambda graph: ours.shortest_path(graph, indices=0),
+        lambda graph: ours.dijkstra(graph, directed=False, indices=0),
+        lambda graph: ours.breadth_first_order(graph, 0, directed=False),
+        ours.connected_components,
     ],
 )
 def test_columns_beyond_the_shape(call: Any, column: int) -> None:

@@ -37,17 +37,19 @@ def run(packages: list[str], fallback: bool) -> tuple[dict[str, int], list[str]]
         }
         report = folder / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-o", "addopts="]
+        # Only the older kind of report names files.
+        command += ["-o", "junit_family=xunit1"]
         # From a folder of its own, so that no settings but NetworkX's apply.
         subprocess.run([*command, f"--junitxml={report}", "--pyargs", *packages], env=env, cwd=folder)
         counts = {"passed": 0, "failed": 0, "expected to fail": 0, "skipped": 0}
         failed = []
         for case in ElementTree.parse(report).iter("testcase"):
-            module, _, rest = str(case.get("classname")).partition(".tests.")
-            file, *classes = (rest or module.rpartition(".")[2]).split(".")
+            file = Path(str(case.get("file"))).name
+            classes = [word for word in str(case.get("classname")).split(".") if word.startswith("Test")]
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 counts["failed"] += 1
-                failed.append("::".join([f"{file}.py", *classes, str(case.get("name"))]))
+                failed.append("::".join([file, *classes, str(case.get("name"))]))
             elif skipped is not None:
                 counts["expected to fail" if skipped.get("type") == "pytest.xfail" else "skipped"] += 1
             else:

@@ -277,6 +277,8 @@ def _negative_cycle(G: ConvertedGraph, weight: str | None) -> bool:
     values = G.column(weight)
     if values is None or not len(values) or values.min() >= 0:
         return False
+    if not np.isfinite(values).all():
+        raise NotImplementedError(f"{weight!r} is not finite somewhere")
     if not G.is_directed() or (values[G.rows == G.indices] < 0).any():
         return True
     from hpgraph.algorithms.sssp import sssp

@@ -6,11 +6,13 @@ smaller, with path halving. Linking two neighbours of every vertex already joins
 tree, and arcs that start inside it are then skipped.
 """
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numba import prange
 
+from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -27,6 +29,7 @@ CHUNK = 4096
 # of ids: without this, road networks take a third longer and lattices half as long again. With more arcs one leads to a
 # small id, and the pass does not pay.
 FEW_ARCS = 8
+_MIN_SHARED = 1 << 18
 
 
 def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
@@ -39,7 +42,8 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     if arcs.nnz == 0:
         return n, label
     left = np.zeros(1, np.bool_)
-    with team():
+    # Of few arcs one thread is done before several have started.
+    with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, symmetric, label, left)

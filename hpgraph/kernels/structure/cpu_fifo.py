@@ -54,21 +54,27 @@ def mark(marks, v):
 
 
 def rows_beside(first: CSR, second: CSR) -> CSR:
-    """The rows of two matrices of one shape one after the other, neither sorted nor free of duplicates; a pattern."""
-    indices = np.empty(first.nnz + second.nnz, first.indices.dtype)
-    _copy_rows(first.indptr, first.indices, second.indptr, second.indices, indices)
-    return CSR(first.shape, first.indptr + second.indptr, indices, None, validate=False)
+    """The rows of two matrices of one shape one after the other, neither sorted nor free of duplicates."""
+
+    def beside(one: Any, other: Any) -> Any:
+        joined = np.empty(len(one) + len(other), one.dtype)
+        _copy_rows(first.indptr, one, second.indptr, other, joined)
+        return joined
+
+    indices = beside(first.indices, second.indices)
+    data = None if first.data is None else beside(first.data, second.data)
+    return CSR(first.shape, first.indptr + second.indptr, indices, data, validate=False)
 
 
 @njit(cache=True)
-def _copy_rows(first_indptr, first_indices, second_indptr, second_indices, indices):
+def _copy_rows(first_indptr, first, second_indptr, second, joined):
     to = 0
     for v in range(first_indptr.size - 1):
         for at in range(peek(first_indptr, v), peek(first_indptr, v + 1)):
-            indices[to] = first_indices[at]
+            joined[to] = first[at]
             to += 1
         for at in range(peek(second_indptr, v), peek(second_indptr, v + 1)):
-            indices[to] = second_indices[at]
+            joined[to] = second[at]
             to += 1
 
 
