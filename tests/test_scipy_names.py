@@ -132,7 +132,6 @@ def test_methods_of_vectors(device: str) -> None:
     with pytest.raises(NotImplementedError):
         v.power(0)
     made = v.tocoo()
-    assert (v.tocsr() != made).nnz == 0
     np.testing.assert_array_equal(np.ravel(shown(made)), ROW)
     assert made.nnz == 2 and (device == "cuda" or made.shape == (5,))
 

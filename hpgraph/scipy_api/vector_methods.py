@@ -189,10 +189,6 @@ class RowMethods(Indexing):
         indices, values = self.to_indices()
         return coo_array((values, (indices,)), shape=self.shape)
 
-    def tocsr(self, copy: bool = True) -> Any:
-        """The vector as SciPy's CSR array of one dimension, of copies; on CUDA as CuPy's matrix of one row."""
-        return self.row.tocsr() if self.device == "cuda" else self.tocoo().tocsr()
-
     def _from_row(self, row: Any) -> Self:
         return row.reshape(-1)
 
