@@ -80,7 +80,9 @@ def subgraph_isomorphisms(
 def count_subgraph_isomorphisms(
     G: Graph | Any, pattern: Graph | Any, labels: Any = None, *, kind: Kind = "monomorphism"
 ) -> int:
-    """How many mappings `subgraph_isomorphisms` gives, of which the parameters are, in no memory.
+    """How many mappings `subgraph_isomorphisms` gives, counted without a list of them.
+
+    Parameters are those of `subgraph_isomorphisms`.
 
     Returns
     -------
