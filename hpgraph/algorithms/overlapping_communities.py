@@ -99,8 +99,8 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
     Notes
     -----
     All vertices listen at the same time, to one label of each neighbour; where equally many say several, one order of
-    the labels decides, drawn anew in each iteration. Takes `n_iterations` ids a vertex, and 40 bytes for each of them
-    in the end.
+    the labels decides, drawn anew in each iteration. Which communities lie within others is found on the CPU. Takes
+    `n_iterations` ids a vertex, and 40 bytes for each of them in the end.
 
     References
     ----------
