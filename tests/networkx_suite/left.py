@@ -2,6 +2,11 @@
 
 # Names of functions, or of modules of NetworkX, which stand for all in them that the backend does not have.
 LEFT: dict[str, str] = {
+    "hpgraph has it, in a form of its own that is not yet NetworkX's": """
+        max_weight_matching k_clique_communities node_connectivity edge_disjoint_paths node_disjoint_paths
+        group_betweenness_centrality group_closeness_centrality group_degree_centrality
+        group_in_degree_centrality group_out_degree_centrality
+    """,
     "no algorithm of hpgraph answers it": """
         algorithms.asteroidal algorithms.bipartite.cluster algorithms.bipartite.redundancy algorithms.broadcasting
         algorithms.centrality.betweenness_subset algorithms.centrality.dispersion algorithms.centrality.group
@@ -15,7 +20,7 @@ LEFT: dict[str, str] = {
         algorithms.tree.decomposition algorithms.tree.distance_measures algorithms.triads algorithms.vitality
         algorithms.voronoi algorithms.traversal.beamsearch algorithms.bipartite.covering
         algorithms.bipartite.extendability algorithms.bipartite.link_analysis algorithms.covering
-        min_weight_matching max_weight_matching k_factor algorithms.euler algorithms.efficiency_measures
+        min_weight_matching k_factor algorithms.euler algorithms.efficiency_measures
         algorithms.node_classification all_triangles generalized_degree transitive_closure transitive_closure_dag
         transitive_reduction antichains v_structures colliders dag_to_branching root_to_leaf_paths johnson
         find_negative_cycle algorithms.coloring.equitable_coloring generators.line random_spanning_tree
