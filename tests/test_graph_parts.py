@@ -169,6 +169,7 @@ def test_a_graph_of_nothing(device: str) -> None:
     ("call", "error", "message"),
     [
         (lambda G: G.subgraph([3]), IndexError, "vertices must lie in 0..2"),
+        (lambda G: G.subgraph([]).subgraph([3]), IndexError, "vertices must lie in the graph, which has no vertices"),
         (lambda G: G.subgraph([True, False]), ValueError, "one bool for each of the 3 vertices"),
         (lambda G: G.subgraph(Bitmask.zeros(4)), ValueError, "one bit for each of the 3 vertices"),
         (lambda G: G.subgraph([0.5]), TypeError, "whole vertex ids"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hpgraph.algorithms.vertex_values import named_path, vertex_names, without_c
 from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import to_device
+from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
 # Vertices of a path that there is room for at first.
@@ -136,6 +138,8 @@ class ContractionHierarchy:
         >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).isochrone(0, 2).tolist()
         [0, 1]
         """
+        if isnan(limit := real(limit, "limit")):
+            raise ValueError("limit must be a number, not NaN")
         return vertex_names(self.graph, np.flatnonzero(np.asarray(self.distances(source)) <= limit))
 
     def __len__(self) -> int:

@@ -99,8 +99,8 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
     # As unsigned, negative numbers are the largest: one comparison, and one synchronization on a GPU.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
-        held = f"{int(listed.min())}..{int(listed.max())}"
-        raise IndexError(f"{argument} must lie in 0..{n - 1}, the vertices of the graph; it has {held}")
+        there = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
+        raise IndexError(f"{argument} must lie in {there}; it has {int(listed.min())}..{int(listed.max())}")
     return listed.astype(np.int64) if listed.size == 0 else listed
 
 

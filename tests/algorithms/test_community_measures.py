@@ -228,6 +228,20 @@ def test_paris_of_hubs_and_of_nothing():
     assert [hpg.paris(hpg.Graph.from_edges([], [], n_vertices=n)).shape for n in range(3)] == [(0, 4), (0, 4), (1, 4)]
 
 
+def test_paris_passes_over_arcs_of_weight_0():
+    rng = np.random.default_rng(3)
+    source, target = rng.integers(0, 40, (2, 600))
+    weight = rng.integers(0, 2, 600) * rng.uniform(1, 2, 600)
+    there = weight > 0
+    some, every = (
+        hpg.Graph.from_edges(source[kept], target[kept], weight[kept], 40, directed=False, duplicates="max")
+        for kept in (there, there | ~there)
+    )
+    assert (hpg.paris(some) == hpg.paris(every)).all()
+    nothing = hpg.paris(hpg.Graph.from_edges([0, 1], [1, 2], [0.0, 0.0], directed=False))
+    assert np.isinf(nothing[:, 2]).all()
+
+
 def test_adjusted_rand_index():
     rng = np.random.default_rng(2)
     for sizes in ((3, 4), (20, 2)):

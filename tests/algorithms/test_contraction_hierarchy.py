@@ -89,6 +89,7 @@ def test_arguments():
     H = hpg.contraction_hierarchy(([0, 1], [1, 2]))
     for call, error, says in (
         (lambda: hpg.contraction_hierarchy(([0], [1], [-1.0])), ValueError, "neither negative nor NaN"),
+        (lambda: hpg.contraction_hierarchy(([0], [1])).isochrone(0, np.nan), ValueError, "limit must be a number"),
         (lambda: hpg.contraction_hierarchy(([0], [1], [np.nan])), ValueError, "neither negative nor NaN"),
         (lambda: H.distance(0, 3), IndexError, "target"),
         (lambda: H.path(3, 0), IndexError, "source"),

@@ -56,7 +56,8 @@ def _scan(clusters, c):
     while v >= 0:
         for at in range(clusters.indptr[v], clusters.indptr[v] + clusters.fill[v]):
             other = _root(clusters.owner, clusters.indices[at])
-            if other != c:
+            # An arc of weight 0 is none, and would be counted again for each other one.
+            if other != c and clusters.weights[at] > 0:
                 if clusters.around[other] == 0:
                     clusters.seen[count] = other
                     count += 1
