@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
 # Rows, of which `fill` entries are in use, and the vertex whose row comes `next`; of each cluster, a vertex or a merge,
@@ -36,7 +37,8 @@ def merges(level: Level) -> tuple[Any, Any]:
         number.copy(), number.copy(), number, strength, size, np.zeros(2 * n, np.int64), np.empty(n, np.int64),
     )  # fmt: skip
     made, distance = np.empty((n, 3), np.int64), np.empty(n)
-    count = _merge(clusters, made, distance)
+    with interruptible():
+        count = _merge(clusters, made, distance)
     return made[:count], distance[:count] / strength[:n].sum()
 
 
