@@ -1,4 +1,4 @@
-"""Contraction hierarchies: shortest paths in one road network, many times, each in some ten microseconds.
+"""Contraction hierarchies: shortest paths in one road network, many times, each in a fraction of a millisecond.
 
 R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
 Transportation Science 46(3), 2012; distances to all vertices by D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck,
@@ -199,7 +199,7 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     -----
     Runs on all threads of the CPU, queries on one; a graph on the GPU is copied to it. Vertices are taken out one after
     the other, with shortcuts for the shortest paths over them: a query then goes upwards alone, from both ends, through
-    some hundred vertices. In road networks there come about as many shortcuts as arcs; in networks without hierarchy,
+    few vertices. In road networks there come about as many shortcuts as arcs; in networks without hierarchy,
     such as those of people, far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` serve better. Sums along
     shortcuts may differ from those of `hpgraph.sssp` by rounding.
 
