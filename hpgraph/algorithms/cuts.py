@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, flow_between, maximum_flow, two_ends
+from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, counted, flow_between, maximum_flow, two_ends
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.containers.graph import Graph, as_graph, as_simple, undirected_only
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
@@ -62,16 +62,6 @@ def far_side(both: Graph, capacity: Any, flow: Any, sink: int) -> Any:
     return bfs(residual, id(sink)).level >= 0
 
 
-def _undirected(G: Any) -> tuple[Graph, CSR]:
-    """The graph, with parallel edges as one, and its arcs on the CPU; refused if it is directed."""
-    graph = as_simple(G, "sum")
-    # First: a graph whose arcs are not at hand is refused as such, directed or not.
-    arcs = graph.out_csr.to("cpu")
-    if graph.directed:
-        raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
-    return graph, arcs
-
-
 @naming_arguments
 def stoer_wagner(G: Graph | Any) -> Cut:
     """The edges of least total weight without which the graph falls apart: a global minimum cut.
@@ -106,8 +96,8 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     >>> value, sorted([one.tolist(), other.tolist()])
     (1, [[0, 1, 2], [3, 4, 5]])
     """
-    graph, arcs = _undirected(G)
-    value, side = _lightest(arcs)
+    graph, arcs = undirected_only(G, "sum")
+    value, side = _lightest(arcs.to("cpu"))
     whole = graph.dtype is None or graph.dtype.kind != "f"
     return int(value) if whole else value, _parts(graph, side)
 
@@ -172,7 +162,7 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     >>> [(int(u), int(v), int(w)) for u, v, w in zip(*T.edges())]
     [(0, 1, 4), (1, 2, 5), (2, 3, 2)]
     """
-    graph, _ = _undirected(G)
+    graph, _ = undirected_only(G, "sum")
     above, value = cut_tree(graph)
     return Graph.from_edges(
         np.arange(1, len(above)), above[1:], value[1:], len(above), directed=False, names=graph.names
@@ -239,7 +229,7 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     if source is None and n < 2:
         return 0
     # Parallel edges are cut one by one.
-    plain = Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
+    plain = counted(graph)
     if source is None and not graph.directed:
         return int(_lightest(plain.out_csr.to("cpu"))[0])
     if source is not None:

@@ -10,19 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
+from hpgraph.algorithms.maximum_flow import both_ways, counted, flow_between, two_ends
 from hpgraph.algorithms.vertex_values import named_path, without_cycles
-from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.device import to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-
-
-def counted(G: Any) -> Graph:
-    """The graph with the number of parallel edges for weights, and none where it has no parallel edges."""
-    graph = as_graph(G)
-    return Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
 
 
 @naming_arguments

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.algorithms.cliques import plain
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import to_device
@@ -75,8 +76,7 @@ def graphlet_degrees(G: Graph | Any) -> Array:
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_graphlets import graphlet_parts
 
-    graph = as_simple(G)
-    arcs = graph.undirected.out_csr.to("cpu").without_diagonal().with_data(None)
+    graph, arcs = plain(G)
     order, edges, parts = graphlet_parts(arcs)
     found = np.empty((graph.n_vertices, 15), np.int64)
     found[order] = _orbits(arcs.degrees[order], *edges, *parts).T

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bipartite import sides
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, undirected_only
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
@@ -108,11 +108,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     >>> hpg.max_weight_matching(G).tolist(), hpg.max_weight_matching(G, maxcardinality=True).tolist()
     ([-1, 2, 1, -1], [1, 0, 3, 2])
     """
-    graph = as_simple(G, "max")
-    # First: a graph whose arcs are not at hand is refused as such, directed or not.
-    arcs = graph.out_csr
-    if graph.directed:
-        raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
+    graph, arcs = undirected_only(G, "max")
     source, xp = arcs.expand_rows(), array_module(graph.device)
     kept = source < arcs.indices
     weight = xp.ones(int(kept.sum())) if arcs.data is None else arcs.data[kept].astype(np.float64)

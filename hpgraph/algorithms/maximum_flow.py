@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_union
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
@@ -210,6 +210,12 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
         return value, to_device(capacity - room, both.device)
     value, flow = _push(both, capacity, s, t)
     return value, flow - flow[both.reverse_arcs]
+
+
+def counted(G: Any) -> Graph:
+    """The graph with the number of parallel edges for weights, and none where it has no parallel edges."""
+    graph = as_graph(G)
+    return Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
 
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:

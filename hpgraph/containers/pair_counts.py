@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +10,11 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
-if TYPE_CHECKING:
-    from hpgraph.containers.temporal import TemporalGraph
-
 
 class PairCounts:
     """The number of rows of each pair in a window of a TemporalGraph, which moves on. Exact, as numbers are whole."""
 
-    def __init__(self, T: TemporalGraph) -> None:
+    def __init__(self, T: Any) -> None:
         self._T, n = T, T.n_vertices
         xp = self._xp = array_module(T.device)
         keys = T._source.astype(np.int64) * n + T._target

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+import hpgraph.torch.operators as operators
 from hpgraph.algebra.mxm import mxm
 from hpgraph.containers.public import make_matrix
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
-from hpgraph.torch import operators
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.structure import Structure, stream_of, tensor
 
