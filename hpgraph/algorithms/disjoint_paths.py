@@ -5,7 +5,7 @@ each vertex is an arc, from where its arcs arrive to where they leave (S. Even, 
 graph connectivity", SIAM Journal on Computing 4, 1975).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
     s, t = two_ends(graph, source, sink)
     both, capacity = both_ways(graph)
     value, net = flow_between(both, capacity, s, t)
-    return [named_path(graph, path) for path in _walks(both.out_csr.to("cpu"), to_device(net, "cpu"), s, t, value)]
+    return [named_path(graph, path) for path in walks_of(both.out_csr.to("cpu"), to_device(net, "cpu"), s, t, value)]
 
 
 @naming_arguments
@@ -82,9 +82,9 @@ def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
     graph = as_simple(G)
     s, t = two_ends(graph, source, sink)
     n = graph.n_vertices
-    both, capacity = both_ways(_with_vertices_as_arcs(graph.out_csr.to("cpu")))
+    both, capacity = both_ways(vertices_as_arcs(graph.out_csr.to("cpu")))
     value, net = flow_between(both, capacity, s + n, t)
-    walks = _walks(both.out_csr, net, s + n, t, value)
+    walks = walks_of(both.out_csr, net, s + n, t, value)
     return [named_path(graph, [*(v - n for v in path if v >= n), t]) for path in walks]
 
 
@@ -127,19 +127,24 @@ def node_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
     if source is None and n < 2:
         return 0
     if source is not None:
-        pairs, least = iter([two_ends(graph, source, sink)]), n
-    else:
-        pairs = _separated(arcs, graph.directed)
-        least = int(min(arcs.degrees.min(), np.bincount(arcs.indices, minlength=n).min()))
-    both, capacity = both_ways(_with_vertices_as_arcs(arcs))
+        return least_separation(arcs, [two_ends(graph, source, sink)], n)[0]
+    least = int(min(arcs.degrees.min(), np.bincount(arcs.indices, minlength=n).min()))
+    return least_separation(arcs, separated(arcs, graph.directed), least)[0]
+
+
+def least_separation(arcs: CSR, pairs: Iterable[tuple[int, int]], least: int) -> tuple[int, tuple[int, int] | None]:
+    """The fewest vertices that divide a pair, and the pair; None where none is divided by fewer than `least`."""
+    n, pair = arcs.shape[0], None
+    both, capacity = both_ways(vertices_as_arcs(arcs))
     for s, t in pairs:
         if least == 0:
             break
-        least = min(least, flow_between(both, capacity, s + n, t)[0])
-    return least
+        if (value := flow_between(both, capacity, s + n, t)[0]) < least:
+            least, pair = value, (s, t)
+    return least, pair
 
 
-def _separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
+def separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
     """Pairs of vertices without an arc, of which one is divided by a smallest set of vertices that divides any.
 
     The set either lacks a vertex, and divides it from another, or has it, and divides two of its neighbours.
@@ -156,14 +161,14 @@ def _separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
         yield from ((u, w) for w in after[v] if w not in after[u] and (u != w if directed else u < w))
 
 
-def _with_vertices_as_arcs(arcs: CSR) -> Graph:
+def vertices_as_arcs(arcs: CSR) -> Graph:
     """Vertex v arrives at v and leaves from n + v."""
     n, vertex = arcs.shape[0], np.arange(arcs.shape[0])
     source, target = np.concatenate([arcs.expand_rows() + n, vertex]), np.concatenate([arcs.indices, vertex + n])
     return Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
 
 
-def _walks(arcs: CSR, net: Any, source: int, sink: int, value: int) -> list[list[int]]:
+def walks_of(arcs: CSR, net: Any, source: int, sink: int, value: int) -> list[list[int]]:
     """The paths of a flow of whole numbers; what goes round in a cycle is left out."""
     along = np.flatnonzero(net > 0)
     tails, heads = (np.repeat(ends[along], net[along]).tolist() for ends in (arcs.expand_rows(), arcs.indices))

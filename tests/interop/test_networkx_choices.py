@@ -1,5 +1,6 @@
 """Functions of the NetworkX backend whose results are not NetworkX's own, but as good: what must hold of them."""
 
+import math
 import random
 from itertools import combinations, pairwise
 from typing import Any
@@ -66,7 +67,9 @@ def test_independent_set() -> None:
             nx.maximal_independent_set(GRAPHS["whole"], wrong, backend="hpgraph")
 
 
-@pytest.mark.parametrize("graph, ends", [("directed", STRONG), ("connected", NODES)])
+@pytest.mark.parametrize(
+    "graph, ends", [("directed", STRONG), ("connected", NODES), ("arcs", STRONG), ("halves", NODES)]
+)
 def test_flows(graph: str, ends: list[Any]) -> None:
     G = GRAPHS[graph]
     value, flow = nx.maximum_flow(G, *ends, capacity="weight", backend="hpgraph")
@@ -76,6 +79,7 @@ def test_flows(graph: str, ends: list[Any]) -> None:
     for u, v, amount in ((u, v, amount) for u, row in flow.items() for v, amount in row.items()):
         gained[u], gained[v] = gained[u] - amount, gained[v] + amount
     assert {node: gain for node, gain in gained.items() if gain} == {ends[0]: -value, ends[1]: value}
+    assert type(value) is (float if graph in ("arcs", "halves") else int)
     cut, (near, far) = nx.minimum_cut(G, *ends, capacity="weight", backend="hpgraph")
     crossing = sum(G[u][v].get("weight", 1) for u in near for v in G[u] if v in far)
     assert cut == crossing == value == nx.maximum_flow_value(G, *ends, capacity="weight", backend="networkx")
@@ -118,6 +122,94 @@ def test_edge_cut() -> None:
     assert between == nx.minimum_edge_cut(G, 1, 3, backend="networkx")
     with pytest.raises(nx.NetworkXError, match="not connected"):
         nx.minimum_edge_cut(GRAPHS["blocks"], backend="hpgraph")
+
+
+def test_capacities_of_floats() -> None:
+    """Infinite ones, and none, are no bound; zero is the whole number."""
+    G = nx.DiGraph([(0, 1, {"capacity": math.inf}), (1, 2, {"capacity": 0.25}), (1, 3), (3, 2, {"capacity": 1.5})])
+    G.add_edge(4, 0, capacity=0.0)
+    assert nx.maximum_flow(G, 0, 2, backend="hpgraph") == (
+        1.75,
+        {0: {1: 1.75}, 1: {2: 0.25, 3: 1.5}, 2: {}, 3: {2: 1.5}, 4: {0: 0}},
+    )
+    assert nx.minimum_cut(G, 0, 2, backend="hpgraph") == nx.minimum_cut(G, 0, 2, backend="networkx")
+    assert repr(nx.maximum_flow_value(G, 4, 2, backend="hpgraph")) == "0"
+    for wrong, error in ((0, nx.NetworkXUnbounded), (2, NotImplementedError)):
+        G.add_edge(3, 2, capacity=math.inf if wrong == 0 else math.nan)
+        with pytest.raises(error):
+            nx.maximum_flow_value(G, 0, 2, backend="hpgraph")
+    tree = nx.gomory_hu_tree(GRAPHS["halves"], "weight", backend="hpgraph")
+    wanted = nx.gomory_hu_tree(GRAPHS["halves"], "weight", backend="networkx")
+    assert sorted(tree.edges(data="weight")) == sorted(wanted.edges(data="weight"))
+    assert nx.maximum_flow(nx.empty_graph(2), 0, 1, backend="hpgraph") == (0, {0: {}, 1: {}})
+
+
+def test_node_cut() -> None:
+    for G in (GRAPHS["connected"], nx.les_miserables_graph(), nx.complete_graph(5), nx.petersen_graph()):
+        found = nx.minimum_node_cut(G, backend="hpgraph")
+        left = nx.Graph(G)
+        left.remove_nodes_from(found)
+        assert type(found) is set and (len(left) == 1 or not nx.is_connected(left))
+        assert len(found) == len(nx.minimum_node_cut(G, backend="networkx"))
+    between = nx.minimum_node_cut(GRAPHS["blocks"], "a", "f", backend="hpgraph")
+    assert between == nx.minimum_node_cut(GRAPHS["blocks"], "a", "f", backend="networkx")
+    with pytest.raises(nx.NetworkXError, match="not connected"):
+        nx.minimum_node_cut(GRAPHS["blocks"], backend="hpgraph")
+    with pytest.raises(NotImplementedError, match="some pairs alone"):
+        nx.minimum_node_cut(GRAPHS["strong"], backend="hpgraph")
+
+
+@pytest.mark.parametrize("function", [nx.edge_disjoint_paths, nx.node_disjoint_paths])
+@pytest.mark.parametrize("cutoff", [None, 1, 1.5, 0])
+def test_disjoint_paths(function: Any, cutoff: float | None) -> None:
+    for G, (s, t) in ((GRAPHS["connected"], NODES), (GRAPHS["strong"], STRONG), (nx.complete_graph(5), (0, 3))):
+        if cutoff == 0:
+            for given in (cutoff, None):
+                with pytest.raises(nx.NetworkXNoPath if given == 0 else nx.NetworkXError):
+                    next(function(G, s, t if given == 0 else "absent", cutoff=given, backend="hpgraph"))
+            continue
+        found = list(function(G, s, t, cutoff=cutoff, backend="hpgraph"))
+        assert len(found) == len(list(function(G, s, t, cutoff=cutoff, backend="networkx")))
+        assert all(type(path) is list and nx.is_path(G, path) and [path[0], path[-1]] == [s, t] for path in found)
+        shared = [one for path in found for one in (path[1:-1] if "node" in function.__name__ else pairwise(path))]
+        assert len(shared) == len(set(shared))
+
+
+@pytest.mark.parametrize("name", ["max_weight_matching", "min_weight_matching"])
+@pytest.mark.parametrize("options", [{}, {"weight": None}, {"maxcardinality": True}], ids=str)
+def test_matchings_by_weight(name: str, options: dict[str, Any]) -> None:
+    if name.startswith("min"):
+        options = {key: value for key, value in options.items() if key == "weight"}
+    weight = options.get("weight", "weight")
+    negative = nx.Graph([(0, 1, {"weight": -2}), (1, 2, {"weight": 3.5}), (2, 3, {"weight": -1}), (0, 3)])
+    for G in (GRAPHS["tree"], nx.grid_2d_graph(4, 5), negative, nx.Graph([(0, 1)]), nx.empty_graph(2)):
+        found, wanted = (public(name)(G, **options, backend=backend) for backend in ("hpgraph", "networkx"))
+        assert type(found) is set and nx.is_matching(G, found)
+        amounts = [sum(G.edges[edge].get(weight, 1) for edge in edges) for edges in (found, wanted)]
+        assert amounts[0] == pytest.approx(amounts[1], rel=1e-12)
+        if name.startswith("min") or "maxcardinality" in options:
+            assert len(found) == len(wanted)
+    for refused in (nx.cycle_graph(3), nx.Graph([(0, 1, {"weight": 2**53})]), nx.Graph([(0, 1, {"weight": math.inf})])):
+        with pytest.raises(NotImplementedError):
+            public(name)(refused, backend="hpgraph")
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_communities_of_cliques(k: int) -> None:
+    for G in (GRAPHS["whole"], nx.les_miserables_graph(), nx.Graph(GRAPHS["several"]), nx.Graph()):
+        found, wanted = (list(public("k_clique_communities")(G, k, backend=name)) for name in ("hpgraph", "networkx"))
+        assert set(found) == set(wanted) and len(found) == len(wanted) and all(type(one) is frozenset for one in found)
+    with pytest.raises(nx.NetworkXError, match="greater than 1"):
+        next(nx.community.k_clique_communities(G, 1, backend="hpgraph"))
+
+
+def test_group_betweenness_by_its_definition() -> None:
+    """Of three nodes or more, where NetworkX adds some paths up wrongly."""
+    G = nx.Graph(["ab", "ac", "af", "bf", "bd", "fc", "ce"])
+    group = {"a", "d", "e"}
+    found = nx.group_betweenness_centrality(G, group, normalized=False, backend="hpgraph")
+    paths = [list(nx.all_shortest_paths(G, *pair)) for pair in combinations(set(G) - group, 2)]
+    assert found == sum(sum(bool(group & set(path)) for path in between) / len(between) for between in paths) == 0.5
 
 
 @pytest.mark.parametrize("weight", ["weight", "absent"])

@@ -2,27 +2,22 @@
 
 # Names of functions, or of modules of NetworkX, which stand for all in them that the backend does not have.
 LEFT: dict[str, str] = {
-    "hpgraph has it, in a form of its own that is not yet NetworkX's": """
-        max_weight_matching k_clique_communities node_connectivity edge_disjoint_paths node_disjoint_paths
-        group_betweenness_centrality group_closeness_centrality group_degree_centrality
-        group_in_degree_centrality group_out_degree_centrality
-    """,
     "no algorithm of hpgraph answers it": """
         algorithms.asteroidal algorithms.bipartite.cluster algorithms.bipartite.redundancy algorithms.broadcasting
-        algorithms.centrality.betweenness_subset algorithms.centrality.dispersion algorithms.centrality.group
+        algorithms.centrality.betweenness_subset algorithms.centrality.dispersion prominent_group
         edge_load_centrality algorithms.centrality.percolation algorithms.centrality.reaching
-        algorithms.chains algorithms.chordal algorithms.community.bipartitions algorithms.community.kclique
+        algorithms.chains algorithms.chordal algorithms.community.bipartitions
         algorithms.community.lukes algorithms.connectivity algorithms.cycles algorithms.d_separation
         algorithms.distance_regular algorithms.dominance algorithms.dominating algorithms.flow algorithms.graph_hashing
         algorithms.hybrid algorithms.isomorphism algorithms.lowest_common_ancestors algorithms.perfect_graph
         algorithms.planarity algorithms.similarity algorithms.summarization algorithms.time_dependent
         algorithms.tournament algorithms.tree.branchings
         algorithms.tree.decomposition algorithms.tree.distance_measures algorithms.triads algorithms.vitality
-        algorithms.voronoi algorithms.traversal.beamsearch algorithms.bipartite.covering
+        algorithms.traversal.beamsearch algorithms.bipartite.covering
         algorithms.bipartite.extendability algorithms.bipartite.link_analysis algorithms.covering
-        min_weight_matching k_factor algorithms.euler algorithms.efficiency_measures
+        k_factor algorithms.euler algorithms.efficiency_measures
         algorithms.node_classification all_triangles generalized_degree transitive_closure transitive_closure_dag
-        transitive_reduction antichains v_structures colliders dag_to_branching root_to_leaf_paths johnson
+        transitive_reduction antichains v_structures colliders dag_to_branching root_to_leaf_paths
         find_negative_cycle algorithms.coloring.equitable_coloring generators.line random_spanning_tree
         partition_spanning_tree algorithms.centrality.flow_matrix
         current_flow_betweenness_centrality_subset edge_current_flow_betweenness_centrality_subset

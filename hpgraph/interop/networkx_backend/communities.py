@@ -1,14 +1,16 @@
 """Communities, and how good they are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
 from hpgraph.algorithms import communities as _communities
 from hpgraph.algorithms import label_communities as _labels
 from hpgraph.algorithms import louvain as _louvain
+from hpgraph.algorithms import overlapping_communities as _overlapping
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import sets_by_label
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
@@ -74,6 +76,16 @@ def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def _of_cliques(G: ConvertedGraph, k: int) -> Iterator[frozenset[Any]]:
+    """As `networkx.community.k_clique_communities`."""
+    if k < 2:
+        raise nx.NetworkXError(f"k={k}, k must be greater than 1.")
+    if int(k) != k:
+        raise NotImplementedError(f"k={k!r} is not a whole number")
+    for members in _overlapping.k_clique_communities(G.graph(), int(k)) if len(G) else ():
+        yield frozenset(G.named(members))
+
+
 def _maximizes(call: Mapping[str, Any]) -> str | None:
     return None if call.get("metric", "modularity") == "modularity" else "only the metric 'modularity' is taken"
 
@@ -90,6 +102,7 @@ globals().update(
         }
     )
     | family("louvain_communities")
+    | family({"k_clique_communities": _of_cliques}, parallel=True, unless=undirected)
     | family(
         {
             "asyn_lpa_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),

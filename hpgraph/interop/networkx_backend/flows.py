@@ -19,16 +19,17 @@ from hpgraph.interop.networkx_backend.serving import family
 
 
 def _capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
-    """What each arc can carry: whole numbers, `UNBOUNDED` where none is given."""
+    """What each arc can carry, int64 or float64: `UNBOUNDED` where none is given, or it is infinite."""
     values = G.column(capacity, UNBOUNDED)
-    values = np.full(len(G.indices), UNBOUNDED) if values is None else values
-    if values.dtype.kind == "f":
-        raise NotImplementedError(f"{capacity!r} is not a whole number somewhere")
-    return values
+    if values is None:
+        return np.full(len(G.indices), UNBOUNDED)
+    if np.isnan(values).any():
+        raise NotImplementedError(f"{capacity!r} is not a number somewhere")
+    return np.where(np.isposinf(values), UNBOUNDED, values)
 
 
-class _Flow:
-    """A maximum flow between two nodes, capacities being whole numbers, 1 each if none are given."""
+class Flow:
+    """A maximum flow between two nodes, capacities being 1 each if none are given."""
 
     def __init__(self, G: ConvertedGraph, source: Any, sink: Any, values: np.ndarray | None = None) -> None:
         for node in (source, sink):
@@ -41,29 +42,35 @@ class _Flow:
         unbounded = values == UNBOUNDED
         values = np.where(unbounded, 0, np.maximum(values, 0))
         values[G.rows == G.indices] = 0
-        # More than all bounded arcs carry flows only where a path has no bounds.
-        beyond = int(values.sum()) + 1
-        values[unbounded & (G.rows != G.indices)] = beyond
+        # More than all bounded arcs carry flows only where a path has no bounds. Sums of floats are rounded.
+        bounded, floats = values.sum().item(), values.dtype.kind == "f"
+        values[unbounded & (G.rows != G.indices)] = (2 if floats else 1) * bounded + 1
         order = np.lexsort((G.indices, G.rows))
         graph = Graph.from_edges(
             G.rows[order], G.indices[order], values[order], n_vertices=len(G), directed=True, duplicates="max"
         ).to(config.networkx_device)
         self.both, self.capacity = _flows.both_ways(graph)
-        self.value, self.net = _flows.flow_between(self.both, self.capacity, G.index[source], G.index[sink])
-        if self.value >= beyond:
+        value, self.net = _flows.flow_between(self.both, self.capacity, G.index[source], G.index[sink])
+        # NetworkX has the whole number 0 where nothing flows, here and along an arc.
+        self.value = value or 0
+        if self.value > (1.5 if floats else 1) * bounded:
             raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
         self.values, self.sink = values, G.index[sink]
 
     def by_arc(self) -> np.ndarray:
         """What flows along each arc, in the graph's order."""
-        arcs = self.both.out_csr.with_data(self.net).to("cpu")
-        net = csr_array((arcs.data, arcs.indices, arcs.indptr), shape=arcs.shape)
-        return np.maximum(np.asarray(net[self.G.rows, self.G.indices]).ravel(), 0)
+        if len(self.G.indices) == 0:
+            return np.zeros(0, np.int64)
+        # Of the two arcs of an edge floats are rounded each by itself.
+        net = (self.net - self.net[self.both.reverse_arcs]) / 2 if self.net.dtype.kind == "f" else self.net
+        arcs = self.both.out_csr.with_data(net).to("cpu")
+        matrix = csr_array((arcs.data, arcs.indices, arcs.indptr), shape=arcs.shape)
+        return np.maximum(np.asarray(matrix[self.G.rows, self.G.indices]).ravel(), 0)
 
     def flows(self) -> dict[Any, dict[Any, int]]:
         """A dict of flows for each node."""
         G, bounds = self.G, self.G.indptr.tolist()
-        values, named = self.by_arc().tolist(), G.named(G.indices)
+        values, named = [value or 0 for value in self.by_arc().tolist()], G.named(G.indices)
         return {
             node: dict(zip(named[begin:end], values[begin:end], strict=True))
             for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
@@ -90,34 +97,35 @@ def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], 
     return value, (G.named(one), G.named(other))
 
 
-def _of_two(s: Any, t: Any) -> bool:
+def of_two(s: Any, t: Any) -> bool:
     """Whether two nodes are given, and not the whole graph meant."""
     if (s is None) != (t is None):
         raise nx.NetworkXError("Both source and target must be specified.")
     return s is not None
 
 
-def _check_whole(G: ConvertedGraph) -> None:
-    if len(G) == 1 or G.has_loops:
-        raise NotImplementedError("of one node, and of loops, NetworkX has special cases")
+def check_whole(G: ConvertedGraph) -> None:
+    """Leave to NetworkX, of a whole graph, what its own code answers otherwise."""
+    if len(G) == 1 or G.has_loops or G.is_multigraph():
+        raise NotImplementedError("of one node, of loops and of parallel edges, NetworkX has special cases")
 
 
 def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
     """As `networkx.edge_connectivity`."""
-    if _of_two(s, t):
-        return _Flow(G, s, t).value
+    if of_two(s, t):
+        return Flow(G, s, t).value
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    _check_whole(G)
+    check_whole(G)
     return _cuts.edge_connectivity(G.graph())
 
 
 def _edge_cut(G: ConvertedGraph, s: Any, t: Any) -> set[tuple[Any, Any]]:
     """As `networkx.minimum_edge_cut`: edges from the one part to the other."""
-    if _of_two(s, t):
-        beyond = _Flow(G, s, t).beyond()
+    if of_two(s, t):
+        beyond = Flow(G, s, t).beyond()
     else:
-        _check_whole(G)
+        check_whole(G)
         if not is_connected_in(G):
             raise nx.NetworkXError("Input graph is not connected")
         beyond = np.isin(np.arange(len(G)), _cuts.stoer_wagner(G.graph())[1][1])
@@ -125,9 +133,10 @@ def _edge_cut(G: ConvertedGraph, s: Any, t: Any) -> set[tuple[Any, Any]]:
     return set(zip(G.named(G.rows[crossing]), G.named(G.indices[crossing]), strict=True))
 
 
-def _undirected_or_two(call: Mapping[str, Any]) -> str | None:
+def undirected_or_two(call: Mapping[str, Any]) -> str | None:
+    """Refuse whole directed graphs."""
     whole = call["s"] is None and call["t"] is None
-    return "of a whole directed graph NetworkX has one of several cuts" if whole and call["G"].is_directed() else None
+    return "of a whole directed graph NetworkX looks at some pairs alone" if whole and call["G"].is_directed() else None
 
 
 def _cut_tree(G: ConvertedGraph, capacity: str) -> Any:
@@ -147,9 +156,9 @@ def _cut_tree(G: ConvertedGraph, capacity: str) -> Any:
     return graph_of_edges(G.nodes, np.arange(1, len(G)), above[1:], directed=False, edge_data=data)
 
 
-def _flow(what: Callable[[_Flow], Any]) -> Callable[..., Any]:
+def _flow(what: Callable[[Flow], Any]) -> Callable[..., Any]:
     def run(flowG: ConvertedGraph, _s: Any, _t: Any, capacity: str) -> Any:
-        return what(_Flow(flowG, _s, _t, _capacities(flowG, capacity)))
+        return what(Flow(flowG, _s, _t, _capacities(flowG, capacity)))
 
     return run
 
@@ -163,7 +172,7 @@ globals().update(
     | family({"edge_connectivity": _connectivity, "local_edge_connectivity": _connectivity}, unread=("flow_func",))
     | family(
         {"minimum_edge_cut": _edge_cut, "minimum_st_edge_cut": _edge_cut},
-        unless=_undirected_or_two,
+        unless=undirected_or_two,
         unread=("flow_func",),
     )
     | family({"gomory_hu_tree": _cut_tree}, unread=("flow_func",))

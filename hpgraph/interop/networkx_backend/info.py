@@ -28,7 +28,8 @@ FAMILIES: dict[str, str] = {
         bellman_ford_path bellman_ford_path_length single_source_bellman_ford single_source_bellman_ford_path
         single_source_bellman_ford_path_length bellman_ford_predecessor_and_distance all_pairs_bellman_ford_path
         all_pairs_bellman_ford_path_length goldberg_radzik negative_edge_cycle floyd_warshall floyd_warshall_numpy
-        astar_path astar_path_length all_simple_paths all_simple_edge_paths shortest_simple_paths
+        astar_path astar_path_length all_simple_paths all_simple_edge_paths shortest_simple_paths johnson
+        voronoi_cells
     """,
     "traversal": """
         bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers dfs_edges dfs_tree dfs_predecessors dfs_successors
@@ -47,10 +48,19 @@ FAMILIES: dict[str, str] = {
     "structures": """
         maximal_matching maximal_independent_set greedy_color color sets hopcroft_karp_matching eppstein_matching
         minimum_weight_full_matching to_vertex_cover
+        max_weight_matching min_weight_matching
     """,
     "flows": """
         maximum_flow maximum_flow_value minimum_cut minimum_cut_value stoer_wagner gomory_hu_tree edge_connectivity
         local_edge_connectivity minimum_edge_cut minimum_st_edge_cut
+    """,
+    "connectivity": """
+        node_connectivity local_node_connectivity all_pairs_node_connectivity average_node_connectivity minimum_node_cut
+        minimum_st_node_cut edge_disjoint_paths node_disjoint_paths
+    """,
+    "groups": """
+        group_degree_centrality group_in_degree_centrality group_out_degree_centrality group_closeness_centrality
+        group_betweenness_centrality
     """,
     "degrees": """
         degree_centrality in_degree_centrality out_degree_centrality average_neighbor_degree average_degree_connectivity
@@ -63,6 +73,7 @@ FAMILIES: dict[str, str] = {
     "communities": """
         louvain_communities louvain_partitions leiden_communities leiden_partitions asyn_lpa_communities
         fast_label_propagation_communities label_propagation_communities modularity partition_quality
+        k_clique_communities
     """,
     "link_prediction": "jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment",
     "solvers": """
@@ -102,6 +113,8 @@ _DIRECTED = f"The heuristic is not called: the path is a shortest one. {_ONE_OF}
 _TREE_ORDER = "The dict is in the order of a search along the tree of shortest paths."
 _CLIQUES = "In another order than NetworkX's."
 _MATCHING = "Of several maximum matchings it may be another than NetworkX's."
+_DISJOINT = "Of several such sets of paths it may be another than NetworkX's."
+_BIPARTITE = "Of bipartite graphs. Of several such matchings it may be another than NetworkX's."
 # What the documentation of a function in NetworkX is to say besides.
 NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
@@ -113,6 +126,7 @@ NOTES: dict[str, str] = {
     "closeness_centrality": "Without `sp`.",
     "configuration_model": "Of simple graphs: `create_using=nx.Graph`.",
     "dag_longest_path": "Of several longest paths, the one with the first last node, then the first before it.",
+    "edge_disjoint_paths": _DISJOINT,
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
     "eppstein_matching": _MATCHING,
     "fast_label_propagation_communities": _SEED,
@@ -122,6 +136,9 @@ NOTES: dict[str, str] = {
     "greedy_color": "By falling degree alone.",
     "hopcroft_karp_matching": _MATCHING,
     "hits": 'By power iteration whatever the `method`; for "svd" `nstart`, which changes no result, is not read.',
+    "group_betweenness_centrality": "Without weights; of a directed graph only where it is strongly connected.",
+    "johnson": "Of weights that are not negative.",
+    "k_clique_communities": "Without `cliques`. In another order than NetworkX's.",
     "label_propagation_communities": "Of labels as frequent it may choose others: communities as good as NetworkX's.",
     "leiden_communities": f"By modularity alone; `theta` is not read. {_SEED}",
     "leiden_partitions": f"By modularity alone. {_SEED}",
@@ -129,10 +146,13 @@ NOTES: dict[str, str] = {
     "louvain_partitions": _SEED,
     "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
     "max_weight_clique": "Of `weight=None`. Of several largest cliques it may be another than NetworkX's.",
-    "maximum_flow": "Capacities must be whole numbers. Of several flows it may be another than NetworkX's.",
+    "max_weight_matching": _BIPARTITE,
+    "maximum_flow": "Of several flows it may be another than NetworkX's.",
+    "min_weight_matching": _BIPARTITE,
     "minimum_edge_cut": "Of several cuts of a whole graph it may be another than NetworkX's.",
-    "minimum_cut": "Capacities must be whole numbers.",
+    "minimum_node_cut": "Of several cuts of a whole graph it may be another than NetworkX's.",
     "minimum_weight_full_matching": "Of several matchings of least weight it may be another than NetworkX's.",
+    "node_disjoint_paths": _DISJOINT,
     "reverse": "Of graphs without attributes of nodes and edges, which NetworkX does not convert here.",
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
     "stoer_wagner": "Of several minimum cuts it may be another than NetworkX's.",

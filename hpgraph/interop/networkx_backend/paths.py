@@ -353,6 +353,7 @@ globals().update(
             ),
             "all_pairs_dijkstra_path": lambda G, cutoff, weight: _each(G, "paths", weight, "dijkstra", cutoff),
             "all_pairs_dijkstra_path_length": lambda G, cutoff, weight: _each(G, "lengths", weight, "dijkstra", cutoff),
+            "johnson": lambda G, weight: dict(_each(G, "paths", weight, "dijkstra", None)),
             "bidirectional_dijkstra": lambda G, source, target, weight: (
                 _length(G, path := _between(G, source, target, weight), weight),
                 path,
@@ -395,5 +396,6 @@ globals().update(
         all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths dijkstra_path
         single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra_path
         bellman_ford_path single_source_bellman_ford_path all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length
+        voronoi_cells
     """)
 )

@@ -27,7 +27,7 @@ _ONE_PASS = """
     is_eulerian is_semieulerian has_eulerian_path number_of_selfloops is_weighted s_metric
     to_scipy_sparse_array adjacency_matrix preferential_attachment maximal_matching reverse
     has_path bidirectional_shortest_path bidirectional_dijkstra dijkstra_path dijkstra_path_length ego_graph
-    astar_path astar_path_length
+    astar_path astar_path_length group_degree_centrality group_out_degree_centrality
 """
 ONE_PASS = frozenset(_ONE_PASS.split())
 # Results follow the NetworkX that is installed where versions differ.

@@ -10,6 +10,8 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms import bipartite as _bipartite
 from hpgraph.algorithms import independent_set as _independent_set
+from hpgraph.algorithms import matching as _matching
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
@@ -99,6 +101,24 @@ def _lightest_matching(G: ConvertedGraph, top_nodes: Any, weight: str | None) ->
     return found | {match: node for node, match in found.items()}
 
 
+def _heaviest(G: ConvertedGraph, weight: str | None, maxcardinality: bool = True, sign: int = 1) -> set[Any]:
+    """As `networkx.max_weight_matching`, or of least weight."""
+    values, edges = G.column(weight), G.edges[G.rows[G.edges] != G.indices[G.edges]]
+    values = np.ones(len(edges), np.int64) if values is None else values[edges]
+    if not np.isfinite(values).all():
+        raise NotImplementedError(f"{weight!r} is not finite somewhere")
+    # Sums of weights are compared; that of more edges must outweigh any of fewer.
+    G.check_exact(weight, float(np.abs(values).max(initial=0)) * (len(G) + 1) ** (2 if maxcardinality else 1))
+    graph = Graph.from_edges(
+        G.rows[edges], G.indices[edges], sign * values.astype(np.float64), n_vertices=len(G), directed=False
+    )  # fmt: skip
+    if not _bipartite.is_bipartite(graph):
+        raise NotImplementedError("of graphs that are not bipartite NetworkX's search for blossoms is all there is")
+    mate = to_device(_matching.max_weight_matching(graph, bool(maxcardinality)), "cpu")
+    first = np.flatnonzero(mate > np.arange(len(G)))
+    return set(zip(G.named(first), G.named(mate[first]), strict=True))
+
+
 def _vertex_cover(G: ConvertedGraph, matching: Any, top_nodes: Any) -> set[Any]:
     """As `networkx.bipartite.to_vertex_cover`: what paths that alternate reach from nodes without a match (Kőnig)."""
     left, right = registered()["sets"].orig_func(G, top_nodes)
@@ -128,5 +148,11 @@ globals().update(
         },
         parallel=True,
     )
-    | family({"minimum_weight_full_matching": _lightest_matching})
+    | family(
+        {
+            "minimum_weight_full_matching": _lightest_matching,
+            "max_weight_matching": lambda G, maxcardinality, weight: _heaviest(G, weight, maxcardinality),
+            "min_weight_matching": lambda G, weight: _heaviest(G, weight, sign=-1),
+        }
+    )
 )

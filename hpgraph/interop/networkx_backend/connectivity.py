@@ -1,0 +1,160 @@
+"""Paths without common nodes or edges, and how many nodes divide a graph (K. Menger, 1927)."""
+
+import math
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import cuts as _cuts
+from hpgraph.algorithms import disjoint_paths as _paths
+from hpgraph.algorithms import maximum_flow as _flows
+from hpgraph.core.device import to_device
+from hpgraph.formats import CSR
+from hpgraph.interop.networkx_backend.components import is_connected_in
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.flows import Flow, check_whole, of_two, undirected_or_two
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+
+
+class _Split:
+    """The graph with each node as an arc that carries 1, from where its arcs arrive to where they leave."""
+
+    def __init__(self, G: ConvertedGraph) -> None:
+        self.G, self.arcs = G, _arcs(G)
+        self.both, self.capacity = _flows.both_ways(_paths.vertices_as_arcs(self.arcs))
+
+    def flow(self, s: Any, t: Any) -> tuple[int, Any]:
+        """The number of paths without a common node, and what flows along each arc."""
+        u, v = self.G.index[s], self.G.index[t]
+        return _flows.flow_between(self.both, self.capacity, u + len(self.G), v)
+
+    def paths(self, s: Any, t: Any) -> list[list[int]]:
+        """The paths, as numbers of nodes."""
+        n, (value, net) = len(self.G), self.flow(s, t)
+        u, v = self.G.index[s] + n, self.G.index[t]
+        walks = _paths.walks_of(self.both.out_csr, net, u, v, value)
+        return [[*(node - n for node in walk if node >= n), v] for walk in walks]
+
+    def cut(self, s: Any, t: Any) -> set[Any]:
+        """The nodes that divide two: of several such sets the one nearest to the second."""
+        n, (_, net) = len(self.G), self.flow(s, t)
+        far = _cuts.far_side(self.both, self.capacity, net, self.G.index[t])
+        rows, columns = self.arcs.expand_rows(), self.arcs.indices
+        across = ~far[rows + n] & far[columns]
+        divided = np.concatenate([np.flatnonzero(~far[:n] & far[n:]), rows[across], columns[across]])
+        return set(self.G.named(divided)) - {s, t}
+
+
+def _arcs(G: ConvertedGraph) -> CSR:
+    return G.graph().out_csr.to("cpu").with_data(None)
+
+
+def _check_ends(G: ConvertedGraph, s: Any, t: Any) -> None:
+    for node in (s, t):
+        if node not in G:
+            raise nx.NetworkXError(f"node {node} not in graph")
+
+
+def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
+    """As `networkx.node_connectivity`."""
+    if of_two(s, t):
+        _check_ends(G, s, t)
+        return _Split(G).flow(s, t)[0]
+    if not is_connected_in(G):
+        return 0
+    check_whole(G)
+    return _paths.node_connectivity(G.graph())
+
+
+def _of_all_pairs(G: ConvertedGraph, nbunch: Any) -> dict[Any, dict[Any, int]]:
+    """As `networkx.all_pairs_node_connectivity`."""
+    nodes, split = list(G if nbunch is None else set(nbunch)), _Split(G)
+    found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
+    for u, v in (permutations if G.is_directed() else combinations)(nodes, 2):
+        found[u][v], _ = split.flow(u, v)
+        if not G.is_directed():
+            found[v][u] = found[u][v]
+    return found
+
+
+def _average(G: ConvertedGraph) -> float:
+    """As `networkx.average_node_connectivity`."""
+    pairs = len(G) * (len(G) - 1)
+    return sum(sum(row.values()) for row in _of_all_pairs(G, None).values()) / pairs if pairs else 0
+
+
+def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
+    """As `networkx.minimum_st_node_cut`."""
+    joined = [(s, t)] if NETWORKX >= (3, 7) else [(s, t), (t, s)]
+    for u, v in joined:
+        if u in G and v in G and (G.indices[G.indptr[G.index[u]] : G.indptr[G.index[u] + 1]] == G.index[v]).any():
+            return set()
+    return _Split(G).cut(s, t)
+
+
+def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
+    """As `networkx.minimum_node_cut`."""
+    if of_two(s, t):
+        _check_ends(G, s, t)
+        return _cut_between(G, s, t)
+    if not is_connected_in(G):
+        raise nx.NetworkXError("Input graph is not connected")
+    check_whole(G)
+    arcs, fewest = _arcs(G), int(G.degree().argmin())
+    _, pair = _paths.least_separation(arcs, _paths.separated(arcs, False), int(G.degree()[fewest]))
+    if pair is None:
+        return set(G.named(G.indices[G.indptr[fewest] : G.indptr[fewest + 1]]))
+    return _Split(G).cut(*G.named(pair))
+
+
+def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
+    """As many paths as are asked for."""
+    paths = paths if cutoff is None else paths[: max(0, math.ceil(min(cutoff, len(paths))))]
+    if not paths:
+        raise nx.NetworkXNoPath
+    return paths
+
+
+def _by_nodes(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
+    """As `networkx.node_disjoint_paths`."""
+    _check_ends(G, s, t)
+    if s == t:
+        raise NotImplementedError("source and sink are the same node")
+    for path in _limited(_Split(G).paths(s, t), cutoff):
+        yield [G.nodes[number] for number in path]
+
+
+def _by_edges(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
+    """As `networkx.edge_disjoint_paths`."""
+    _check_ends(G, s, t)
+    if s == t:
+        raise NotImplementedError("source and sink are the same node")
+    flow = Flow(G, s, t)
+    arcs, net = flow.both.out_csr.to("cpu"), to_device(flow.net, "cpu")
+    for path in _limited(_paths.walks_of(arcs, net, G.index[s], G.index[t], flow.value), cutoff):
+        yield [G.nodes[number] for number in path]
+
+
+globals().update(
+    family(
+        {"node_connectivity": _connectivity, "minimum_node_cut": _cut},
+        parallel=True,
+        unless=undirected_or_two,
+        unread=("flow_func",),
+    )
+    | family(
+        {
+            "local_node_connectivity": lambda G, s, t: _Split(G).flow(s, t)[0],
+            "all_pairs_node_connectivity": _of_all_pairs,
+            "average_node_connectivity": _average,
+            "minimum_st_node_cut": _cut_between,
+            "node_disjoint_paths": _by_nodes,
+            "edge_disjoint_paths": _by_edges,
+        },
+        parallel=True,
+        unread=("flow_func",),
+    )
+)
