@@ -33,6 +33,7 @@ from hpgraph.algorithms.acyclic import is_dag as is_dag
 from hpgraph.algorithms.acyclic import is_directed_acyclic_graph as is_directed_acyclic_graph
 from hpgraph.algorithms.acyclic import topological_sort as topological_sort
 from hpgraph.algorithms.adjacency_operator import AdjacencyOperator as AdjacencyOperator
+from hpgraph.algorithms.batch_loader import NeighborLoader as NeighborLoader
 from hpgraph.algorithms.belief_propagation import BeliefResult as BeliefResult
 from hpgraph.algorithms.belief_propagation import belief_propagation as belief_propagation
 from hpgraph.algorithms.betweenness import betweenness_centrality as betweenness_centrality
@@ -138,7 +139,6 @@ from hpgraph.algorithms.mixing import reciprocity as reciprocity
 from hpgraph.algorithms.mixing import rich_club_coefficient as rich_club_coefficient
 from hpgraph.algorithms.multi_source_pagerank import MultiSourcePageRankResult as MultiSourcePageRankResult
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors as nearest_neighbors
-from hpgraph.algorithms.neighbor_sampling import NeighborLoader as NeighborLoader
 from hpgraph.algorithms.neighbor_sampling import NeighborSample as NeighborSample
 from hpgraph.algorithms.neighbor_sampling import sample_neighbors as sample_neighbors
 from hpgraph.algorithms.objectives import community_quality as community_quality
@@ -184,6 +184,7 @@ from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResu
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
 from hpgraph.algorithms.stream import Stream as Stream
+from hpgraph.algorithms.subgraph_loader import SubgraphLoader as SubgraphLoader
 from hpgraph.algorithms.subgraphs import count_subgraph_isomorphisms as count_subgraph_isomorphisms
 from hpgraph.algorithms.subgraphs import subgraph_isomorphisms as subgraph_isomorphisms
 from hpgraph.algorithms.temporal_components import reachability_graph as reachability_graph

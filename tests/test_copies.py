@@ -103,6 +103,7 @@ CALLS: dict[str, Any] = {
     "Matrix": lambda: A,
     "MissingExtraError": lambda: hpg.MissingExtraError("matplotlib", "plot", "drawing"),
     "NeighborLoader": lambda: hpg.NeighborLoader(U, [2], seeds=[0, 1], batch_size=1),
+    "SubgraphLoader": lambda: hpg.SubgraphLoader(U, "edges", batch_size=1),
     "Parameter": lambda: hpg.Parameter("float64"),
     "Property": lambda: Level.level,
     "Stream": lambda: hpg.Stream(U),

@@ -121,7 +121,7 @@ HOW = {"the lightest": "min", "the heaviest": "max", "once": "min"}
 
 def test_the_table_has_every_function() -> None:
     page = (Path(__file__).parents[1] / "docs/reference/algorithms.rst").read_text(encoding="utf-8")
-    named = set(re.findall(r"^   ([a-z]\w+|NeighborLoader)$", page, re.MULTILINE))
+    named = set(re.findall(r"^   ([a-z]\w+|(?:Neighbor|Subgraph)Loader)$", page, re.MULTILINE))
     assert named - ELSEWHERE == set(MEANINGS)
 
 

@@ -79,12 +79,16 @@ class Drawable:
 
 
 class Draws(NamedTuple):
-    """How to draw: ``window`` is a length of time before each seed's, ``last`` takes the latest arcs."""
+    """How to draw: ``window`` is a length of time before each seed's, ``last`` takes the latest arcs.
+
+    ``ends``: how many seeds in a row share a tree and a time, as those of a link.
+    """
 
     replace: bool = False
     disjoint: bool = False
     window: Any = None
     last: bool = False
+    ends: int = 1
 
 
 class HopSample(NamedTuple):
@@ -128,8 +132,8 @@ def sample_hops(
 ) -> HopSample:  # fmt: skip
     """Draw neighbours over all relations, a hop after the other.
 
-    ``counts``: vertices of each kind; ``seeds``: indices by kind, and ``time`` the time of each, or {};
-    ``fanouts``: of each relation as many numbers as there are hops.
+    ``counts``: vertices of each kind; ``seeds``: indices by kind, and ``time`` the time of each tree's, or
+    {}; ``fanouts``: of each relation as many numbers as there are hops.
     """
     xp = array_module(device)
     limit = xp.concatenate([time[kind] for kind in seeds]) if time else None
@@ -137,8 +141,8 @@ def sample_hops(
     none = xp.zeros(0, np.int64)
     for kind in [*seeds, *(kind for kind in counts if kind not in seeds)]:
         given = seeds.get(kind, none)
-        trees = xp.arange(first, first + len(given)) if how.disjoint else None
-        found[kind], first = _Found(device, counts[kind], given, trees), first + len(given)
+        trees = first + xp.arange(len(given)) // how.ends if how.disjoint else None
+        found[kind], first = _Found(device, counts[kind], given, trees), first + len(given) // how.ends
     parts: dict[Any, list[Any]] = {relation: [] for relation in relations}
     for hop in range(max((len(one) for one in fanouts.values()), default=0)):
         frontiers = {kind: one.split(one.begin) for kind, one in found.items()}
@@ -169,13 +173,13 @@ def sample_hops(
     )
 
 
-def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed: bool) -> Draws:
+def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed: bool, ends: int = 1) -> Draws:
     """How to draw, from a user's arguments."""
     if strategy not in ("uniform", "last"):
         raise ValueError(f"strategy must be 'uniform' or 'last', not {strategy!r}")
     if not timed and (window is not None or strategy == "last"):
         raise ValueError('window and strategy="last" are for arcs that have a time: give time=, and times of arcs')
-    return Draws(bool(replace), bool(disjoint) or timed, window, strategy == "last")
+    return Draws(bool(replace), bool(disjoint) or timed, window, strategy == "last", ends)
 
 
 def checked_times(time: Any, count: int, device: str) -> Any:

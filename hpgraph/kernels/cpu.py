@@ -20,7 +20,7 @@ from hpgraph.kernels.spgemm.cpu import multiply
 from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_sddmm import extreme_entries, sample_dense
-from hpgraph.kernels.spmv.cpu_spmm import pull_dense
+from hpgraph.kernels.spmv.cpu_spmm import multiply_dense, pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order, generations, rows_beside

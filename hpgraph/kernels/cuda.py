@@ -22,8 +22,8 @@ from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cuda import pull
-from hpgraph.kernels.spmv.cuda_sddmm import extreme_entries, sample_dense
-from hpgraph.kernels.spmv.cuda_spmm import pull_dense
+from hpgraph.kernels.spmv.cuda_extremes import extreme_entries
+from hpgraph.kernels.spmv.cuda_spmm import multiply_dense, pull_dense, sample_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order, rows_beside

@@ -4,8 +4,8 @@ A product's gradient to its values is a product of dense matrices at the entries
 with the transpose; those of an SDDMM are two products.
 """
 
+import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Optional
 
 import numpy as np
@@ -21,11 +21,29 @@ from hpgraph.torch.structure import array, stream_of, structure
 OptionalTensor = Optional[Tensor]  # noqa: UP045
 
 
+# Types of 16 bits, as the kernels call them: of the GPU alone; on the CPU they are computed in float32.
+_HALF = {torch.float16: "half", torch.bfloat16: "bfloat"}
+HALVES = tuple(_HALF)
+
+
+def _in_float(given: Any) -> Any:
+    return given.float() if given is not None and given.dtype in _HALF and not given.is_cuda else given
+
+
 @torch.library.custom_op("hpgraph::spmm", mutates_args=())
 def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
-    """The product of a matrix, or of its transpose, with a dense one of shape (columns, k)."""
+    """The product of a matrix, or of its transpose, with a dense one of shape (columns, k).
+
+    Values of shape (nnz, heads) are each for k / heads adjacent columns.
+    """
     with stream_of(x):
-        return _reduced(structure(places).matrix(turned, values), "plus", x)
+        where, (values, operand) = structure(places), (_in_float(one) for one in (values, x))
+        pattern = where.pattern(turned)
+        out = operand.new_empty((pattern.shape[0], x.shape[1]))
+        if out.numel():
+            weights = None if values is None else where.ordered(turned, values)
+            kernels(pattern.device).multiply_dense(pattern, weights, array(operand), array(out), _HALF.get(out.dtype))
+    return out.to(x.dtype)
 
 
 @spmm.register_fake
@@ -45,8 +63,10 @@ def _spmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     number, gradient = ctx.places.number, gradient.contiguous()
     to_values = to_x = None
     if values is not None and ctx.needs_input_grad[2]:
-        left, right = (x, gradient) if ctx.turned else (gradient, x)
-        to_values = sddmm(number, left[:, None], right[:, None])[:, 0]
+        heads = 1 if values.ndim == 1 else values.shape[1]
+        left, right = (one.reshape(len(one), heads, one.shape[1] // max(heads, 1))
+                       for one in ((x, gradient) if ctx.turned else (gradient, x)))  # fmt: skip
+        to_values = sddmm(number, left, right).reshape(values.shape)
     if ctx.needs_input_grad[3]:
         to_x = spmm(number, not ctx.turned, values, gradient)
     return None, None, to_values, to_x
@@ -59,10 +79,10 @@ spmm.register_autograd(_spmm_back, setup_context=_spmm_saves)
 def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
     """Dot products of rows of x, of shape (rows, heads, k), and y, of shape (columns, heads, k): shape (nnz, heads)."""
     with stream_of(x):
-        csr = structure(places).csr
-        out = x.new_empty((csr.nnz, x.shape[1]))
-        kernels(csr.device).sample_dense(csr, array(x), array(y), array(out))
-    return out
+        csr, (left, right) = structure(places).csr, (_in_float(one) for one in (x, y))
+        out = left.new_empty((csr.nnz, x.shape[1]))
+        kernels(csr.device).sample_dense(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
+    return out.to(x.dtype)
 
 
 @sddmm.register_fake
@@ -78,15 +98,62 @@ def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
 
 def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     x, y = ctx.saved_tensors
-    forwards, back = (partial(spmm, ctx.places.number, turned) for turned in (False, True))
+    number, gradient = ctx.places.number, gradient.contiguous()
+
+    def product(turned: bool, other: Tensor, like: Tensor) -> Tensor:
+        return spmm(number, turned, gradient, other.reshape(len(other), math.prod(other.shape[1:]))).reshape(like.shape)
+
     return (
         None,
-        per_head(forwards, gradient, y) if ctx.needs_input_grad[1] else None,
-        per_head(back, gradient, x) if ctx.needs_input_grad[2] else None,
+        product(False, y, x) if ctx.needs_input_grad[1] else None,
+        product(True, x, y) if ctx.needs_input_grad[2] else None,
     )
 
 
 sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
+
+
+@torch.library.custom_op("hpgraph::spread", mutates_args=())
+def spread(places: int, turned: bool, x: Tensor) -> Tensor:
+    """For each entry what its row, or its column, has."""
+    where = structure(places)
+    return x.index_select(0, where.column if turned else where.row)
+
+
+@spread.register_fake
+def _(places: int, turned: bool, x: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.nnz, *x.shape[1:]))
+
+
+@torch.library.custom_op("hpgraph::collect", mutates_args=())
+def collect(places: int, turned: bool, x: Tensor) -> Tensor:
+    """The sums of what the entries of each row, or of each column, have."""
+    with stream_of(x):
+        pattern, operand = structure(places).by_entry(turned), _in_float(x)
+        out = operand.new_empty((pattern.shape[0], *x.shape[1:]))
+        if out.numel():
+            given, made = (array(one.reshape(len(one), math.prod(x.shape[1:]))) for one in (operand, out))
+            kernels(pattern.device).multiply_dense(pattern, None, given, made, _HALF.get(out.dtype))
+    return out.to(x.dtype)
+
+
+@collect.register_fake
+def _(places: int, turned: bool, x: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.shape[turned], *x.shape[1:]))
+
+
+def _keeps_places(ctx: Any, inputs: Any, output: Tensor) -> None:
+    ctx.places, ctx.turned = structure(inputs[0]), inputs[1]
+
+
+# Each is the other's derivative.
+spread.register_autograd(
+    lambda ctx, gradient: (None, None, collect(ctx.places.number, ctx.turned, gradient.contiguous())),
+    setup_context=_keeps_places,
+)
+collect.register_autograd(
+    lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), setup_context=_keeps_places
+)
 
 
 def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Tensor) -> Tensor:

@@ -14,10 +14,8 @@ from hpgraph.containers.public import make_matrix
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.torch.adjacency import Adjacency
+from hpgraph.torch.operators import HALVES
 from hpgraph.torch.structure import Structure, stream_of, tensor
-
-# What is computed in float32 and given back in its own type: sums of many halves lose all digits.
-HALVES = (torch.float16, torch.bfloat16)
 
 
 def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
@@ -29,6 +27,8 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         If its values have shape (nnz, heads), X has heads.
     X : tensor of shape (m, k), (m,) or (m, heads, k)
         float16, bfloat16, float32 or float64, on A's device, of the type of A's values; halves are summed in float32.
+        A GPU keeps a copy of values that require no gradient in the order of the transpose, for derivatives: change
+        them by PyTorch, which counts changes, or give others.
     reduce : {"sum", "mean", "max", "min"}
         A row without entries gets 0. The gradient of an extreme goes to the first entry that attains it.
 
@@ -59,26 +59,30 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     if reduce not in ("sum", "mean", "max", "min"):
         raise ValueError(f"reduce must be 'sum', 'mean', 'max' or 'min', not {reduce!r}")
     given = X.dtype
-    values, X = _checked(A, X, "X", 1)
+    values, X = checked_operand(A, X, "X", 1)
+    if reduce != "sum":
+        # A sum that is to be divided may be too large for a half.
+        values, X = (one.float() if one is not None and one.dtype in HALVES else one for one in (values, X))
     heads = None if values is None or values.ndim == 1 else values.shape[1]
     if heads is not None and (X.ndim != 3 or X.shape[1] != heads):
         raise ValueError(
             f"X must have shape ({A.shape[1]}, {heads}, k) for values of {heads} heads, not {tuple(X.shape)}"
         )
 
-    def product(values: Tensor | None, X: Tensor) -> Tensor:
-        if reduce in ("sum", "mean"):
-            return operators.spmm(A.places.number, False, values, X)
+    def extreme(values: Tensor | None, X: Tensor) -> Tensor:
         return operators.extremes(A.places.number, reduce == "max", values, X)[0]
 
-    found = product(values, _flat(X)) if heads is None else operators.per_head(product, values, X)
+    if reduce in ("sum", "mean"):
+        found = operators.spmm(A.places.number, False, values, _flat(X))
+    else:
+        found = extreme(values, _flat(X)) if heads is None else operators.per_head(extreme, values, X)
     found = found.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
         found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (X.ndim - 1))
     return found.to(given)
 
 
-def sddmm(A: Any, X: Tensor, Y: Tensor) -> Tensor:
+def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
     """The product of two dense matrices, X and the transpose of Y, at the entries of a sparse one (SDDMM).
 
     Parameters
@@ -86,12 +90,14 @@ def sddmm(A: Any, X: Tensor, Y: Tensor) -> Tensor:
     A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
         Its values play no part.
     X, Y : tensor of shape (n, k) and (m, k), or (n, heads, k) and (m, heads, k)
-        Of one type, on A's device.
+        Of one type, on A's device. To add, without the last dimension.
+    op : {"dot", "add"}
+        Whether to multiply rows, or to add numbers, as the scores of graph attention are.
 
     Returns
     -------
     tensor of shape (nnz,) or (nnz, heads)
-        ``X[i] @ Y[j]`` for each entry of A, in its order: values for `Adjacency.with_values`.
+        ``X[i] @ Y[j]``, or ``X[i] + Y[j]``, for each entry of A, in its order: values for `Adjacency.with_values`.
 
     Examples
     --------
@@ -102,16 +108,19 @@ def sddmm(A: Any, X: Tensor, Y: Tensor) -> Tensor:
     [5.0, 6.0]
     """
     A = Adjacency.of(A).with_values(None)
-    given = X.dtype
-    _, X = _checked(A, X, "X", 0)
-    _, Y = _checked(A, Y, "Y", 1)
-    if X.dtype != Y.dtype or X.ndim != Y.ndim or X.shape[1:] != Y.shape[1:] or X.ndim not in (2, 3):
+    if op not in ("dot", "add"):
+        raise ValueError(f"op must be 'dot' or 'add', not {op!r}")
+    _, X = checked_operand(A, X, "X", 0)
+    _, Y = checked_operand(A, Y, "Y", 1)
+    if X.dtype != Y.dtype or X.shape[1:] != Y.shape[1:] or X.ndim not in ((2, 3) if op == "dot" else (1, 2)):
         raise ValueError(
             f"X and Y must have as many columns, and heads, of one type; not {tuple(X.shape)}, {X.dtype} and "
             f"{tuple(Y.shape)}, {Y.dtype}"
         )
+    if op == "add":
+        return operators.spread(A.places.number, False, X) + operators.spread(A.places.number, True, Y)
     left, right = (part if part.ndim == 3 else part[:, None] for part in (X, Y))
-    found = operators.sddmm(A.places.number, left.contiguous(), right.contiguous()).to(given)
+    found = operators.sddmm(A.places.number, left.contiguous(), right.contiguous())
     return found if X.ndim == 3 else found[:, 0]
 
 
@@ -191,17 +200,17 @@ def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
 
 def row_maxima(A: Adjacency, X: Tensor) -> Tensor:
     """The maximum of each row's products with a pattern, without a derivative."""
-    given = X.dtype
-    _, X = _checked(A, X, "scores", 1)
-    return operators.row_maxima(A.places.number, _flat(X)).reshape(A.shape[0], *X.shape[1:]).to(given)
+    _, X = checked_operand(A, X, "scores", 1)
+    X = X.float() if X.dtype in HALVES else X
+    return operators.row_maxima(A.places.number, _flat(X)).reshape(A.shape[0], *X.shape[1:])
 
 
 def _flat(X: Tensor) -> Tensor:
     return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
 
 
-def _checked(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:
-    """A's values and a dense operand, in a type that kernels compute in."""
+def checked_operand(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:
+    """A's values and a dense operand."""
     values, device = A.values, A.places.row.device
     if not isinstance(X, Tensor) or X.layout != torch.strided or not X.is_floating_point():
         raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(X, 'dtype', type(X).__name__)}")
@@ -211,6 +220,4 @@ def _checked(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | No
         raise ValueError(f"{name} must have {A.shape[side]} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")
     if values is not None and values.dtype != X.dtype:
         raise TypeError(f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}")
-    if X.dtype in HALVES:
-        return None if values is None else values.float(), X.float()
     return values, X

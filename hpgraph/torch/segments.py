@@ -4,12 +4,18 @@ from typing import Any
 
 from torch import Tensor
 
+import hpgraph.torch.operators as operators
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.products import row_maxima, spmm
+from hpgraph.torch.products import checked_operand, row_maxima, spmm
 
 
 def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
     return spmm(Adjacency(Adjacency.of(A).places.entries), source, reduce)
+
+
+def _sums(A: Adjacency, source: Tensor) -> Tensor:
+    checked_operand(Adjacency(A.places.entries), source, "source", 1)
+    return operators.collect(A.places.number, False, source.contiguous())
 
 
 def segment_sum(A: Any, source: Tensor) -> Tensor:
@@ -35,7 +41,7 @@ def segment_sum(A: Any, source: Tensor) -> Tensor:
     >>> hpgraph.torch.segment_sum(G, torch.tensor([1.0, 2.0, 4.0])).tolist()
     [3.0, 4.0, 0.0]
     """
-    return _segments(A, source, "sum")
+    return _sums(Adjacency.of(A), source)
 
 
 def segment_mean(A: Any, source: Tensor) -> Tensor:
@@ -81,7 +87,8 @@ def edge_softmax(A: Any, scores: Tensor) -> Tensor:
     [0.5, 0.5, 1.0]
     """
     A = Adjacency.of(A)
-    row = A.places.row
+    given = scores.dtype
     # The maximum keeps exponentials in range; the result does not depend on it.
-    power = (scores - row_maxima(Adjacency(A.places.entries), scores.detach())[row]).exp()
-    return power / segment_sum(A, power)[row]
+    most = row_maxima(Adjacency(A.places.entries), scores.detach())
+    power = (scores.to(most.dtype) - most[A.places.row]).exp()
+    return (power / operators.spread(A.places.number, False, _sums(A, power))).to(given)

@@ -32,6 +32,9 @@ class Structure:
         self.csr = csr.pattern
         self.number = next(_NUMBERS)
         self._numbered: dict[str, CSR] = {}
+        self._by_entry: dict[bool, CSR] = {}
+        # A tensor of values, its version and the stream of the copy in the order of the transpose.
+        self._ordered: tuple[Any, ...] | None = None
         _ALIVE[self.number] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -59,13 +62,38 @@ class Structure:
         shape = self.csr.nnz, self.csr.shape[1]
         return CSR(shape, numbers, self.csr.indices, numbers[:-1], validate=False)
 
+    def pattern(self, turned: bool) -> CSR:
+        """The places by rows, or by columns."""
+        return self._turned[0] if turned else self.csr
+
+    def ordered(self, turned: bool, values: Tensor) -> Any:
+        """Values, given in the order of `csr`, in that of `pattern`; a copy is kept of those without a gradient."""
+        if not turned:
+            return array(values)
+        key = values._version, torch.cuda.current_stream(values.device).cuda_stream if values.is_cuda else 0
+        if self._ordered is not None and self._ordered[0]() is values and self._ordered[1] == key:
+            return self._ordered[2]
+        made = array(values)[self._turned[1]]
+        if values.is_cuda and not values.requires_grad:
+            self._ordered = weakref.ref(values), key, made
+        return made
+
     def matrix(self, turned: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""
-        pattern, places = self._turned if turned else (self.csr, None)
-        if values is None:
-            return pattern
-        found = array(values)
-        return pattern.with_data(found if places is None else found[places], copy=False)
+        pattern = self.pattern(turned)
+        return pattern if values is None else pattern.with_data(self.ordered(turned, values), copy=False)
+
+    def by_entry(self, turned: bool) -> CSR:
+        """The rows, or columns, with each entry in a column of its own: a product reduces what entries have."""
+        if turned not in self._by_entry:
+            pattern = self.pattern(turned)
+            shape = pattern.shape[0], pattern.nnz
+            kind = index_dtype(max(shape))
+            indices = (
+                self._turned[1].astype(kind) if turned else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
+            )
+            self._by_entry[turned] = CSR(shape, pattern.indptr, indices, validate=False)
+        return self._by_entry[turned]
 
     @functools.cached_property
     def row(self) -> Tensor:
@@ -89,11 +117,8 @@ class Structure:
 
     @functools.cached_property
     def entries(self) -> Structure:
-        """The rows with each entry in a column of its own: a product with it reduces what entries have, by rows."""
-        csr = self.csr
-        shape = csr.shape[0], csr.nnz
-        indices = array_module(csr.device).arange(csr.nnz, dtype=index_dtype(max(shape)))
-        return Structure(CSR(shape, csr.indptr, indices, validate=False))
+        """`by_entry` by rows."""
+        return Structure(self.by_entry(False))
 
 
 def structure(number: int) -> Structure:
@@ -104,6 +129,8 @@ def structure(number: int) -> Structure:
 def array(given: Tensor) -> Any:
     """A tensor's memory as a NumPy or CuPy array, contiguous."""
     plain = given.detach().contiguous()
+    # Of halves the words: CuPy has no type for all of them.
+    plain = plain.view(torch.uint16) if plain.dtype in (torch.float16, torch.bfloat16) else plain
     return require_cupy().from_dlpack(plain) if plain.is_cuda else plain.numpy()
 
 

@@ -288,3 +288,95 @@ def test_a_walk_of_the_same_seed_draws_something_else(device: str) -> None:
     walked = host(hpg.random_walk(G, np.arange(200), 1, seed=3))[:, 1]
     drawn = [host(hpg.sample_neighbors(G, [v], 1, seed=3).vertex)[-1] for v in range(200)]
     assert np.count_nonzero(walked == drawn) < 20
+
+
+@pytest.mark.parametrize("ends", [2, 3])
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_links_and_triangles(graph: hpg.Graph, ends: int, disjoint: bool, device: str) -> None:
+    G, seeds = graph.to(device), np.random.default_rng(1).integers(0, 100, (20, ends))
+    found = hpg.sample_neighbors(G, seeds, [3, 2], disjoint=disjoint, seed=4)
+    assert (host(found.vertex)[host(found.seeds)] == seeds).all()
+    if disjoint:
+        tree = host(found.batch)
+        assert (tree[host(found.seeds)] == np.arange(20)[:, None]).all()
+        assert (tree[host(found.edge_index)[0]] == tree[host(found.edge_index)[1]]).all()
+    else:
+        flat = hpg.sample_neighbors(G, seeds.reshape(-1), [3, 2], seed=4)
+        assert (host(flat.vertex) == host(found.vertex)).all() and (host(flat.edge) == host(found.edge)).all()
+    batches = list(hpg.NeighborLoader(G, [3], seeds, batch_size=8, disjoint=disjoint))
+    assert [len(batch.seeds) for batch in batches] == [8, 8, 4]
+    assert (np.concatenate([host(batch.vertex)[host(batch.seeds)] for batch in batches]) == seeds).all()
+    T = hpg.TemporalGraph([(0, 1, 3), (1, 2, 5), (3, 2, 9), (2, 4, 4)], directed=False)
+    timed = hpg.sample_neighbors(T, np.array([[0, 1], [1, 3]]), [-1, -1], time=[4, 9])
+    assert timed.vertex[timed.batch == 0].tolist() == [0, 1] and timed.batch.max() == 1 and len(timed.seeds) == 2
+
+
+def expected_layers(G: hpg.Graph, weighted: bool) -> Any:
+    """The adjacency whose rows sum to 1."""
+    dense = np.zeros((G.n_vertices, G.n_vertices))
+    arcs = G.edges(both_ways=True)
+    np.add.at(dense, (arcs.source, arcs.target), arcs.weight if weighted else 1)
+    return dense / np.maximum(dense.sum(axis=1, keepdims=True), 1e-300)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", ["ladies", "fastgcn"])
+def test_layers(graph: hpg.Graph, method: str, weighted: bool, device: str) -> None:
+    """How often each vertex is drawn, by chi-square, and the mean of neighbours that samples estimate."""
+    graph = graph.simple()
+    G, seeds, size, runs = graph.to(device), np.array([7, 3, 50, 20]), 10, 400
+    A = expected_layers(graph, weighted)
+    chance = (A[seeds] if method == "ladies" else A) ** 2
+    chance = chance.sum(axis=0) / chance.sum()
+    reached, x = A[seeds].sum(axis=0) > 0, np.random.default_rng(5).random(100)
+    times, means = np.zeros(100), []
+    for seed in range(runs):
+        found = hpg.sample_neighbors(G, seeds, [size], method=method, weight=weighted, seed=seed)
+        vertex, (row, column), factor = host(found.vertex), host(found.edge_index), host(found.edge_factor)
+        arcs = graph.edges(both_ways=True)
+        edge = host(found.edge)
+        assert (arcs.source[edge] == vertex[column]).all() and (arcs.target[edge] == vertex[row]).all()
+        drawn = np.zeros(100)
+        drawn[vertex[row]] = factor * size * chance[vertex[row]] / A[vertex[column], vertex[row]]
+        assert np.abs(drawn - drawn.round()).max() < 1e-9
+        assert method == "fastgcn" or drawn.sum() == pytest.approx(size)
+        times += drawn
+        means.append(np.bincount(column, factor * x[vertex[row]], len(vertex))[host(found.seeds)])
+    some = reached & (chance > 0)
+    if method == "ladies":
+        assert scipy.stats.chisquare(times[some], runs * size * chance[some]).pvalue > 1e-4
+    assert (times[~some] == 0).all()
+    error = (np.mean(means, axis=0) - (A @ x)[seeds]) / (np.std(means, axis=0) / np.sqrt(runs) + 1e-12)
+    assert np.abs(error).max() < 5
+
+
+def test_layers_in_layers(graph: hpg.Graph, device: str) -> None:
+    G = graph.to(device)
+    found = hpg.sample_neighbors(G, [7, 3, 7], [5, -1, 0], method="ladies", seed=2)
+    assert sum(found.edges_of_hop) == found.edge_index.shape[1] and sum(found.vertices_of_hop) == len(found)
+    first, all_of, none = (found.of_hop(hop) for hop in range(3))
+    known = sum(found.vertices_of_hop[:2])
+    assert host(found.edge_index)[1, first].max(initial=0) < found.vertices_of_hop[0] and none.start == none.stop
+    degree = graph.out_csr.degrees[host(found.vertex)[:known]]
+    assert (np.bincount(host(found.edge_index)[1, all_of], minlength=known)[:known] == degree).all()
+    (batch,) = hpg.NeighborLoader(G, [5, 5], [1, 2, 3], method="fastgcn", incoming=True)
+    assert len(batch.edges_of_hop) == 2 and len(host(batch.edge_factor)) == batch.edge_index.shape[1]
+    alone = hpg.Graph.from_edges([], [], n_vertices=4).to(device)
+    empty = hpg.sample_neighbors(alone, [1, 2], [3, 3], method="fastgcn")
+    assert empty.edges_of_hop == [0, 0] and len(hpg.sample_neighbors(G, [], [3], method="ladies")) == 0
+    for how, said in (
+        ({"method": "saint"}, "method must be"), ({"method": "ladies", "disjoint": True}, "without disjoint"),
+        ({"method": "fastgcn", "replace": True}, "without disjoint"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            hpg.sample_neighbors(G, [0], 2, **how)
+        with pytest.raises(ValueError, match=said):
+            hpg.NeighborLoader(G, 2, **how)
+
+
+def test_cached_rows(graph: hpg.Graph, device: str) -> None:
+    features = {"x": np.random.default_rng(3).random((100, 4)), "y": np.arange(100)}
+    for batch in hpg.NeighborLoader(graph.to(device), [3], batch_size=30).attach(features, cache=30):
+        vertex = host(batch.vertex)
+        assert (host(batch.features["x"]) == features["x"][vertex]).all()
+        assert (host(batch.features["y"]) == vertex).all()

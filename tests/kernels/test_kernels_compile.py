@@ -23,7 +23,7 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
-from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_locality, cuda_sddmm
+from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_extremes, cuda_locality, cuda_spmm
 from hpgraph.kernels.structure import (
     cuda_components,
     cuda_degree_order,
@@ -78,10 +78,12 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         yield of_set(cuda_bands.KERNELS, arch, Index=ids)
         for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
             yield of_set(cuda_parents.KERNELS, arch, Level=np.dtype(level), Words=words, Index=ids)
-        for value, group, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2")):
-            number = np.dtype(value)
-            yield of_set(cuda_sddmm.SDDMM, arch, Index=ids, Value=number, group=group, width=width)
-            yield of_set(cuda_sddmm.EXTREMES, arch, Index=ids, Value=number)
+        halves = (("hpgraph::half", "8", "8"), ("hpgraph::bfloat", "4", "4"))
+        for value, lanes, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2"), *halves):
+            number = value if ":" in value else np.dtype(value)
+            yield of_set(cuda_spmm.SAMPLE, arch, Index=ids, Value=number, lanes=lanes, width=width)
+            if number is not value:
+                yield of_set(cuda_extremes.EXTREMES, arch, Index=ids, Value=number)
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
     for index, offset, arch in (("int", "unsigned int", OLDEST), ("int", "long long", NEWEST),
                                 ("long long", "long long", NEWEST)):  # fmt: skip

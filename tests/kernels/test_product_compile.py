@@ -9,7 +9,7 @@ from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS as BLOCKS
 from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_sell import KERNELS as SLICES
-from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
+from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense, specialize_numbers
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
 from hpgraph.kernels.spmv.cuda_stretches import KERNELS as STRETCHES
 from hpgraph.semiring import Function, IndexBinaryOp, Semiring, get_binary, get_monoid, get_semiring
@@ -71,22 +71,32 @@ def test_pull_of_sorted_messages():
     product_compiles("spmv.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS)
 
 
-def dense(semiring, dtype, *, pattern=False):
+def dense(semiring, dtype, *, pattern=False, width=1):
     ring, dtype = get_semiring(semiring), np.dtype(dtype)
     message = ring.result_dtype(dtype, dtype)
     gather = ring.gather(dtype, dtype, message)
-    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message)
+    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message, width)
 
 
 @pytest.mark.parametrize(("semiring", "dtype", "arch"), OF_EACH)
 def test_dense(semiring, dtype, arch):
-    product_compiles("spmm.cuh", dense(semiring, dtype), DENSE_ROWS, arch)
+    width = 16 // max(np.dtype(dtype).itemsize, 2)
+    product_compiles("spmm.cuh", dense(semiring, dtype, width=width), DENSE_ROWS, arch)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_dense_of_a_pattern(dtype):
     """What labels, heat and beliefs are summed by along arcs without weights."""
     product_compiles("spmm.cuh", dense("plus_times", dtype, pattern=True), DENSE_ROWS)
+
+
+@pytest.mark.parametrize(("dtype", "half", "width", "arch"), [
+    ("float32", None, 4, GENERATIONS[0]), ("uint16", "half", 8, GENERATIONS[0]), ("uint16", "bfloat", 8, "sm_90"),
+])  # fmt: skip
+@pytest.mark.parametrize(("weighted", "headed"), [(True, True), (True, False), (False, False)])
+def test_dense_numbers(dtype, half, width, arch, weighted, headed):
+    special = specialize_numbers(np.dtype(dtype), half, np.dtype(np.int32), weighted, headed, width)
+    product_compiles("spmm.cuh", special, DENSE_ROWS, arch)
 
 
 # Each semiring is compiled for both generations, and so are patterns and values.

@@ -32,7 +32,14 @@ class Products(Protocol):
     def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
         """`pull` for each column of a dense operand at once."""
 
-    def sample_dense(self, csr: CSR, x: Any, y: Any, out: Any) -> None:
+    def multiply_dense(self, csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+        """SpMM of numbers: ``out[i]`` is the sum of ``x[j]`` over the entries (i, j), times ``weights[entry]``.
+
+        Weights of shape (nnz, heads) are each for as many adjacent columns. On a GPU all may be halves, as words of 16
+        bits: `half` is "half" or "bfloat" then, and sums are of float32.
+        """
+
+    def sample_dense(self, csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
         """SDDMM: ``out[e, h]`` is the dot product of ``x[i, h]`` and ``y[j, h]`` for each entry e, at (i, j)."""
 
     def extreme_entries(self, csr: CSR, x: Any, extreme: Any, first: Any) -> None:

@@ -56,8 +56,9 @@ def _first(indptr, indices, values, x, extreme, first, workers):
                             first[row, c] = e
 
 
-def sample_dense(csr: CSR, x: Any, y: Any, out: Any) -> None:
+def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
     """`hpgraph.kernels.spmv.Products.sample_dense`."""
+    assert half is None
     size = max(1, TASK // max(1, x.shape[1] * x.shape[2]))
     rows = np.searchsorted(csr.indptr, np.arange(0, csr.nnz, size), side="right") - 1
     with team() as workers:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import RowFormat
+from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -20,6 +20,7 @@ from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
+from hpgraph.semiring import get_semiring
 from hpgraph.semiring.jit import call
 
 # Operations below which one thread does all.
@@ -102,3 +103,21 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
         return
     with team() as workers:
         _pull_dense(*what, tuple(schedule(csr)), out, workers)
+
+
+def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+    """`hpgraph.kernels.spmv.Products.multiply_dense`, head by head."""
+    assert half is None
+    heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
+    semiring = get_semiring("plus_second" if weights is None else "plus_times")
+    gather = semiring.gather(np.dtype(np.bool_) if weights is None else weights.dtype, x.dtype, out.dtype)
+    if heads == 1:
+        matrix = csr if weights is None else csr.with_data(weights.reshape(-1), copy=False)
+        pull_dense(matrix, gather, semiring.add, (x,), out)
+        return
+    found = np.empty((out.shape[0], out.shape[1] // heads), out.dtype)
+    for head in range(heads):
+        own = slice(head * found.shape[1], (head + 1) * found.shape[1])
+        matrix = csr.with_data(np.ascontiguousarray(weights[:, head]), copy=False)
+        pull_dense(matrix, gather, semiring.add, (np.ascontiguousarray(x[:, own]),), found)
+        out[:, own] = found

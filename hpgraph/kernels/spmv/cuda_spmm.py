@@ -1,4 +1,4 @@
-"""SpMM on the GPU: the product that `spmm.cuh` is compiled for, and its launches."""
+"""SpMM and SDDMM on the GPU: what `spmm.cuh` and `sddmm.cuh` are compiled for, and their launches."""
 
 import functools
 from typing import Any
@@ -7,27 +7,30 @@ import numpy as np
 
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.formats.storage import attached
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
-from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
+from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda import pull, tail_of, ways_of
+from hpgraph.kernels.spmv.cuda import pull, ways_of
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, shape_of
 from hpgraph.kernels.spmv.layout_cost import RATES, rows_seconds
+from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
 DENSE_ROWS = ("dense_rows", "dense_long")
-# Most columns that adjacent threads process; and least bytes that a gather transfers.
-WIDEST, SECTOR = 32, 32
+# Most adjacent threads that share a row; most bytes and elements of a load; and least bytes that a gather transfers.
+LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
+SAMPLE = KernelSet("sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {width}>": "sample_dense"})
 
 
 @functools.lru_cache(maxsize=256)
 def specialize_dense(
     gather: Any, reduce: Any, weight_dtype: np.dtype[Any] | None, index_dtype: np.dtype[Any],
-    operand_dtype: np.dtype[Any], message_dtype: np.dtype[Any],
+    operand_dtype: np.dtype[Any], message_dtype: np.dtype[Any], width: int = 1,
 ) -> Specialization:  # fmt: skip
-    """`specialize` for a dense operand; the gather of a semiring reads a column of it."""
+    """`specialize` for a dense operand; the gather of a semiring gets an element of it, of `width` that are loaded."""
     multiply = gather.semiring.multiply
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
     source, ltoir = INCLUDE, tuple[LinkedCode, ...]()
@@ -38,23 +41,52 @@ def specialize_dense(
     else:
         code = binary_functor(multiply, weight, operand_dtype, "Multiply", message_dtype)
         source, ltoir = code.source, code.ltoir
-        value = "Multiply::apply(w, x[u * columns + column])"
-    source += f"""struct Gather {{
-    const {c_type(operand_dtype)}* x;
+        value = "Multiply::apply(w, a)"
+    operand, reads = c_type(operand_dtype), multiply.position is None and multiply.cpp != "pair"
+    source += _gather_text(operand, c_type(weight), message, message, value, width, reads, False)
+    made = DeviceGather(source, ltoir, (operand_dtype,), weight, message_dtype)
+    return specialize(made, reduce, None, weight_dtype, index_dtype, (operand_dtype,), message_dtype, False)
+
+
+def _gather_text(
+    operand: str, weight: str, message: str, out: str, value: str, width: int, reads: bool, headed: bool
+) -> str:
+    """The gather of spmm.cuh: whether it reads the operand, and whether entries have a weight for each head."""
+    return f"""struct Gather {{
+    typedef {operand} Operand;
+    typedef {out} Out;
+    static constexpr int width = {width};
+    static constexpr bool reads = {str(reads).lower()}, headed = {str(headed).lower()};
+    const Operand* x;
     long long columns;
-    __device__ {message} operator()(long long u, {c_type(weight)} w, long long v, long long column) const {{
+    __device__ {message} operator()(long long u, {weight} w, Operand a, long long v, long long column) const {{
         return ({message}){value};
     }}
 }};
 """
-    made = DeviceGather(source, ltoir, (operand_dtype,), weight, message_dtype)
-    return specialize(made, reduce, None, weight_dtype, index_dtype, (operand_dtype,), message_dtype, False)
+
+
+@functools.lru_cache(maxsize=256)
+def specialize_numbers(
+    dtype: np.dtype[Any], half: str | None, index_dtype: np.dtype[Any], weighted: bool, headed: bool, width: int
+) -> Specialization:
+    """Sums of products of numbers; of halves, as words of 16 bits, `half` is the type in halves.cuh."""
+    message = np.dtype(np.float32) if half else dtype
+    operand, weight = f"hpgraph::{half}" if half else c_type(dtype), dtype if weighted else message
+    factor = "w" if not half else f"hpgraph::widened({operand}{{w}})"
+    value = f"{factor} * hpgraph::widened(a)" if weighted else "hpgraph::widened(a)"
+    text = '#include "halves.cuh"\n' + _gather_text(
+        operand, c_type(weight), c_type(message), operand, value, width, True, headed
+    )
+    made = DeviceGather(INCLUDE + text, (), (dtype,), weight, message)
+    add = get_monoid("plus")
+    return specialize(made, add, None, weight if weighted else None, index_dtype, (dtype,), message, False)
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """SpMM: `hpgraph.kernels.spmv.cuda.pull` for every column at once; ``out`` (shape (n, k), C order) is overwritten.
 
-    Reads the matrix in CSR, once for every `WIDEST` columns. If a few columns are predicted to take less time one by
+    Reads the matrix in CSR. If a few columns are predicted to take less time one by
     one, by blocks of columns, they are computed so, with memory for a column of either operand.
     """
     if not hasattr(gather, "semiring"):
@@ -104,28 +136,62 @@ def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) ->
         out[:, column] = found
 
 
+def _width(columns: int, *arrays: Any) -> int:
+    """How many adjacent elements one load can take: they are at multiples of its size in all rows."""
+    width = min(WIDEST, LOAD // max(array.itemsize for array in arrays))
+    while width > 1 and (columns % width or any(array.data.ptr % (width * array.itemsize) for array in arrays)):
+        width //= 2
+    return max(width, 1)
+
+
 def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
+    special = specialize_dense(
+        gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype,
+        width := _width(out.shape[1], operand, out),
+    )  # fmt: skip
+    _launch(special, csr, csr.data, 1, width, operand, out)
+
+
+def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+    """`hpgraph.kernels.spmv.Products.multiply_dense`; of halves, as words of 16 bits, `half` says which."""
+    if not out.size:
+        return
+    heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
+    width = _width(out.shape[1] // heads, x, out)
+    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width)
+    _launch(special, csr, weights, heads, width, x, out)
+
+
+def _launch(special: Specialization, csr: CSR, weights: Any, heads: int, width: int, operand: Any, out: Any) -> None:
     import cupy
 
-    columns = operand.shape[1]
-    special = specialize_dense(
-        gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype
-    )
     module = special.load("spmm.cuh", *DENSE_ROWS)
-    tiles = -(-columns // WIDEST)
-    width = -(-columns // tiles)
-    dealt, a_block = struct(columns, np.uint32(width)), BLOCK // width
+    columns, binned, short = out.shape[1], bins(csr), len(bins(csr).slots)
+    loads = columns // width
+    tiles = -(-loads // LANES)
+    lanes = -(-loads // tiles)
+    part = cupy.empty((binned.pieces, columns), special.gather.message_dtype)
+    dealt = struct(columns, heads, csr.nnz, np.uint32(lanes))
+    if tasks := binned.pieces + short:
+        module.function("hpgraph::dense_rows<Product>")(
+            (-(-tasks // (BLOCK // lanes)), tiles), (BLOCK,),
+            (struct(operand, columns), csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short),
+             dealt, out, part),
+        )  # fmt: skip
+    long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(columns)
+    launch(module, "dense_long", -(-binned.long_rows * columns // BLOCK), *long_rows, out, part)
 
-    def launch(name: str, tasks: int, *arguments: Any) -> None:
-        if tasks:
-            module.function(f"hpgraph::{name}<Product>")((-(-tasks // a_block), tiles), (BLOCK,), arguments)
 
-    binned = bins(csr)
-    part = cupy.empty((binned.pieces, columns), out.dtype)
-    short = len(binned.slots)
-    launch(
-        "dense_rows", binned.pieces + short, struct(operand, columns), tail_of(csr)[0], binned.arguments,
-        np.int64(short), dealt, out, part,
-    )  # fmt: skip
-    long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows)
-    launch("dense_long", binned.long_rows, *long_rows, dealt, out, part)
+def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
+    """`hpgraph.kernels.spmv.Products.sample_dense`; `half` as for `multiply_dense`."""
+    if not out.size:
+        return
+    _, heads, columns = x.shape
+    width = _width(columns, x, y)
+    lanes = min(LANES, max(4, 1 << (-(-columns // width) - 1).bit_length()))
+    value = f"hpgraph::{half}" if half else x.dtype
+    kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, lanes=str(lanes), width=str(width))
+    binned, short = bins(csr), len(bins(csr).slots)
+    size = np.int64(short), np.int64(csr.nnz), np.int64(heads), np.int64(columns)
+    tasks = (binned.pieces + short) * lanes
+    kernels.each("sample_dense", tasks, csr.indptr, csr.indices, binned.arguments, *size, x, y, out)

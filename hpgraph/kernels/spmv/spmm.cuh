@@ -1,104 +1,106 @@
-// SpMM, the product of a sparse and a dense matrix over any semiring: adjacent threads for each row, one a column.
+// SpMM, the product of a sparse and a dense matrix over any semiring: adjacent threads for each row.
 //
-// Every thread folds the entries of its row in order, independently of the others. Rows of the dense matrix are
-// contiguous, so that the threads of a row read adjacent elements. As in spmv.cuh, rows longer than PIECE are divided,
-// and a second phase joins the results in order: they are bitwise reproducible.
+// A thread folds the entries of its row in order, for `width` adjacent columns, which one load takes. Four gathers are in
+// flight before the first is used, and the ids of the next four are on their way: more gathers take registers, and so
+// warps (measured: eight are 10 to 50% slower). As in spmv.cuh, rows longer than PIECE are divided, and a second phase
+// joins the results in order: they are bitwise reproducible.
 #pragma once
-#include "spmv.cuh"
+#include "dense_rows.cuh"
 
 namespace hpgraph {
 
-// Distribution of the dense matrix's columns: `width` adjacent threads of a block for a row, and as many rows a block
-// as fit; blocks with the same blockIdx.y process the same columns.
+// Distribution of the dense matrix's columns: `lanes` adjacent threads of a block for a row, and as many rows a block
+// as fit; blocks with the same blockIdx.y process the same columns. Columns of a head share the weights of entries.
 struct Columns {
-    i64 count;
-    u32 width;
+    i64 count, heads, entries;
+    u32 lanes;
 
-    __device__ i64 row() const { return i64(blockIdx.x) * (BLOCK / width) + threadIdx.x / width; }
-    __device__ i64 column() const { return i64(blockIdx.y) * width + threadIdx.x % width; }
-    __device__ bool idle() const { return threadIdx.x >= BLOCK / width * width || column() >= count; }
+    __device__ i64 row() const { return i64(blockIdx.x) * (BLOCK / lanes) + threadIdx.x / lanes; }
+    __device__ i64 first(int width) const { return (i64(blockIdx.y) * lanes + threadIdx.x % lanes) * width; }
+    __device__ bool idle(i64 column) const { return threadIdx.x >= BLOCK / lanes * lanes || column >= count; }
 };
 
-// Four consecutive entries in one load: the threads of a warp read from as many places as they have rows, and each
-// place is a transaction of its own.
-template <class T>
-struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four {
-    T of[4];
-};
+template <class P>
+struct Ids {
+    Four<typename P::Index> u;
+    Four<typename P::Weight> w;
 
-// Fold FOURS * 4 entries from j on.
-template <int FOURS, class P>
-__device__ void fold_fours(const typename P::Gather& gather, const Entries<P>& entries, i64 j, i64 v, i64 column,
-                           typename P::Message& value) {
-    Four<typename P::Index> u[FOURS];
-    Four<typename P::Weight> w[FOURS];
-    typename P::Message message[FOURS][4];
+    __device__ void load(const Entries<P>& entries, const Columns& columns, i64 j, i64 head, bool in_fours) {
+        u.load(entries.indices, j, columns.entries, in_fours);
+        if constexpr (P::Gather::headed) {
 #pragma unroll
-    for (int f = 0; f < FOURS; ++f) {
-        u[f] = ((const Four<typename P::Index>*)(entries.indices + j))[f];
-        if constexpr (!P::pattern) w[f] = ((const Four<typename P::Weight>*)(entries.weights + j))[f];
-    }
-    // All gathers before the first use: each may miss the cache.
-#pragma unroll
-    for (int f = 0; f < FOURS; ++f)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const auto weight = P::pattern ? typename P::Weight(1) : w[f].of[i];
-            message[f][i] = gather(i64(u[f].of[i]), weight, v, column);
+            for (int b = 0; b < 4; ++b)
+                if (j + b < columns.entries) w.of[b] = entries.weights[(j + b) * columns.heads + head];
+        } else if constexpr (!P::pattern) {
+            w.load(entries.weights, j, columns.entries, in_fours);
         }
-#pragma unroll
-    for (int f = 0; f < FOURS; ++f)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) value = P::reduce(value, message[f][i]);
-}
+    }
+};
 
-// Folds the messages of entries begin..end of row v to one column.
+// Folds the messages of entries begin..end of row v to `width` columns.
 template <class P>
-__device__ typename P::Message fold_column(const typename P::Gather& gather, const Entries<P>& entries, i64 begin,
-                                           i64 end, i64 v, i64 column) {
+__device__ void fold_columns(const typename P::Gather& gather, const Entries<P>& entries, const Columns& columns,
+                             const RowPart& row, i64 column, typename P::Message (&value)[P::Gather::width]) {
+    typedef Pack<typename P::Gather::Operand, P::Gather::width> Operands;
     const bool in_fours = (u64(entries.indices) | u64(entries.weights)) % 16 == 0;
-    auto value = P::identity();
-    const auto fold = [&](i64 j) {
-        value = P::reduce(value, gather(i64(entries.indices[j]), entries.weight(j), v, column));
-    };
-    i64 j = begin;
+    const i64 head = P::Gather::headed ? column / (columns.count / columns.heads) : 0;
+    Ids<P> ids;
+    i64 j = row.begin & ~i64(3);
+    if (j < row.end) ids.load(entries, columns, j, head, in_fours);
 #pragma unroll 1
-    for (; j < end && (j % 4 || !in_fours); ++j) fold(j);
-#pragma unroll 1
-    for (; j + 8 <= end; j += 8) fold_fours<2, P>(gather, entries, j, v, column, value);
-    if (j + 4 <= end) fold_fours<1, P>(gather, entries, j, v, column, value), j += 4;
-#pragma unroll 1
-    for (; j < end; ++j) fold(j);
-    return value;
-}
-
-// Pieces of long rows, then the other rows, longest first.
-template <class P>
-__global__ void __launch_bounds__(BLOCK) dense_rows(typename P::Gather gather, Tail<P> rows, Bins bins, i64 short_rows,
-                                                    Columns columns, typename P::Message* out,
-                                                    typename P::Message* part) {
-    const i64 task = columns.row(), column = columns.column();
-    if (task >= bins.pieces + short_rows || columns.idle()) return;
-    const bool is_piece = task < bins.pieces;
-    const u32 v = is_piece ? bins.piece_slot[task] : bins.slots[task - bins.pieces];
-    const i64 begin = rows.indptr[v] + (is_piece ? i64(bins.piece_order[task]) * PIECE : 0);
-    const i64 row_end = rows.indptr[v + 1];
-    const i64 end = is_piece && begin + PIECE < row_end ? begin + PIECE : row_end;
-    auto* const to = is_piece ? part + task * columns.count : out + v * columns.count;
-    to[column] = fold_column<P>(gather, rows.entries, begin, end, v, column);
+    for (; j < row.end; j += 4) {
+        const auto now = ids;
+        Operands operand[4];
+        // All gathers before the first use: each may miss the cache.
+#pragma unroll
+        for (int b = 0; b < 4; ++b)
+            if (P::Gather::reads && j + b >= row.begin && j + b < row.end)
+                operand[b] = *(const Operands*)(gather.x + i64(now.u.of[b]) * gather.columns + column);
+        if (j + 4 < row.end) ids.load(entries, columns, j + 4, head, in_fours);
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+            if (j + b < row.begin || j + b >= row.end) continue;
+            const auto weight = P::pattern ? typename P::Weight(1) : now.w.of[b];
+#pragma unroll
+            for (int c = 0; c < P::Gather::width; ++c)
+                value[c] = P::reduce(value[c], gather(i64(now.u.of[b]), weight, operand[b].of[c], row.v, column + c));
+        }
+    }
 }
 
 template <class P>
-__global__ void __launch_bounds__(BLOCK) dense_long(const u32* long_rows, const i64* first_piece, i64 count,
-                                                    Columns columns, typename P::Message* out,
-                                                    const typename P::Message* part) {
-    const i64 i = columns.row(), column = columns.column();
-    if (i >= count || columns.idle()) return;
+__global__ void __launch_bounds__(BLOCK) dense_rows(typename P::Gather gather, const i64* indptr, Entries<P> entries,
+                                                    Bins bins, i64 short_rows, Columns columns,
+                                                    typename P::Gather::Out* out, typename P::Message* part) {
+    constexpr int WIDTH = P::Gather::width;
+    const i64 task = columns.row(), column = columns.first(WIDTH);
+    if (task >= bins.pieces + short_rows || columns.idle(column)) return;
+    const RowPart row(indptr, bins, task);
+    typename P::Message value[WIDTH];
+#pragma unroll
+    for (int c = 0; c < WIDTH; ++c) value[c] = P::identity();
+    fold_columns<P>(gather, entries, columns, row, column, value);
+    if (row.is_piece) {
+#pragma unroll
+        for (int c = 0; c < WIDTH; ++c) part[task * columns.count + column + c] = value[c];
+    } else {
+        Pack<typename P::Gather::Out, WIDTH> made;
+#pragma unroll
+        for (int c = 0; c < WIDTH; ++c) narrow(value[c], made.of[c]);
+        *(Pack<typename P::Gather::Out, WIDTH>*)(out + row.v * columns.count + column) = made;
+    }
+}
+
+template <class P>
+__global__ void __launch_bounds__(BLOCK) dense_long(const u32* long_rows, const i64* first_piece, i64 count, i64 columns,
+                                                    typename P::Gather::Out* out, const typename P::Message* part) {
+    const i64 at = i64(blockIdx.x) * BLOCK + threadIdx.x, i = at / columns, column = at % columns;
+    if (i >= count) return;
     auto value = P::identity();
 #pragma unroll 8
     for (i64 piece = first_piece[i]; piece < first_piece[i + 1]; ++piece)
-        value = P::reduce(value, part[piece * columns.count + column]);
-    out[long_rows[i] * columns.count + column] = value;
+        value = P::reduce(value, part[piece * columns + column]);
+    narrow(value, out[i64(long_rows[i]) * columns + column]);
 }
 
 }  // namespace hpgraph

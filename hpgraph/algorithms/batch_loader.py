@@ -1,0 +1,210 @@
+"""Loaders of batches: each is made while the one before it is used, with the features of its vertices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as replaced
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.feature_rows import FeatureRows
+from hpgraph.algorithms.hop_sampling import checked_draws
+from hpgraph.algorithms.neighbor_sampling import NeighborSample, checked_method, draw_sample, ends_of, fanouts_of
+from hpgraph.algorithms.random_choice import seed_of
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import whole
+from hpgraph.semiring.counter_random import random_bits
+
+
+class BatchLoader:
+    """What loaders share: a sequence of samples, epoch after epoch. A kind of loader has `_batches` and a length."""
+
+    graph: Graph
+
+    def __init__(self, batch_size: Any, prefetch: Any, incoming: Any, seed: Any) -> None:
+        self.batch_size, self.prefetch = whole(batch_size, "batch_size"), whole(prefetch, "prefetch")
+        if self.batch_size < 1 or self.prefetch < 0:
+            raise ValueError(f"batch_size must be 1 or more, prefetch 0 or more, not {batch_size} and {prefetch}")
+        self.incoming, self.seed = bool(incoming), seed_of(seed)
+        self._epoch = 0
+        self._features: Any = None
+
+    def attach(self, features: Any, *, cache: int = 0) -> Self:
+        """Have each batch bring the rows of its vertices: they are fetched ahead with it, while the last one is used.
+
+        Parameters
+        ----------
+        features : array of shape (n, ...), or dict of such
+            NumPy arrays, also those mapped from a file (`numpy.memmap`), or CPU tensors, whose memory is read.
+        cache : int
+            Keep copies of the rows of so many vertices, those of most arcs, on the graph's device.
+
+        Returns
+        -------
+        BatchLoader
+            Itself. ``batch.features`` are arrays on the graph's device; ``torch.from_dlpack`` takes their memory.
+
+        Notes
+        -----
+        A GPU gathers rows itself where they are in page-locked memory, as ``tensor.pin_memory()`` and CuPy's
+        ``cupyx.empty_pinned`` give it. Other memory is gathered by the CPU, and copied.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> loader = hpg.NeighborLoader(hpg.datasets.grid(5), [2], batch_size=10).attach(np.arange(25.0))
+        >>> all((batch.features == batch.vertex).all() for batch in loader)
+        True
+        """
+        graph, n = self.graph, self.graph.n_vertices
+        if (cache := whole(cache, "cache")) < 0:
+            raise ValueError(f"cache must be a number of vertices, 0 or more, not {cache}")
+        # How often a vertex is drawn goes by the arcs that lead to it.
+        drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
+        hot = array_module(drawn_by).argsort(-drawn_by)[:cache]
+
+        def rows(given: Any, name: str) -> FeatureRows:
+            return FeatureRows(given, name, n, graph.device, hot)
+
+        self._features = (
+            {name: rows(one, f"features[{name!r}]") for name, one in features.items()}
+            if isinstance(features, Mapping) else rows(features, "features")
+        )  # fmt: skip
+        return self
+
+    def _with_features(self, sample: NeighborSample) -> NeighborSample:
+        if self._features is None:
+            return sample
+        if isinstance(self._features, dict):
+            return replaced(sample, features={name: rows.at(sample.vertex) for name, rows in self._features.items()})
+        return replaced(sample, features=self._features.at(sample.vertex))
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _batches(self, epoch: int) -> Iterator[NeighborSample]:
+        """The samples of one epoch."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[NeighborSample]:
+        epoch, self._epoch = self._epoch, self._epoch + 1
+        batches = map(self._with_features, self._batches(epoch))
+        return batches if self.prefetch == 0 else _ahead(batches, self.prefetch, self.graph.device)
+
+
+class NeighborLoader(BatchLoader):
+    """Samples around seeds in batches; iterating prefetches the next batch.
+
+    Parameters
+    ----------
+    fanouts : sequence of int, or int
+        As for `hpgraph.sample_neighbors`.
+    seeds : sequence or array of vertices, names or hpgraph.id, optional
+        Seeds of all batches; by default all vertices. The rows of an array of shape (k, 2) or (k, 3) are links or
+        triangles.
+    batch_size : int
+        Seeds of a batch; the last may have fewer.
+    shuffle : bool
+        Whether to draw a new order of the seeds in each epoch.
+    drop_last : bool
+        Whether to drop a last batch that has fewer seeds.
+    prefetch : int
+        Batches made ahead by a background thread; 0 makes each on request.
+    replace, weight, incoming, disjoint, method
+        As for `hpgraph.sample_neighbors`.
+    seed : int
+        Seed of order and draws. Same seed, same sequence; each epoch differs.
+
+    Notes
+    -----
+    On the GPU batches are made on the stream that is current when iteration begins; use them there.
+
+    Examples
+    --------
+    >>> G = hpg.datasets.grid(30)
+    >>> loader = hpg.NeighborLoader(G, [4, 4], batch_size=256, shuffle=True)
+    >>> len(loader), [batch.vertices_of_hop[0] for batch in loader]
+    (4, [256, 256, 256, 132])
+    """
+
+    def __init__(
+        self,
+        G: Graph | Any,
+        fanouts: Sequence[int] | int,
+        seeds: Any = None,
+        *,
+        batch_size: int = 1024,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        prefetch: int = 1,
+        replace: bool = False,
+        weight: Any = None,
+        incoming: bool = False,
+        disjoint: bool = False,
+        method: str = "neighbors",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(batch_size, prefetch, incoming, seed)
+        self.graph, self._weighted = with_weights(G, weight, parallel="keep")
+        self.fanouts = fanouts_of(fanouts)
+        if seeds is None:
+            self._seeds = array_module(self.graph.device).arange(self.graph.n_vertices)
+        else:
+            self._seeds = to_device(self.graph.indices_of(seeds, "seeds"), self.graph.device)
+        self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
+        self._how = checked_draws(replace, disjoint, None, "uniform", False, ends_of(seeds))
+        self._method = checked_method(method, self._how)
+        self._seeds = self._seeds.reshape(-1, self._how.ends)
+
+    def __len__(self) -> int:
+        whole_batches, left = divmod(len(self._seeds), self.batch_size)
+        return whole_batches + (left > 0 and not self.drop_last)
+
+    def __repr__(self) -> str:
+        return (
+            f"<NeighborLoader: {len(self):,} batches of {self.batch_size:,} seeds, fanouts "
+            f"{', '.join(map(str, self.fanouts))}, {self.graph.device}>"
+        )
+
+    def _batches(self, epoch: int) -> Iterator[NeighborSample]:
+        seeds = self._seeds
+        if self.shuffle:
+            order = np.random.default_rng([self.seed % 2**64, epoch]).permutation(len(seeds))
+            seeds = seeds[to_device(order, self.graph.device)]
+        for batch in range(len(self)):
+            part = seeds[batch * self.batch_size : (batch + 1) * self.batch_size]
+            chance = int(random_bits(self.seed, epoch, batch))
+            yield draw_sample(
+                self.graph, part, self.fanouts, self._weighted, self.incoming, self._how, self._method, chance
+            )
+
+
+def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:
+    """The batches, `prefetch` of them made ahead by a thread."""
+    # The memory of a released batch is reused for the next: on one stream all its reads come before.
+    gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
+    if device == "cuda":
+        cuda = array_module(device).cuda
+        gpu, stream = cuda.Device(), cuda.get_current_stream()
+
+    def make() -> NeighborSample | None:
+        with gpu, stream:
+            return next(batches, None)
+
+    maker = ThreadPoolExecutor(1, "hpgraph-batches")
+    try:
+        ready = deque(maker.submit(make) for _ in range(prefetch))
+        while True:
+            batch = ready.popleft().result()
+            if batch is None:
+                return
+            ready.append(maker.submit(make))
+            yield batch
+    finally:
+        maker.shutdown(cancel_futures=True)

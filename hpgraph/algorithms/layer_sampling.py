@@ -1,0 +1,87 @@
+"""Layer-wise samples: for all vertices of a layer together a number of neighbours, drawn by importance.
+
+LADIES (D. Zou et al., NeurIPS'19) goes by the layer's rows of the adjacency, FastGCN (J. Chen et al., ICLR'18) by all.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, to_device
+from hpgraph.formats import CSR
+from hpgraph.formats.storage import attached
+from hpgraph.kernels.backend import sampling
+from hpgraph.kernels.sampling import Drawn
+
+
+def draw_layers(
+    arcs: CSR, weighted: bool, seeds: Any, sizes: list[int], of_layer: bool, seed: int
+) -> tuple[Drawn, Any]:  # fmt: skip
+    """As `Sampling.sample`, and the factor of each edge: what makes a sum over them the mean over neighbours.
+
+    A layer's rows are all vertices known so far; size -1 takes all of their neighbours.
+    """
+    xp = array_module(arcs.device)
+    numbering = sampling(arcs.device).Numbering()
+    numbers = numbering.number(seeds)
+    vertices_of_hop, hops = [len(numbering.vertices)], []
+    for hop, size in enumerate(sizes):
+        rows = numbering.vertices
+        owner, place = sampling(arcs.device).draw(arcs, None, rows, -1, False, 0)
+        share = _shares(arcs, weighted, owner, place, len(rows))
+        column = arcs.indices[place].astype(np.int64)
+        if size >= 0:
+            chance, at = _of_layer(xp, column, share) if of_layer else (_of_all(arcs, weighted), column)
+            factor = _times(xp, chance, size, [seed % 2**64, hop])[at] * share
+            kept = factor > 0
+            owner, place, column, share = owner[kept], place[kept], column[kept], factor[kept]
+        hops.append((numbering.number(column), owner, place, share))
+        vertices_of_hop.append(len(numbering.vertices) - len(rows))
+    none = xp.zeros(0, np.int64)
+    found, owner, place, factor = (xp.concatenate(part) for part in zip(*hops, strict=True)) if hops else [none] * 4
+    edges_of_hop = [len(part) for part, *_ in hops]
+    drawn = Drawn(numbering.vertices, numbers, xp.stack((found, owner)), place, vertices_of_hop, edges_of_hop)
+    return drawn, factor
+
+
+def _shares(arcs: CSR, weighted: bool, owner: Any, place: Any, rows: int) -> Any:
+    """The entries of the adjacency whose rows sum to 1."""
+    xp = array_module(owner)
+    weight = arcs.data[place].astype(np.float64) if weighted else xp.ones(len(place))
+    total = xp.bincount(owner, weight, rows)
+    total[total == 0] = 1
+    return weight / total[owner]
+
+
+def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
+    """The chance of each vertex that the rows reach, and which of them each entry's column is."""
+    reached, at = xp.unique(column, return_inverse=True)
+    at = at.reshape(-1)
+    return xp.bincount(at, share * share, len(reached)), at
+
+
+def _of_all(arcs: CSR, weighted: bool) -> Any:
+    known = _chances(arcs)
+    if weighted not in known:
+        xp, rows = array_module(arcs.device), arcs.expand_rows()
+        share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
+        known[weighted] = xp.bincount(arcs.indices, share * share, arcs.shape[1])
+    return known[weighted]
+
+
+@attached
+def _chances(arcs: CSR) -> dict[bool, Any]:
+    return {}
+
+
+def _times(xp: Any, chance: Any, size: int, seed: list[int]) -> Any:
+    """How often each was drawn, over how often it is on average."""
+    upto = xp.cumsum(chance)
+    if not size or not len(upto) or not float(upto[-1]):
+        return xp.zeros(len(chance))
+    drawn = to_device(np.random.default_rng(seed).random(size), "cuda" if xp is not np else "cpu") * upto[-1]
+    # Rounded up to the total, a number would be behind the last.
+    chosen = xp.searchsorted(upto, xp.minimum(drawn, xp.nextafter(upto[-1], 0.0)), side="right")
+    expected = size * chance / upto[-1]
+    expected[expected == 0] = 1
+    return xp.bincount(chosen, minlength=len(chance)) / expected

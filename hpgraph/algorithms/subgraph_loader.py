@@ -1,0 +1,221 @@
+"""Batches that are induced subgraphs: of some communities (Cluster-GCN), or of what is drawn (GraphSAINT)."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algorithms.batch_loader import BatchLoader
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.neighbor_sampling import NeighborSample
+from hpgraph.algorithms.random_walks import random_walk
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import whole
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.semiring.counter_random import random_bits
+
+# Epochs that chances are estimated from, apart from those that are iterated.
+_BEFORE = 1 << 40
+
+
+class _Chances(NamedTuple):
+    """How likely a batch has each vertex, and both ends of each arc, by its number."""
+
+    vertex: Any
+    edge: Any
+
+
+class SubgraphLoader(BatchLoader):
+    """Batches of vertices with all edges among them; iterating prefetches the next batch.
+
+    Parameters
+    ----------
+    by : {"vertices", "edges", "walks"}, Communities, or integer array of shape (n,)
+        What a batch is drawn by: vertices, by their number of arcs and one; edges, by the sum of the inverse degrees of
+        their ends; walks of `length` steps from vertices drawn alike. An array has the community of each vertex, as
+        `hpgraph.leiden` finds them; each epoch deals the communities anew.
+    batch_size : int
+        Draws of a batch, which may draw a vertex again; communities of a batch.
+    batches : int, optional
+        How many make an epoch; by default as many as draw n vertices. Communities make as many as there are.
+    length : int
+        Steps of walks.
+    coverage : int
+        For walks: how many epochs to draw beforehand, from which factors are estimated. 0 gives no factors. Those of
+        vertices and edges are exact.
+    incoming : bool
+        Whether messages flow along arcs rather than against them, as for `hpgraph.sample_neighbors`.
+    prefetch : int
+        Batches made ahead by a background thread; 0 makes each on request.
+    seed : int
+        Seed of order and draws. Same seed, same sequence; each epoch differs.
+
+    Notes
+    -----
+    Batches are `NeighborSample`, whose seeds are all of their vertices. Of drawn ones ``vertex_factor`` is the inverse
+    of the chance of a vertex to be in a batch: a loss times it, summed, is on average the sum over all vertices.
+    ``edge_factor`` makes a vertex's sum over its edges on average the one over all of its neighbours. Draws are made on
+    the CPU; all else on the graph's device.
+
+    References
+    ----------
+    W.-L. Chiang et al., "Cluster-GCN", KDD'19; H. Zeng et al., "GraphSAINT: graph sampling based inductive learning
+    method", ICLR'20.
+
+    Examples
+    --------
+    >>> G = hpg.datasets.karate_club()
+    >>> loader = hpg.SubgraphLoader(G, hpg.leiden(G), batch_size=2)
+    >>> sum(len(batch) for batch in loader) == G.n_vertices
+    True
+    """
+
+    def __init__(
+        self,
+        G: Graph | Any,
+        by: Any,
+        *,
+        batch_size: int = 1024,
+        batches: int | None = None,
+        length: int = 2,
+        coverage: int = 0,
+        incoming: bool = False,
+        prefetch: int = 1,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(batch_size, prefetch, incoming, seed)
+        graph = self.graph = with_weights(G, None, parallel="keep")[0]
+        self.length, coverage = whole(length, "length"), whole(coverage, "coverage")
+        if self.length < 0 or coverage < 0:
+            raise ValueError(f"length and coverage must be 0 or more, not {self.length} and {coverage}")
+        self._arcs = graph.numbered_in_csr if self.incoming and graph.directed else graph.numbered_out_csr
+        self._chances: _Chances | None = None
+        if not isinstance(by, str):
+            if batches is not None:
+                raise ValueError("batches: communities make as many batches as there are")
+            self.by = "communities"
+            self._count = self._order_members(by)
+            return
+        vertices_of_draw = {"vertices": 1, "edges": 2, "walks": self.length + 1}
+        if by not in vertices_of_draw:
+            raise ValueError(f"by must be 'vertices', 'edges', 'walks' or the community of each vertex, not {by!r}")
+        self.by, drawn = by, self.batch_size * vertices_of_draw[by]
+        self._count = -(-graph.n_vertices // drawn) if batches is None else whole(batches, "batches")
+        if self._count < 0:
+            raise ValueError(f"batches must be 0 or more, not {batches}")
+        if by != "walks":
+            self._upto, self._chances = _exact(self._arcs, by == "edges", graph.directed, self.batch_size)
+        elif coverage:
+            self._chances = self._estimated(coverage)
+
+    def _order_members(self, by: Any) -> int:
+        """Sorts the vertices by community; how many batches these make."""
+        n, device = self.graph.n_vertices, self.graph.device
+        label = getattr(by, "label", by)
+        label = to_device(label if hasattr(label, "dtype") else np.asarray(label), device)
+        if label.shape != (n,) or label.dtype.kind not in "biu":
+            held = f"{label.dtype} of shape {label.shape}"
+            raise ValueError(f"by must have the community, a whole number, of each of {n} vertices, not {held}")
+        xp = array_module(device)
+        self._members = xp.argsort(label, kind="stable")
+        first = xp.unique(label[self._members], return_index=True)[1]
+        self._bounds = np.append(to_device(first, "cpu"), n)
+        return -(-(len(self._bounds) - 1) // self.batch_size)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        return f"<SubgraphLoader: {len(self):,} batches by {self.by}, {self.batch_size:,} each, {self.graph.device}>"
+
+    def _batches(self, epoch: int) -> Iterator[NeighborSample]:
+        order = None
+        if self.by == "communities":
+            order = np.random.default_rng([self.seed % 2**64, epoch]).permutation(len(self._bounds) - 1)
+        for batch in range(len(self)):
+            yield self._induced(self._drawn(epoch, batch, order))
+
+    def _drawn(self, epoch: int, batch: int, order: Any) -> Any:
+        """The vertices of a batch, some more than once."""
+        xp, n = array_module(self.graph.device), self.graph.n_vertices
+        if order is not None:
+            mine = order[batch * self.batch_size : (batch + 1) * self.batch_size]
+            return xp.concatenate([self._members[self._bounds[k] : self._bounds[k + 1]] for k in mine])
+        rng = np.random.default_rng([self.seed % 2**64, epoch, batch])
+        if self.by == "walks":
+            roots = rng.integers(0, n, self.batch_size if n else 0)
+            walks = random_walk(
+                self.graph,
+                id(roots),
+                self.length,
+                incoming=self.incoming,
+                seed=int(random_bits(self.seed, epoch, batch)),
+            )
+            return walks[walks >= 0]
+        if not len(self._upto) or not float(self._upto[-1]):
+            return xp.zeros(0, np.int64)
+        at = to_device(rng.random(self.batch_size), self.graph.device) * self._upto[-1]
+        # Rounded up to the total, a number would be behind the last.
+        chosen = xp.searchsorted(self._upto, xp.minimum(at, xp.nextafter(self._upto[-1], 0.0)), side="right")
+        if self.by == "vertices":
+            return chosen
+        row = xp.searchsorted(self._arcs.indptr, chosen, side="right") - 1
+        return xp.concatenate((row, self._arcs.indices[chosen].astype(np.int64)))
+
+    def _induced(self, vertices: Any) -> NeighborSample:
+        graph, n = self.graph, self.graph.n_vertices
+        xp = array_module(graph.device)
+        flags = xp.zeros(n, bool)
+        flags[vertices] = True
+        part, vertex = kernels(graph.device).induced(self._arcs, Bitmask.from_bool(flags))
+        vertex, number = vertex.astype(np.int64), part.data.astype(np.int64)
+        ends = xp.stack((part.indices.astype(np.int64), part.expand_rows().astype(np.int64)))
+        factors: dict[str, Any] = {}
+        if self._chances is not None:
+            own, both = self._chances.vertex[vertex], self._chances.edge[number]
+            factors = {"vertex_factor": 1 / own, "edge_factor": own[ends[1]] / both}
+        return NeighborSample(
+            vertex, ends, number, xp.arange(len(vertex)), [len(vertex)], [ends.shape[1]], graph, **factors
+        )
+
+    def _estimated(self, coverage: int) -> _Chances:
+        """Chances by counts over epochs that come before the first."""
+        xp, runs = array_module(self.graph.device), max(coverage * len(self), 1)
+        vertex, edge = xp.zeros(self.graph.n_vertices), xp.zeros(self._arcs.nnz)
+        for run in range(coverage * len(self)):
+            found = self._induced(self._drawn(_BEFORE + run // len(self), run % len(self), None))
+            vertex[found.vertex] += 1
+            edge[found.edge] += 1
+        # What was never met is met about once in so many.
+        return _Chances(xp.maximum(vertex, 1) / runs, xp.maximum(edge, 1) / runs)
+
+
+def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Chances]:
+    """Running sums of the weights that draws go by, and the chances that follow."""
+    xp, n = array_module(arcs.device), arcs.shape[0]
+    row, column = arcs.expand_rows(), arcs.indices
+    degree = arcs.degrees + (xp.bincount(column, minlength=n) if directed else 0)
+    loop = row == column
+    if edges:
+        weight = 1 / degree[row] + 1 / degree[column]
+        share = weight / max(float(weight.sum()), 1e-300)
+        # All arcs between the same two vertices, either way.
+        pair = xp.unique(xp.minimum(row, column).astype(np.int64) * n + xp.maximum(row, column), return_inverse=True)[1]
+        together = xp.bincount(pair.reshape(-1), share)[pair.reshape(-1)] if arcs.nnz else share
+        one = xp.bincount(row, share, n) + xp.bincount(column, xp.where(loop, 0, share), n)
+    else:
+        weight = degree + 1.0
+        one, together = weight / max(float(weight.sum()), 1e-300), 0.0
+
+    def chance(each: Any) -> Any:
+        """Of at least one in all draws."""
+        return -xp.expm1(draws * xp.log1p(-xp.minimum(each, 1 - 1e-16)))
+
+    own = chance(one)
+    both = own[row] + own[column] - chance(one[row] + one[column] - together)
+    by_number = xp.empty(arcs.nnz)
+    by_number[arcs.data] = xp.where(loop, own[row], both)
+    return xp.cumsum(weight), _Chances(own, by_number)
