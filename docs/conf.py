@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     ("py:obj", r"[a-z_]+"),
     ("py:class", r".*"),
     ("py:obj", r"(numpy|scipy|distributed)\..*"),
-    ("py:obj", r"hpgraph\.(kernels|layout|viz|cluster\.programs).*"),
+    ("py:obj", r"hpgraph\.(kernels|embed|layout|viz|cluster\.programs).*"),
 ]
 
 # Other projects' indexes are fetched once; without a network their names are code, not links.

@@ -5,6 +5,7 @@ from hpgraph import algorithms as algorithms
 from hpgraph import cluster as cluster
 from hpgraph import csgraph as csgraph
 from hpgraph import datasets as datasets
+from hpgraph import embed as embed
 from hpgraph import formats as formats
 from hpgraph import interop as interop
 from hpgraph import io as io

@@ -45,7 +45,7 @@ def _value(name: str) -> object:
     return value
 
 
-PACKAGES = ["csgraph", "linalg", "datasets", "formats", "layout", "semiring", "viz", "cluster", "torch", ""]
+PACKAGES = ["csgraph", "linalg", "datasets", "embed", "formats", "layout", "semiring", "viz", "cluster", "torch", ""]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

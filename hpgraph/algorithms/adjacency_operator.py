@@ -22,6 +22,7 @@ class ArcSums(NamedTuple):
     matrix: Any  # row v: the in-arcs of v, with weights or as a pattern; of a graph in pages what multiplies as one
     received: Any  # total weight of the in-arcs of each vertex
     sent: Any  # and of its out-arcs
+    turned: Any  # row v: the out-arcs of v
 
 
 def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> ArcSums:
@@ -38,7 +39,7 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
     for total in (received, sent):
         if not bool(xp.isfinite(total).all()):
             raise ValueError(f"weights must be such that their sum at a vertex is finite, in {dtype}")
-    return ArcSums(matrix, received, sent)
+    return ArcSums(matrix, received, sent, turned)
 
 
 class _InPages:

@@ -121,7 +121,27 @@ _DENSE = {"cpu": 200, "cuda": 500}
 _TOLERANCE = 1e-8
 
 
-def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> Any:
+def laplacian_parts(graph: Graph, weighted: bool) -> list[CSR]:
+    """The arcs whose sum is symmetric, those of a directed graph in both directions, in float64 where by weight."""
+    parts = [graph.out_csr, graph.in_csr] if graph.directed else [graph.out_csr]
+    if not weighted:
+        return [part.pattern for part in parts]
+    parts = [part.astype(np.float64) for part in parts]
+    largest = float(parts[0].data.max()) if parts[0].nnz else 0.0
+    # NaN is not at least 0.
+    if not bool((parts[0].data >= 0).all()) or 4.0 * parts[0].nnz * largest == np.inf:
+        raise ValueError("weight: the Laplacian takes weights from 0 on whose sum is finite; or weight=None")
+    return parts
+
+
+def smooth_coordinates(arcs: Sequence[CSR], dim: int, *, normalized: bool, seed: int, tol: float = _TOLERANCE) -> Any:
+    """The `smoothest` vectors but the first, the largest entry of each made positive, as signs are arbitrary."""
+    vectors = smoothest(arcs, dim + 1, normalized=normalized, seed=seed, tol=tol)[:, 1:]
+    largest = vectors[abs(vectors).argmax(axis=0), array_module(vectors).arange(dim)]
+    return vectors * array_module(vectors).sign(largest)
+
+
+def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int, tol: float = _TOLERANCE) -> Any:
     """Eigenvectors of the least eigenvalues of a Laplacian, the least first.
 
     Below 200 vertices on the CPU, and 500 on the GPU, by LAPACK or cuSOLVER; else by Lanczos's method (SciPy's or
@@ -159,5 +179,5 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> An
     linalg = importlib.import_module("scipy.sparse.linalg" if device == "cpu" else "cupyx.scipy.sparse.linalg")
     operator = linalg.LinearOperator((n, n), matvec=product, dtype=np.float64)
     start = to_device(uniform(seed, np.arange(n)) + 0.5, device)
-    values, vectors = linalg.eigsh(operator, k=k, which="LA", v0=start, tol=_TOLERANCE)
+    values, vectors = linalg.eigsh(operator, k=k, which="LA", v0=start, tol=tol)
     return vectors[:, (-values).argsort()]

@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.spectral_clustering import smoothest
+from hpgraph.algorithms.spectral_clustering import laplacian_parts, smooth_coordinates
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR
 from hpgraph.layout.geometry import checked, rescaled
 
 
@@ -72,22 +69,5 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
         return rescaled(places, size, middle)
     if n <= wanted:
         raise ValueError(f"dim must be below the number of vertices, {n}, not {dim}")
-    arcs = [graph.out_csr, graph.in_csr] if graph.directed else [graph.out_csr]
-    parts = [_in_double_precision(part, weighted) for part in arcs]
-    vectors = smoothest(parts, wanted + 1, normalized=False, seed=1)[:, 1:]
-    # The sign of an eigenvector is arbitrary: make its largest entry positive.
-    largest = abs(vectors).argmax(axis=0)
-    signs = xp.sign(vectors[largest, xp.arange(wanted)])
-    return rescaled(xp.ascontiguousarray(vectors * signs), size, middle)
-
-
-def _in_double_precision(arcs: CSR, weighted: bool) -> CSR:
-    """Arcs with the weights that count, checked."""
-    if not weighted:
-        return arcs.with_data(None)
-    wide = arcs.astype(np.float64)
-    largest = float(wide.data.max()) if wide.nnz else 0.0
-    # NaN is not at least 0.
-    if not bool((wide.data >= 0).all()) or 4.0 * wide.nnz * largest == np.inf:
-        raise ValueError("weight: the Laplacian takes weights from 0 on whose sum is finite; or weight=None")
-    return wide
+    vectors = smooth_coordinates(laplacian_parts(graph, weighted), wanted, normalized=False, seed=1)
+    return rescaled(xp.ascontiguousarray(vectors), size, middle)

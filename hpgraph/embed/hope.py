@@ -1,0 +1,125 @@
+"""HOPE: factors of proximities that are series in the adjacency matrix, Katz's or that of personalized PageRank."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
+from hpgraph.containers.graph import Graph
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.embed.arguments import checked, positive
+from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors, thin_svd
+
+# Terms are added until what is left of the series is below this share of it, but no more than so many.
+_LEFT, _MAX_TERMS = 1e-4, 500
+# Steps of the power method for the largest singular value, and what Katz's factor times that is by default.
+_STEPS, _DEFAULT = 20, 0.5
+
+
+@naming_arguments
+def hope(
+    G: Graph | Any,
+    dim: int = 128,
+    *,
+    proximity: Literal["katz", "ppr"] = "katz",
+    beta: float | None = None,
+    alpha: float = 0.15,
+    weight: Any = True,
+    seed: int = 0,
+) -> Array:
+    """Embedding by the largest singular vectors of a proximity of high order: HOPE.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    dim : int
+        Coordinates; an even number for a directed graph.
+    proximity : {"katz", "ppr"}
+        Walks from one vertex to another, each weighted by `beta` to the power of its length; or personalized PageRank.
+    beta : float, optional
+        Of Katz's proximity: below 1 over the largest singular value of the adjacency matrix; by default half of that.
+    alpha : float
+        Of personalized PageRank: the chance that a walk ends, at each step.
+    weight : None, bool or str
+        Whether weights, where there are any, multiply. A string names the attribute where `G` is a NetworkX graph, and
+        "weight" means True elsewhere.
+    seed : int
+        Of the random projection.
+
+    Returns
+    -------
+    float32 array of shape (n, dim)
+        On the graph's device. In a directed graph the first half of a row is the vertex as a source, the second half as
+        a target: their products are the proximities. Columns beyond the number of vertices are 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative, not finite, or too large for float32.
+
+    Notes
+    -----
+    The proximity is a series times the adjacency matrix. That matrix is factorized by a randomized singular value
+    decomposition, of rank a little above `dim`, and the left factor is multiplied by the series, a product of a sparse
+    and a dense matrix for each term; so the proximity itself, which is dense, is never made.
+
+    References
+    ----------
+    M. Ou, P. Cui, J. Pei, Z. Zhang, W. Zhu, "Asymmetric transitivity preserving graph embedding", KDD'16. R. Yang,
+    J. Shi, X. Xiao, Y. Yang, S. S. Bhowmick, "Homogeneous network embedding for massive graphs via reweighted
+    personalized PageRank", VLDB 13 (2020): the series by its factors.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> vector = hpg.embed.hope(G, 2)
+    >>> bool(vector[0] @ vector[1] > vector[0] @ vector[5])
+    True
+    """
+    if proximity not in ("katz", "ppr"):
+        raise ValueError(f'proximity must be "katz" or "ppr", not {proximity!r}')
+    graph, weighted, dim = checked(G, weight, dim, 6)
+    check_halves(dim, graph.directed)
+    n = graph.n_vertices
+    arcs = arc_sums(graph, weighted=weighted, loops=True, dtype=np.dtype(np.float32))
+    scale = inverse(arcs.sent)[:, None] if proximity == "ppr" else np.float32(1)
+    if proximity == "ppr":
+        ratio = factor = 1 - positive(alpha, "alpha", 1)
+    else:
+        factor, ratio = _katz(arcs, beta)
+    left, values, right = singular_vectors(
+        lambda X: scale * (arcs.turned @ X), lambda X: arcs.matrix @ (scale * X), n,
+        dim // 2 if graph.directed else dim, whole(seed, "seed"), graph.device,
+    )  # fmt: skip
+    total = term = left * (values * np.float32(factor))
+    for _ in range(min(math.ceil(math.log(_LEFT) / math.log(ratio)), _MAX_TERMS)):
+        term = (scale * np.float32(factor)) * (arcs.turned @ term)
+        total = total + term
+    # The right factor has orthonormal columns: singular vectors of the left one are those of the product.
+    left, values, turn = thin_svd(total)
+    return embedding_of(left, values, right @ turn, dim, graph.directed)
+
+
+def _katz(arcs: ArcSums, beta: Any) -> tuple[float, float]:
+    """Katz's factor, and the ratio of the series' terms: that factor times the largest singular value."""
+    xp = array_module(arcs.sent)
+    x, size = xp.ones((len(arcs.sent), 1), np.float32), 0.0
+    for _ in range(_STEPS if len(x) else 0):
+        x = arcs.matrix @ (arcs.turned @ x)
+        square = float(abs(x).max())
+        if square == 0:
+            break
+        size, x = math.sqrt(square), x / np.float32(square)
+    if not math.isfinite(size):
+        raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
+    if beta is None:
+        return (_DEFAULT / size if size else _DEFAULT), _DEFAULT
+    given = positive(beta, "beta")
+    if given * size >= 1:
+        raise ValueError(f"beta must be below {1 / size:.3g}, 1 over the largest singular value, not {beta!r}")
+    return given, max(given * size, _LEFT)

@@ -1,0 +1,75 @@
+"""Spectral embedding: eigenvectors of the normalized Laplacian."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.adjacency_operator import inverse
+from hpgraph.algorithms.spectral_clustering import laplacian_parts, smooth_coordinates
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module
+from hpgraph.core.number import whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.embed.arguments import checked
+
+# Of eigenvalues: a float32 does not hold more of vectors.
+_TOLERANCE = 1e-4
+
+
+@naming_arguments
+def spectral(G: Graph | Any, dim: int = 32, *, weight: Any = True, seed: int = 0) -> Array:
+    """Embedding by the smoothest functions on the graph, as scikit-learn's ``spectral_embedding``.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one an arc and its reverse are added up.
+    dim : int
+        Coordinates; fewer than there are vertices.
+    weight : None, bool or str
+        What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    seed : int
+        Of the vector that Lanczos's method begins with.
+
+    Returns
+    -------
+    float32 array of shape (n, dim)
+        On the graph's device: eigenvectors of ``I - D^-1 A`` without the first, which is constant; of the least
+        eigenvalues first. The sign of each is such that its largest entry is positive.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+
+    Notes
+    -----
+    By SciPy's or CuPy's `eigsh`, which multiplies by our matrices; small graphs by LAPACK or cuSOLVER, as for
+    `hpgraph.spectral_clustering`. Loops do not count. In a graph that does not hang together the first coordinates
+    tell the components apart.
+
+    References
+    ----------
+    M. Belkin, P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation", Neural Computation
+    15 (2003).
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> (hpg.embed.spectral(G, 1)[:, 0] > 0).tolist() in ([True] * 3 + [False] * 3, [False] * 3 + [True] * 3)
+    True
+    """
+    graph, weighted, dim = checked(G, weight, dim, 8)
+    n, xp = graph.n_vertices, array_module(graph.device)
+    if n == 0:
+        return xp.zeros((0, dim), np.float32)
+    if dim >= n:
+        raise ValueError(f"dim must be below the number of vertices, {n}, not {dim}")
+    parts = laplacian_parts(graph, weighted)
+    parts = laplacian_parts(graph, weighted)
+    vectors = smooth_coordinates(parts, dim, normalized=True, seed=whole(seed, "seed") % 2**62, tol=_TOLERANCE)
+    degree = sum(matrix_of_csr(part.without_diagonal()) @ xp.ones(n) for part in parts)
+    return (vectors * xp.sqrt(inverse(degree))[:, None]).astype(np.float32)

@@ -1,0 +1,242 @@
+"""Embeddings that factorize how often random walks pass from one vertex to another."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.random_choice import seed_of
+from hpgraph.algorithms.random_walks import node2vec_walk, random_walk
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.arrays import Array
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.embed.arguments import checked, count, positive
+from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors
+from hpgraph.formats import CSR
+
+# Bytes of each pair of vertices while equal ones are sorted together, and that of all pairs that are sorted at once.
+_PAIR, _BATCH = 48, 1 << 29
+# A walk of strap goes on until no more than this share of walks would.
+_REST = 0.01
+
+
+@naming_arguments
+def node2vec(
+    G: Graph | Any,
+    dim: int = 128,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+    walks: int = 10,
+    length: int = 40,
+    window: int = 5,
+    negative: float = 1.0,
+    weight: Any = True,
+    seed: int = 0,
+) -> Array:
+    """Embedding of vertices that random walks pass within a few steps: node2vec, and DeepWalk where p and q are 1.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one walks follow arcs.
+    dim : int
+        Coordinates.
+    p, q : float
+        Of the walks, as for `hpgraph.node2vec_walk`.
+    walks, length : int
+        Walks from each vertex, and steps of each.
+    window : int
+        Two vertices meet where a walk passes them at most so many steps apart.
+    negative : float
+        Negative samples for each pair, of the training that is factorized.
+    weight : None, bool or str
+        Whether arcs are drawn by weight, where there are any. A string names the attribute where `G` is a NetworkX
+        graph, and "weight" means True elsewhere.
+    seed : int
+        Another seed, other walks and another projection.
+
+    Returns
+    -------
+    float32 array of shape (n, dim)
+        On the graph's device; 0 for a vertex without arcs. Columns beyond the number of vertices are 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+    DeviceMemoryError
+        When pairs of vertices will not fit.
+
+    Notes
+    -----
+    Instead of being trained by steps of stochastic gradient descent, the vectors are singular vectors of the matrix of
+    which the trained ones are known to be factors: the logarithm of how much more often two vertices meet than they
+    would by chance, over `negative`, where that is positive. It is sparse, as it is counted from the walks; pairs are
+    summed some ten million at a time, and take 16 bytes each where they differ.
+
+    References
+    ----------
+    A. Grover, J. Leskovec, "node2vec: scalable feature learning for networks", KDD'16. B. Perozzi, R. Al-Rfou,
+    S. Skiena, "DeepWalk: online learning of social representations", KDD'14. O. Levy, Y. Goldberg, "Neural word
+    embedding as implicit matrix factorization", NIPS 2014. J. Qiu, Y. Dong, H. Ma, J. Li, K. Wang, J. Tang, "Network
+    embedding as matrix factorization: unifying DeepWalk, LINE, PTE, and node2vec", WSDM'18.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> vector = hpg.embed.node2vec(G, 2)
+    >>> bool(vector[0] @ vector[1] > vector[0] @ vector[5])
+    True
+    """
+    graph, weighted, dim = checked(G, weight, dim, 6)
+    each, steps, width = count(walks, "walks"), count(length, "length"), count(window, "window")
+    shift, begin, n = positive(negative, "negative"), seed_of(seed), graph.n_vertices
+    width = min(width, steps)
+    met = _Meetings(graph, n * (steps + 1) * width)
+    for round_ in range(each):
+        passed = node2vec_walk(graph, length=steps, p=p, q=q, weight=weighted, seed=begin + round_)
+        for apart in range(1, width + 1):
+            met.add(passed[:, :-apart], passed[:, apart:], 1.0)
+    # Each meeting counts for either vertex.
+    rows, columns, times = met.entries()
+    xp = array_module(graph.device)
+    often = xp.bincount(rows, times, n) + xp.bincount(columns, times, n)
+    both = _matrix(graph, xp.concatenate((rows, columns)), xp.concatenate((columns, rows)), xp.tile(times, 2))
+    rows = both.expand_rows()
+    gain = xp.log(both.data * (often.sum() / shift) / (often[rows] * often[both.indices]))
+    found = matrix_of_csr(_positive(graph, rows, both.indices, gain))
+    vectors = singular_vectors(found.__matmul__, found.__matmul__, n, dim, begin, graph.device)
+    return embedding_of(*vectors, dim, directed=False)
+
+
+@naming_arguments
+def strap(
+    G: Graph | Any,
+    dim: int = 128,
+    *,
+    alpha: float = 0.5,
+    walks: int = 50,
+    delta: float | None = None,
+    weight: Any = True,
+    seed: int = 0,
+) -> Array:
+    """Embedding by logarithms of personalized PageRank, which random walks estimate: STRAP.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    dim : int
+        Coordinates; an even number for a directed graph.
+    alpha : float
+        The chance that a walk ends, at each step.
+    walks : int
+        Walks from each vertex.
+    delta : float, optional
+        Ranks from here on count; by default a quarter of the least that is estimated to be above 0.
+    weight : None, bool or str
+        Whether arcs are drawn by weight, where there are any. A string names the attribute where `G` is a NetworkX
+        graph, and "weight" means True elsewhere.
+    seed : int
+        Another seed, other walks and another projection.
+
+    Returns
+    -------
+    float32 array of shape (n, dim)
+        On the graph's device. In a directed graph the first half of a row is the vertex as a source, the second half as
+        a target. Columns beyond the number of vertices are 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+    DeviceMemoryError
+        When pairs of vertices will not fit.
+
+    Notes
+    -----
+    The proximity of u and v is ``log(rank of v from u / delta)``, and that of u from v with all arcs reversed added to
+    it; ranks below `delta` count nothing. The paper finds the ranks by pushes from each vertex; here each step of a
+    walk adds the chance that it ends there. Takes up to 16 bytes a vertex, walk and step.
+
+    References
+    ----------
+    Y. Yin, Z. Wei, "Scalable graph embeddings via sparse transpose proximities", KDD'19.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], directed=False)
+    >>> vector = hpg.embed.strap(G, 2)
+    >>> bool(vector[0] @ vector[1] > vector[0] @ vector[5])
+    True
+    """
+    graph, weighted, dim = checked(G, weight, dim, 6)
+    check_halves(dim, graph.directed)
+    ends, each, begin = positive(alpha, "alpha", 1), count(walks, "walks"), seed_of(seed)
+    steps = math.ceil(math.log(_REST) / math.log(1 - ends))
+    least = positive(delta, "delta") if delta is not None else ends * (1 - ends) ** steps / each / 4
+    xp, n, device = array_module(graph.device), graph.n_vertices, graph.device
+
+    def ranks(incoming: bool) -> tuple[Any, Any, Any]:
+        met = _Meetings(graph, n * steps)
+        for round_ in range(each):
+            passed = random_walk(graph, length=steps, weight=weighted, incoming=incoming, seed=begin + round_)
+            for step in range(1, steps + 1):
+                met.add(passed[:, 0], passed[:, step], ends * (1 - ends) ** step / each)
+        rows, columns, rank = met.entries()
+        enough = rank > least
+        return rows[enough], columns[enough], xp.log(rank[enough] / least)
+
+    rows, columns, gain = ranks(False)
+    targets, sources, more = ranks(True) if graph.directed else (rows, columns, gain)
+    parts = ((rows, sources), (columns, targets), (gain, more))
+    csr = _matrix(graph, *(xp.concatenate(pair) for pair in parts))
+    found = matrix_of_csr(csr.astype(np.float32))
+    turned = found.T if graph.directed else found
+    half = dim // 2 if graph.directed else dim
+    vectors = singular_vectors(found.__matmul__, turned.__matmul__, n, half, begin, device)
+    return embedding_of(*vectors, dim, graph.directed)
+
+
+class _Meetings:
+    """Pairs of vertices that walks pass, with weights that are summed."""
+
+    def __init__(self, graph: Graph, most: int) -> None:
+        check_memory(_PAIR * min(most, _BATCH // _PAIR), "pairs of vertices that walks pass", graph.device)
+        xp, n = array_module(graph.device), graph.n_vertices
+        empty = xp.zeros(0, np.int64)
+        self._graph, self._held = graph, CSR.from_coo(empty, empty, xp.zeros(0), (n, n))
+        self._parts: list[tuple[Any, Any, Any]] = []
+        self._new = 0
+
+    def add(self, left: Any, right: Any, weight: float) -> None:
+        """Count pairs; those beyond the end of a walk, -1, are left out."""
+        there = (left >= 0) & (right >= 0)
+        left, right = left[there], right[there]
+        self._parts.append((left, right, array_module(left).full(len(left), weight)))
+        self._new += len(left)
+        if self._new * _PAIR >= _BATCH:
+            self.entries()
+
+    def entries(self) -> tuple[Any, Any, Any]:
+        """Each pair once, and its weight."""
+        xp, csr = array_module(self._graph.device), self._held
+        held = (csr.expand_rows(), csr.indices, csr.data)
+        if self._parts:
+            self._held = _matrix(self._graph, *map(xp.concatenate, zip(held, *self._parts, strict=True)))
+            self._parts, self._new = [], 0
+            return self.entries()
+        return held
+
+
+def _matrix(graph: Graph, rows: Any, columns: Any, values: Any) -> CSR:
+    n = graph.n_vertices
+    return CSR.from_coo(rows, columns, values, (n, n), copy=False)
+
+
+def _positive(graph: Graph, rows: Any, columns: Any, values: Any) -> CSR:
+    above = values > 0
+    return _matrix(graph, rows[above], columns[above], values[above].astype(np.float32))
