@@ -138,6 +138,11 @@ def test_degrees_that_are_given(device):
     assert (erased <= degree).all() and erased.sum() > 0.9 * degree.sum()
     for d, n in ((0, 5), (3, 10), (7, 12), (11, 12), (40, 81)):
         assert (to_device(datasets.random_regular_graph(d, n, device=device).out_degree, "cpu") == d).all()
+    for seed in range(8):
+        dense = nx.gnp_random_graph(25, (0.5, 0.9)[seed % 2], seed=seed)
+        degree = [degree for _, degree in dense.degree]
+        made = datasets.configuration_model(degree, exact=True, seed=seed, device=device)
+        assert to_device(made.out_degree, "cpu").tolist() == degree
     ring = datasets.watts_strogatz_graph(50, 4, 0, device=device)
     assert nx.utils.graphs_equal(hpg.to_networkx(ring), nx.watts_strogatz_graph(50, 4, 0))
     moved = matrix(datasets.watts_strogatz_graph(3000, 10, 0.3, device=device))

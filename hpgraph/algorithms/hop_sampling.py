@@ -185,9 +185,10 @@ def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed
 def checked_times(time: Any, count: int, device: str) -> Any:
     """The time of each seed, one number for each, or one for all."""
     xp = array_module(device)
-    given = to_device(np.asarray(time) if not hasattr(time, "dtype") else time, device)
+    given = time if hasattr(time, "dtype") else np.asarray(time)
     if given.dtype.kind not in "iuf":
         raise TypeError(f"time must be numbers, not of type {given.dtype}")
+    given = to_device(given, device)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
         raise ValueError(f"time must be one number, or one for each of {count} seeds, not of shape {given.shape}")
     if given.dtype.kind == "f" and bool(xp.isnan(given).any()):

@@ -84,7 +84,7 @@ def influence_maximization(
     if weighted and probability is not None:
         raise ValueError("give probability or weight, not both")
     facts = weight_facts(arcs) if weighted else None
-    largest = chance if facts is None else float(arcs.data.max(initial=0.0))
+    largest = chance if facts is None else float(arcs.data.max()) if arcs.nnz else 0.0
     if (facts is not None and facts.has_nan) or not 0 <= (chance if facts is None else facts.least) <= largest <= 1:
         raise ValueError(f"{'weight' if weighted else 'probability'}: chances of arcs must be from 0 to 1")
     if not 1 <= whole(k, "k") <= n:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 # Rounds of exchanges after which degrees count as those of no simple graph.
-_ROUNDS = 200
+_ROUNDS, _FREE = 200, 8
 
 
 def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -120,6 +120,8 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     total, n = int(degree.sum()), whole_within("the length of deg_sequence", len(degree), 0, MOST)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
+    if exact and total > (n * (n - 1)) // 2 and degree.max() < n:
+        return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     xp, rng = begun(n, total // 2, seed, device)
     ends = to_device(np.repeat(np.arange(n), degree.astype(np.int64)), device)
     source, target = ends[xp.argsort(rng.random(total))].reshape(2, -1)
@@ -130,6 +132,15 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
                 "deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out"
             )
     return of_edges(xp, n, source, target)
+
+
+def _without(few: Graph) -> Graph:
+    """The graph of all pairs that one does not join."""
+    n, (lower, upper, _) = few.n_vertices, few.edges()
+    xp = array_module(few.device)
+    missing = xp.ones(pairs_of(n, False), np.bool_)
+    missing[first_pairs(xp, n, False)[lower] + upper - lower - 1] = False
+    return of_places(n, xp.flatnonzero(missing), False)
 
 
 def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -160,23 +171,31 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     d = whole_within("d", d, 0, max(n - 1, 0))
     if d * n % 2:
         raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")
-    few = configuration_model(np.full(n, min(d, n - 1 - d)), exact=True, seed=seed, device=device)
-    if 2 * d < n:
-        return few
-    xp = array_module(device)
-    lower, upper, _ = few.edges()
-    missing = xp.ones(pairs_of(n, False), np.bool_)
-    missing[first_pairs(xp, n, False)[lower] + upper - lower - 1] = False
-    return of_places(n, xp.flatnonzero(missing), False)
+    return configuration_model(np.full(n, d), exact=True, seed=seed, device=device)
 
 
 def _repeated(xp: ModuleType, key: Any) -> Any:
     """Which elements occur more than once."""
     ordered = xp.sort(key)
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    if not len(several):
+    return _among(xp, key, several)
+
+
+def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
+    """Which elements are among others, which are in order."""
+    if not len(ordered):
         return xp.zeros(len(key), np.bool_)
-    return several[xp.minimum(xp.searchsorted(several, key), len(several) - 1)] == key
+    return ordered[xp.minimum(xp.searchsorted(ordered, key), len(ordered) - 1)] == key
+
+
+def _pairs(xp: ModuleType, n: int, one: Any, other: Any) -> Any:
+    """A number for each pair of vertices, in either order."""
+    return xp.minimum(one, other) * n + xp.maximum(one, other)
+
+
+def _unfit(source: Any, target: Any, group: Any) -> Any:
+    """Which edges are loops or, with groups, inside one."""
+    return source == target if group is None else group[source] == group[target]
 
 
 def mended(
@@ -185,32 +204,40 @@ def mended(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Edges of the same degrees without loops and repetitions: these exchange ends with others drawn at random.
 
+    An exchange is kept if it makes neither; where that leads no further, one round in `_FREE` keeps all.
     ``group``, of each vertex: with `inside` edges join equal ones, lie in their order, and exchange ends there;
     else they join different ones. Returns sources, targets, and which edges are bad still after the rounds.
     """
     of_edge: Any = group[source] if inside else None
-    for _ in range(rounds):
-        pair = xp.minimum(source, target) * n + xp.maximum(source, target)
+    apart = None if inside else group
+    for turn in range(rounds + 1):
+        pair = _pairs(xp, n, source, target)
         bad = _repeated(xp, pair)
         # Of those alike one stays.
         at = xp.flatnonzero(bad)
         bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
-        bad |= source == target
-        if group is not None and not inside:
-            bad |= group[source] == group[target]
-        bad = xp.flatnonzero(bad)
-        if not len(bad):
+        bad |= _unfit(source, target, apart)
+        which = xp.flatnonzero(bad)
+        if not len(which) or turn == rounds:
             break
         if inside:
-            low, high = (xp.searchsorted(of_edge, of_edge[bad], side=side) for side in ("left", "right"))
-            others = low + (rng.random(len(bad)) * (high - low)).astype(np.int64)
+            low, high = (xp.searchsorted(of_edge, of_edge[which], side=side) for side in ("left", "right"))
+            others = low + (rng.random(len(which)) * (high - low)).astype(np.int64)
         else:
-            others = rng.integers(0, len(source), len(bad) + 1)
-        at = xp.unique(xp.concatenate([bad, others]))
-        turned = rng.random(len(at)) < 0.5
-        one, other = xp.where(turned, target[at], source[at]), xp.where(turned, source[at], target[at])
-        order = xp.argsort(rng.random(len(at)))
+            others = rng.integers(0, len(source), len(which) + 1)
+        at = xp.unique(xp.concatenate([which, others]))
+        at = at[xp.argsort(rng.random(len(at)))]
         if inside:
-            order = order[xp.argsort(of_edge[at[order]], kind="stable")]
-        source[at], target[at] = one, other[order]
-    return source, target, bad
+            at = at[xp.argsort(of_edge[at], kind="stable")]
+        one, other = at[: len(at) // 2 * 2].reshape(-1, 2).T
+        turned = rng.random(len(one)) < 0.5
+        first, second = xp.where(turned, target[one], source[one]), xp.where(turned, source[one], target[one])
+        kept = of_edge[one] == of_edge[other] if inside else xp.ones(len(one), np.bool_)
+        if (turn + 1) % _FREE:
+            begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
+            made = _pairs(xp, n, begins, ends)
+            fits = ~(_repeated(xp, made) | _among(xp, made, xp.sort(pair)) | _unfit(begins, ends, apart))
+            kept &= fits.reshape(2, -1).all(axis=0)
+        one, other, first, second = one[kept], other[kept], first[kept], second[kept]
+        source[one], target[one], target[other] = first, target[other], second
+    return source, target, which

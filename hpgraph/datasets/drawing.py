@@ -52,7 +52,7 @@ def pairs_of(n: int, directed: bool) -> int:
 
 def each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
     """Whole numbers below `total`, in order, each with probability p."""
-    return drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, p)))
+    return drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, float(p))))
 
 
 def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
