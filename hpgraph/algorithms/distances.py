@@ -91,12 +91,13 @@ class SmallestParent(VertexProgram):
 
 @dataclass(frozen=True)
 class WeightFacts:
-    """What choosing a method takes: the least weight, the mean, whether any is NaN, and what no path is longer than."""
+    """What choosing a method takes; `longest`: no path is longer; `ones`: all are known to be 1."""
 
     least: float
     mean: float
     has_nan: bool
     longest: float
+    ones: bool = False
 
 
 @attached
@@ -108,7 +109,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 def facts_of_weights(weights: Any, arcs: int) -> WeightFacts:
     """`weight_facts` of an array of weights, or of none, for so many arcs."""
     if weights is None or arcs == 0:
-        return WeightFacts(1.0, 1.0, False, float(arcs))
+        return WeightFacts(1.0, 1.0, False, float(arcs), ones=True)
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
         mean = float(total(weights, np.float64)) / arcs
         least = float(weights.min())
@@ -119,7 +120,8 @@ def facts_of_weights(weights: Any, arcs: int) -> WeightFacts:
             # Infinite weights are on no path.
             size = size[size < np.inf]
             longest = float(size.max()) * arcs if len(size) else 0.0
-    return WeightFacts(least, mean, has_nan, longest)
+    ones = least == mean == 1 and not anywhere(weights != 1)
+    return WeightFacts(least, mean, has_nan, longest, ones)
 
 
 def facts_of(graph: Graph) -> WeightFacts:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ParentTree
+from hpgraph.algorithms.bfs import BFSResult, bfs
 from hpgraph.algorithms.distances import (
     Distances,
     SingleDistances,
@@ -133,7 +134,8 @@ def sssp(
     Notes
     -----
     On the CPU distances take 14 bytes a vertex beside the graph, 18 in double precision, where ids have 32 bits, and
-    nothing an arc; 4 or 8 of them are the result.
+    nothing an arc; 4 or 8 of them are the result. Where every arc of an undirected graph has length 1 the search is a
+    breadth-first one: in a quarter to two thirds of the time, and with 13 bytes a vertex beside the result.
 
     Of many searches each answers, bit for bit, what it would by itself. On the CPU, where they find little in common
     each is left to one thread; where a weight is negative they go one by one.
@@ -169,6 +171,9 @@ def sssp(
             raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
         # No finite distance lies beyond the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
+    plain = delta is None and lanes is None and group_size == "auto"
+    if plain and facts.ones and graph.in_one_memory and not graph.directed:
+        return _by_hops(graph, start if starts is None else starts, cutoff, parents, deterministic)
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances
     width, ceiling = bucket_width(graph, facts) if delta is None else delta, cutoff
     if starts is not None:
@@ -187,6 +192,27 @@ def sssp(
     distance, find = _within(graph, start, distance, facts, cutoff, tree_of, deterministic)
     result = SSSPResult(distance, find() if parents else None, [trace])
     return named(result, graph, find_parents=None if parents else find)
+
+
+def _by_hops(graph: Graph, start: Any, cutoff: float | None, parents: bool, deterministic: bool) -> SSSPResult:
+    """Distances where every arc has length 1: levels of breadth-first searches, which read fewer arcs."""
+    depth = None if cutoff is None else int(min(cutoff, graph.n_vertices))
+    several, dtype = isinstance(start, np.ndarray), _dtype_of(graph)
+    if several:
+        what = f"distances from {len(start)} sources to {graph.n_vertices} vertices"
+        check_memory(len(start) * graph.n_vertices * dtype.itemsize, what, graph.device)
+
+    def search(parents: bool) -> BFSResult:
+        where = {"sources" if several else "source": id(start)}
+        return bfs(graph, **where, parents=parents, deterministic=deterministic, max_depth=depth)
+
+    found = search(parents)
+    level = native(found.level)
+    distance = level.astype(dtype)
+    distance[level < 0] = np.inf
+    result = SSSPResult(distance, found.parent, found.traces, start if several else None)
+    find = None if parents else (lambda: search(True).parent) if several else found._find_parents
+    return named(result, graph, start if several else None, find)
 
 
 def _within(

@@ -118,6 +118,27 @@ def test_no_weights(device):
     check_shortest_paths(csr, 0, distance, to_device(found.parent, "cpu"))
 
 
+@pytest.mark.parametrize("weight", [None, np.float32, np.int64])
+@pytest.mark.parametrize("cutoff", [None, 0, 1.5, 2, 1e300])
+def test_where_every_arc_has_length_one_levels_are_distances(weight, cutoff, device):
+    csr = random_digraph(300, 700, seed=8)
+    rows, columns = csr.nonzero()
+    weights = None if weight is None else np.ones(rows.size, weight)
+    G = hpg.Graph.from_edges(rows, columns, weights, n_vertices=300, directed=False).to(device)
+    starts = [5, 0, 5]
+    for start in ({"source": 5}, {"sources": starts}):
+        found, many = (
+            hpg.sssp(G, **start, cutoff=cutoff, parents=True, deterministic=True, **options)
+            for options in ({}, {"group_size": 8})
+        )
+        for column in ("distance", "parent"):
+            one, other = (to_device(getattr(result, column), "cpu") for result in (found, many))
+            assert np.array_equal(one, other) and one.dtype == other.dtype
+    lazy = hpg.sssp(G, sources=starts)
+    farthest = int(np.argmax(np.where(np.isinf(distances(G, 5)), 0, distances(G, 5))))
+    assert len(lazy.path_to(farthest, source=5)) == distances(G, 5)[farthest] + 1
+
+
 def test_wide_ids(device, wide_graph):
     """With parents of distances in float32, which none of the tests of narrow ids has."""
     csr = random_digraph(400, 3000, seed=2).astype(np.float32)
