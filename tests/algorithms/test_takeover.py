@@ -45,7 +45,7 @@ def test_a_search_goes_on_where_another_stopped(make, depth):
         code, G.out_csr.with_data(None), (begun.parent, begun.level), (None, None), (), active, 2**40,
         G.in_csr.with_data(None),
     )  # fmt: skip
-    rows = cpu.go_on(search, settled, depth)
+    rows = cpu.go_on(search, settled, depth)()
     assert np.array_equal(begun.level, whole.level)
     assert len(rows) == len(whole.trace) - depth and rows[:, 1].sum() == whole.trace.active[depth:].sum()
     reached = np.flatnonzero(whole.level > 0)

@@ -110,7 +110,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
         limit=limit if endless else limit - done,
     )  # fmt: skip
     rows, active = on_host(state, lambda copies: cpu.relax(here._replace(state=copies)))
-    return Continued(record, rows()), cupy.asarray(active)
+    return Continued(record, rows), cupy.asarray(active)
 
 
 def _masks(bits: Any) -> list[int]:

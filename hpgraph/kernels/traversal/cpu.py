@@ -43,12 +43,14 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         return _run(search, settled, receivers, 0, workers)
 
 
-def go_on(search: Search, settled: np.ndarray, done: int) -> np.ndarray:
-    """Continue another device's search after `done` supersteps; bits of `settled` past the last vertex are set."""
+def go_on(search: Search, settled: np.ndarray, done: int) -> Callable[[], np.ndarray]:
+    """Continue another device's search after `done` supersteps; bits of `settled` past the last vertex are set.
+
+    Returns what gives the trace, which is unfolded when asked for: of a path that takes longer than the search.
+    """
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:
-        rows = _run(search, settled, waiting, done, workers)
-    return rows()
+        return _run(search, settled, waiting, done, workers)
 
 
 def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: int) -> Callable[[], np.ndarray]:

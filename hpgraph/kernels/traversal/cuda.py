@@ -79,7 +79,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     return Continued(record, _on_host(turn, search._replace(sources=queue), settled, done))
 
 
-def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> np.ndarray:
+def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> Callable[[], np.ndarray]:
     """Run the supersteps after the first `done` on the host."""
     # Imported on demand.
     from hpgraph.kernels.traversal import cpu

@@ -11,6 +11,7 @@ was thin for so long. A graph is copied once; the copy is kept as long as it liv
 
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -94,11 +95,16 @@ def takeover(arcs: CSR) -> Takeover:
 
 
 class Continued:
-    """Trace of a search that the host went on with: int64 `rows` of shape (supersteps, 4) are those on the host."""
+    """Trace of a search that the host went on with: `rows` gives an int64 array of shape (supersteps, 4)."""
 
-    def __init__(self, record: Record, rows: np.ndarray) -> None:
+    def __init__(self, record: Record, rows: Callable[[], np.ndarray]) -> None:
+        self._record, self._find = record, rows
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        rows = self._find()
         rows[:, 0] += ON_HOST
-        self._record, self._rows = record, rows
+        return rows
 
     def supersteps(self) -> int:
         """Number of supersteps, on both."""
