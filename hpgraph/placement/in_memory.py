@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hpgraph.formats import CSR, Frontier, RowFormat, index_dtype
 from hpgraph.placement import Arcs, Share
-from hpgraph.semiring.reads import unread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,15 +56,18 @@ class InMemory(Arcs):
         from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
 
         size = 8 if self._code is None else self._code.message.itemsize
-        name = layout_of_sweeps(rows, size, size, blocks=rows.data is None and not self._is_aimed())
+        name = layout_of_sweeps(rows, size, size, blocks=self._may_go_by_blocks())
         return rows if name == "csr" else self._graph.pulled(name, self._weighted)
 
-    def _is_aimed(self) -> bool:
-        """Whether messages depend on the arc or its target: then a source has no one message for all targets."""
-        code = self._code
-        if code is None:
-            return False
-        return code.edge_cond is not None or not set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
+    def _may_go_by_blocks(self) -> bool:
+        """Whether messages depend on the source alone, or on the weight and the source's first property."""
+        from hpgraph.kernels.sweep.cuda_program import left_out
+
+        weighted = self.by_target.data is not None
+        if self._code is None:
+            return not weighted
+        roles = left_out(self._code)
+        return "target" in roles and not (weighted and ("weight" in roles or "others" not in roles))
 
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Part, Frontier]]:
         """The one part."""

@@ -117,10 +117,11 @@ def test_stretches_without_an_end(device, forced):
     assert float((hpg.Matrix(S).to(device) @ x)[0]) == n * (n - 1) / 2
 
 
-def test_pagerank_by_blocks(device, forced):
-    S = skewed(70_000, 70_000, 300_000, "float64", 4)
+@pytest.mark.parametrize("weight", [None, True])
+def test_pagerank_by_blocks(device, forced, weight):
+    S = skewed(70_000, 70_000, 300_000, "float32", 4)
     on_device, on_cpu = hpg.Graph(S).to(device), hpg.Graph(S)
-    found, expected = hpg.pagerank(on_device, tol=1e-10), hpg.pagerank(on_cpu, tol=1e-10)
+    found, expected = (hpg.pagerank(G, tol=1e-10, weight=weight) for G in (on_device, on_cpu))
     assert found.iterations == expected.iterations
     assert np.abs(to_device(found.rank, "cpu") - expected.rank).sum() < 1e-9
     assert forced

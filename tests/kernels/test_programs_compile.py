@@ -12,11 +12,12 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
 from hpgraph.kernels.superstep import cuda as supersteps_cuda
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program
-from hpgraph.kernels.sweep.cuda import KERNELS
+from hpgraph.kernels.sweep.cuda import BY_BLOCKS, KERNELS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored
 from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 
@@ -192,7 +193,11 @@ def test_sweeps(program: dict, weighted: bool, dtype: str) -> None:
     special = specialize(
         functions_of(code).offer, code.reduce, None, weight, np.dtype(np.int32), values, code.message, False
     )
-    compiles("sweep_slab.cuh", special.prologue + made.prologue, (*special.ltoir, *made.ltoir), (SLAB,))
+    linked = *special.ltoir, *made.ltoir
+    compiles("sweep_slab.cuh", special.prologue + made.prologue, linked, (SLAB,))
+    if weighted:
+        before = blocked_prologue(special, values[0]) + made.prologue
+        compiles("sweep_blocks.cuh", before, linked, (*BY_BLOCKS, "hpgraph::gather_blocks<Blocked>"))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

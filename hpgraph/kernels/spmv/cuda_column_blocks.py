@@ -43,13 +43,15 @@ def staged_type(
 ) -> np.dtype[Any] | None:
     """The type to stage in shared memory for each column; None if a product cannot go by blocks of columns."""
     ring = isinstance(gather, Gather)
-    sources_only = ignores == BOTH
+    sources_only = ignores >= BOTH
+    # Of a stored weight and its source's first property: that is staged, as the vector of a semiring's product.
+    by_entry = "target" in ignores and (rows.dtype is None or "others" in ignores)
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
         return None
     if ring and gather.semiring.multiply.cpp in _OF_ENTRIES_ALONE:
         # Nothing is gathered: other methods read rows sequentially.
         return None
-    if not (ring or sources_only) or dtype.itemsize not in (4, 8):
+    if not (ring or sources_only or by_entry) or dtype.itemsize not in (4, 8):
         return None
     once = sources_only or rows.dtype is None
     if once and not ring and rows.dtype is not None:

@@ -24,7 +24,7 @@ from hpgraph.kernels.spmv.cuda import pull_all
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda_apply import aggregate_to
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, sweep_program
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, left_out, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 
 # As in apply.cuh.
@@ -125,7 +125,7 @@ def halves(
     """The launches of a superstep of the vertices from `first` on; it writes to `others`, on other GPUs, too."""
     import cupy
 
-    code, n, ignores = made.code, rows.shape[0], ignored(made.code)
+    code, n, ignores = made.code, rows.shape[0], left_out(made.code)
     program, offer = made.struct(state, world), functions_of(code).offer
     product, remote = product_of(made, rows, state), (np.int64(first), made.others(others))
     if product is not None:
@@ -150,7 +150,7 @@ def product_of(made: SweepProgram, rows: RowFormat, state: tuple[Any, ...]) -> B
     if not techniques.fused_supersteps:
         return None
     dtypes = tuple(a.dtype for a in state)
-    return blocked_product(rows, functions_of(code).offer, code.reduce, dtypes, code.message, ignored(code))
+    return blocked_product(rows, functions_of(code).offer, code.reduce, dtypes, code.message, left_out(code))
 
 
 def _by_blocks(

@@ -36,6 +36,13 @@ def ignored(code: ProgramCode) -> frozenset[str]:
     return frozenset(role for role, name in (("weight", weight), ("target", target)) if name in left)
 
 
+def left_out(code: ProgramCode) -> frozenset[str]:
+    """`ignored`; and "others" if messages depend on no more of their source than its first property."""
+    source = next(iter(reads(code.gather).values()))
+    alone = source == {code.properties[0][0]} and not any(code.lengths)
+    return ignored(code) | {"others"} if alone else ignored(code)
+
+
 # Most other GPUs that one writes to: those of a machine.
 MAX_OTHERS = 15
 
