@@ -1,6 +1,6 @@
 """Which contact comes next: a model of time whose batches know no contact later than the one they predict.
 
-Vertices meet within groups, and change groups now and then, so that only what they did last tells whom they meet.
+Vertices meet within groups, and change groups now and then, so that only their last contacts tell the next.
 
     python docs/examples/temporal.py
 """
@@ -13,19 +13,20 @@ from torch_geometric.loader import LinkLoader
 
 import hpgraph.torch as ht
 
-PEOPLE, GROUPS, CONTACTS, WIDTH = 120, 6, 3000, 16
+VERTICES, GROUPS, CONTACTS, WIDTH = 48, 6, 3000, 32
 
 
 def contacts():
     """Contacts in both directions, with their times."""
-    group, ends = torch.randint(GROUPS, (PEOPLE,)), []
+    group, ends = torch.randint(GROUPS, (VERTICES,)), []
     for _ in range(CONTACTS):
-        group[torch.randint(PEOPLE, ())] = torch.randint(GROUPS, ())
-        one = torch.randint(PEOPLE, ())
+        if torch.rand(()) < 0.2:
+            group[torch.randint(VERTICES, ())] = torch.randint(GROUPS, ())
+        one = torch.randint(VERTICES, ())
         others = (group == group[one]).nonzero().flatten()
         ends.append((int(one), int(others[torch.randint(len(others), ())])))
     index, time = torch.tensor(ends).T, torch.arange(CONTACTS)
-    return Data(edge_index=torch.cat([index, index.flip(0)], 1), time=time.repeat(2), num_nodes=PEOPLE), index, time
+    return Data(edge_index=torch.cat([index, index.flip(0)], 1), time=time.repeat(2), num_nodes=VERTICES), index, time
 
 
 class Net(torch.nn.Module):
@@ -33,17 +34,17 @@ class Net(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.place, self.conv = torch.nn.Embedding(PEOPLE, WIDTH), TimeConv(WIDTH)
+        self.place, self.conv = torch.nn.Embedding(VERTICES, WIDTH), TimeConv(WIDTH)
 
     def forward(self, batch):
         x, A = self.place(batch.n_id), adjacency(batch.edge_index, len(batch.n_id))
-        age = (batch.seed_time[batch.batch][batch.edge_index[1]] - batch.time).float() / 100
+        age = (batch.edge_label_time[batch.batch][batch.edge_index[1]] - batch.time).float() / 100
         x = self.conv(x, A.with_values(age[A.order]))
         one, other = x[batch.edge_label_index]
         return (one * other).sum(-1)
 
 
-def temporal(epochs=6):
+def temporal(epochs=10):
     """The area under the curve on the last contacts, and on the same with contacts of any time in place of the last."""
     data, index, time = contacts()
     net = Net()

@@ -91,6 +91,57 @@ def test_sddmm(device: str, heads: int | None, columns: int) -> None:
         assert gradgradcheck(lambda X, Y: ht.sddmm(A, X, Y), (X, Y))
 
 
+@pytest.mark.parametrize("heads", [None, 3])
+def test_sums_at_entries(device: str, heads: int | None) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    shape = () if heads is None else (heads,)
+    X, Y = (values_of(rows, *shape, device=device).requires_grad_() for rows in SHAPE)
+    row, column = A.indices
+    assert torch.equal(ht.sddmm(A, X, Y, op="add"), X[row] + Y[column])
+    assert gradcheck(lambda X, Y: ht.sddmm(A, X, Y, op="add"), (X, Y))
+    # That of a sum is constant: a second derivative comes of what is made of it.
+    assert gradgradcheck(lambda X, Y: ht.sddmm(A, X, Y, op="add").square(), (X, Y))
+
+
+@pytest.mark.parametrize("reduce", REDUCE)
+def test_derivatives_of_segments(device: str, reduce: str) -> None:
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    source = values_of(A.nnz, 2, 3, device=device).requires_grad_()
+    reduced = getattr(ht, f"segment_{reduce}")
+    assert gradcheck(lambda source: reduced(A, source), (source,))
+    assert gradgradcheck(lambda source: reduced(A, source).square(), (source,))
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_halves_of_all_shapes(device: str, half: str) -> None:
+    """Results and derivatives are those of the same numbers in float32, rounded."""
+    kind, A = getattr(torch, half), ht.Adjacency.of(edges(device), shape=SHAPE)
+    for heads, k in ((None, 1), (None, 8), (None, 5), (4, 8), (3, 1)):
+        shape = () if heads is None else (heads,)
+        X, Y = (values_of(n, *shape, k, device=device, dtype=torch.float32).to(kind) for n in SHAPE[::-1])
+        values = values_of(A.nnz, *shape, device=device, dtype=torch.float32).to(kind)
+        found = []
+        for as_kind in (kind, torch.float32):
+            x, y, w = (one.to(as_kind).requires_grad_() for one in (X, Y, values))
+            made = [ht.spmm(A.with_values(w), x), ht.sddmm(A, y, x), ht.edge_softmax(A, w)]
+            assert all(one.dtype == as_kind for one in made)
+            found.append(made + list(torch.autograd.grad([one.sum() for one in made], [x, y, w])))
+        assert all(torch.allclose(one.float(), other, atol=0.1, rtol=0.05) for one, other in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 0), (0, 3), (3, 2)])
+def test_without_entries(device: str, shape: tuple[int, int]) -> None:
+    A = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=shape)
+    X, Y = (torch.ones(n, 4, device=device, requires_grad=True) for n in shape)
+    for reduce in REDUCE:
+        assert torch.equal(ht.spmm(A, Y, reduce), torch.zeros(shape[0], 4, device=device))
+        assert getattr(ht, f"segment_{reduce}")(A, torch.zeros(0, 2, device=device)).tolist() == [[0, 0]] * shape[0]
+    found = ht.sddmm(A, X, Y)
+    assert found.shape == (0,) and ht.edge_softmax(A, found).shape == (0,)
+    assert not torch.autograd.grad(ht.spmm(A.with_values(found), Y).sum() + found.sum(), Y)[0].any()
+    assert ht.sddmm(A, X[:, 0], Y[:, 0], op="add").shape == (0,)
+
+
 def test_sddmm_of_rows_longer_than_a_task(device: str) -> None:
     G = hpg.datasets.kron(10, 32, device=device)
     A = ht.Adjacency.of(G)
@@ -175,6 +226,14 @@ def test_bad_input(device: str) -> None:
     X = values_of(SHAPE[1], 2, device=device)
     with pytest.raises(ValueError, match="reduce must be"):
         ht.spmm(A, X, "prod")
+    with pytest.raises(ValueError, match="op must be 'dot' or 'add'"):
+        ht.sddmm(A, X[:5], X, op="mul")
+    with pytest.raises(ValueError, match="as many columns"):
+        ht.sddmm(A, X[:5, 0], X, op="add")
+    with pytest.raises(ValueError, match="must be on one device"):
+        ht.spmm(A, torch.ones(7, 2, device="meta"))
+    with pytest.raises(ValueError, match="source must have 8 rows"):
+        ht.segment_sum(A, X)
     with pytest.raises(ValueError, match="X must have 7 rows"):
         ht.spmm(A, X[:3])
     with pytest.raises(TypeError, match="X must be a dense tensor of floats"):

@@ -61,4 +61,4 @@ def test_the_last_contacts_tell_the_next() -> None:
     import temporal
 
     last, uniform = temporal.temporal()
-    assert last > 0.7 and last > uniform
+    assert last > 0.6 and last > uniform + 0.05
