@@ -6,9 +6,6 @@ import numpy as np
 
 from hpgraph.core.device import array_module, require_cupy, to_device
 
-# What CUDA calls host memory that the GPU reads itself.
-_PAGE_LOCKED = 1
-
 
 class FeatureRows:
     """A matrix in host memory with a row for each vertex, and on a GPU a copy of the rows that are fetched most.
@@ -61,8 +58,9 @@ def _seen_by_device(rows: Any) -> Any:
     cupy = require_cupy()
     if not rows.flags.c_contiguous or not rows.size or rows.dtype.kind not in "biufc":
         return None
-    found = cupy.cuda.runtime.pointerGetAttributes(rows.ctypes.data)
-    if found.type != _PAGE_LOCKED:
+    # Null where the GPU cannot read it.
+    there = cupy.cuda.runtime.pointerGetAttributes(rows.ctypes.data).devicePointer
+    if not there:
         return None
-    memory = cupy.cuda.UnownedMemory(found.devicePointer, rows.nbytes, rows, cupy.cuda.Device().id)
+    memory = cupy.cuda.UnownedMemory(there, rows.nbytes, rows, cupy.cuda.Device().id)
     return cupy.ndarray(rows.shape, rows.dtype, cupy.cuda.MemoryPointer(memory, 0))
