@@ -41,6 +41,11 @@ struct Priority {
     Value threshold, delta, ceiling, largest;  // threshold and delta: the initial ones
 };
 
+// Mean degree up to which a warp looks ahead, and from how many vertices at the most: elsewhere it repeats too much (on
+// chained cliques half of the time more).
+constexpr i64 ARCS_AHEAD = 4;
+constexpr int VERTICES_AHEAD = 8;
+
 template <class T, class Team, class Exchange, class Program, class Index, class Weight, class Value>
 struct Relaxation {
     Team& team;
@@ -260,20 +265,23 @@ private:
 
     // A separate loop, to keep values of the other paths out of its registers.
     __device__ void run_short() {
-        do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
+        do superstep<true>([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
         while (!Team::DIVIDED && now.count && step < limit && is_short<T>(queue_tally()) && !holds());
     }
 
     // One superstep over the arcs that `each_arc` enumerates in batches.
-    template <class EachArc>
+    template <bool looks_ahead = false, class EachArc>
     __device__ void superstep(EachArc each_arc) {
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
         Collector<T, Index> found(out.indptr, following(), next_tally());
         ++step;
         const auto arrive = arrivals(found);
-        each_arc([&](const Batch<Index, T::BATCH>& batch) {
+        const auto send_along = [&](const Batch<Index, T::BATCH>& batch) {
             send(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
-        });
+        };
+        each_arc(send_along);
+        if constexpr (looks_ahead && !Team::DIVIDED && THREADS <= 640)
+            if (bounds.on && all_arcs <= ARCS_AHEAD * n) look_ahead(send_along);
         for (u64 i = thread; i < queue_tally().light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
         for (u64 i = thread; i < queue_tally().pieces; i += threads)
             queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
@@ -290,6 +298,21 @@ private:
         meet(far_tail());
         receive_remote();
         trace.add(step, 0, count, arcs);
+    }
+
+    // Where a warp has lowered a few vertices, these send at once: along a road a superstep gets as far as two. They stay
+    // queued, as other warps may lower them further.
+    template <class Send>
+    __device__ void look_ahead(Send send_along) {
+        const int count = stages.near.filled;
+        if (count == 0 || count > VERTICES_AHEAD) return;
+        __syncwarp();
+        const bool mine = lane_of_warp() < count;
+        Index v = mine ? stages.near.slots[lane_of_warp()] : 0;
+        __syncwarp();
+        unmark(v);
+        const i64 start = out.indptr[v];
+        deal_arcs<T::BATCH>(v, start, mine ? (int)min(out.indptr[v + 1] - start, (i64)32) : 0, send_along);
     }
 
     // Send the values of the listed remote vertices to their owners.
