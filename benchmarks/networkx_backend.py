@@ -13,7 +13,8 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
+from heapq import nlargest
 from importlib.metadata import EntryPoint
 from itertools import chain
 from pathlib import Path
@@ -53,6 +54,22 @@ def _between(G: Any, **options: Any) -> Any:
         except nx.NetworkXNoPath:
             found.append(None)
     return found
+
+
+@cache
+def _hubs(G: Any, k: int) -> list[Any]:
+    """The nodes of the most neighbours."""
+    return nlargest(k, G, key=G.degree)
+
+
+def _of_hubs(name: str, k: int, *args: Any, apart: bool = False) -> Call:
+    """A function of a set of nodes, or (`apart`) of several, listed."""
+
+    def call(G: Any, **options: Any) -> Any:
+        found = getattr(nx, name)(G, *(_hubs(G, k) if apart else [set(_hubs(G, k))]), *args, **options)
+        return list(found) if apart and not isinstance(found, int) else found
+
+    return call
 
 
 def _first(name: str, *args: Any, lazily: bool = False, **chosen: Any) -> Call:
@@ -115,6 +132,12 @@ CALLS: dict[str, tuple[Call, bool]] = {
     "reciprocity": (_of_graph("overall_reciprocity"), True),
     "voterank 20": (_of_graph("voterank", 20), False),
     "asyn_lpa_communities": (_of_graph("asyn_lpa_communities", lazily=True, seed=1), False),
+    "k_clique_communities k=5": (_of_graph("k_clique_communities", 5, lazily=True), False),
+    "node_connectivity of 2": (_of_hubs("node_connectivity", 2, apart=True), False),
+    "minimum_node_cut of 2": (_of_hubs("minimum_node_cut", 2, apart=True), True),
+    "edge_disjoint_paths of 2": (_of_hubs("edge_disjoint_paths", 2, apart=True), False),
+    "group_closeness_centrality of 10": (_of_hubs("group_closeness_centrality", 10), False),
+    "voronoi_cells of 10": (_of_hubs("voronoi_cells", 10), False),
     "jaccard_coefficient, 1,000 pairs": (lambda G, **o: list(nx.jaccard_coefficient(G, _pairs(G), **o)), False),
     "to_scipy_sparse_array": (_of_graph("to_scipy_sparse_array"), False),
     "laplacian_matrix": (_of_graph("laplacian_matrix"), False),
@@ -169,7 +192,9 @@ def _read(graph: Any) -> None:
     deque(chain.from_iterable(graph._adj.values()), maxlen=0)
 
 
-def measure(name: str, calls: Sequence[str], clock: Callable[[], float]) -> dict[str, dict[str, float]]:
+def measure(
+    name: str, calls: Sequence[str], clock: Callable[[], float], repeats: int = REPEATS
+) -> dict[str, dict[str, float]]:
     """One graph's table, printed; returns the seconds of each call."""
     directed = load(name)
     undirected = directed.to_undirected()
@@ -183,9 +208,9 @@ def measure(name: str, calls: Sequence[str], clock: Callable[[], float]) -> dict
         graph = directed if along_arcs else undirected
         ours, cache = partial(call, graph, backend="hpgraph"), graph.__networkx_cache__
         ours()
-        first, again = _median(clock, ours, REPEATS, cache.clear), _median(clock, ours, REPEATS)
-        reading = _median(clock, partial(_read, graph), REPEATS)
-        plain = _median(clock, partial(call, graph, backend="networkx"), REPEATS)
+        first, again = _median(clock, ours, repeats, cache.clear), _median(clock, ours, repeats)
+        reading = _median(clock, partial(_read, graph), repeats)
+        plain = _median(clock, partial(call, graph, backend="networkx"), repeats)
         all_plain, all_ours, conversion = all_plain + plain, all_ours + again, max(conversion, first - again)
         seconds_of[title] = {"networkx": plain, "first": first, "then": again, "reading": reading}
         times = "".join(f"{seconds:10.4f}s" for seconds in (plain, first, again, reading))
@@ -203,13 +228,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", nargs="+", default=["debian"], help="debian, or files of HPGRAPH_DATA: cnr-2000")
     parser.add_argument("--calls", nargs="+", choices=CALLS, default=list(CALLS))
     parser.add_argument("--processor", action="store_true", help="processor time of all threads, not elapsed time")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="calls of which the median is taken")
     parser.add_argument("--output", type=Path, help="file to put the seconds into, kept with those it holds")
     options = parser.parse_args(words[1:])
     registered()
     warnings.simplefilter("ignore", hpg.ConvergenceWarning)
     record = Record(options.output, words, "cpu", merge=True) if options.output else None
     for name in options.graphs:
-        found = measure(name, options.calls, time.process_time if options.processor else time.perf_counter)
+        clock = time.process_time if options.processor else time.perf_counter
+        found = measure(name, options.calls, clock, options.repeats)
         if record:
             seconds = record.content.get("seconds", {})
             record.save(networkx=nx.__version__, seconds={**seconds, name: {**seconds.get(name, {}), **found}})

@@ -104,6 +104,8 @@ def pseudoinverse(G: ConvertedGraph, weight: str | None, invert_weight: bool = F
     """Of the Laplacian of a connected graph: the inverse without the constant vector."""
     matrix = adjacency(G, None, weight).astype(np.float64)
     if invert_weight and weight is not None:
+        if not matrix.data.all():
+            raise ZeroDivisionError("division by zero")
         matrix.data = 1 / matrix.data
     n = len(G)
     return np.linalg.inv((_degrees(matrix) - matrix).toarray() + 1 / n) - 1 / n
