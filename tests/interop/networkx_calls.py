@@ -282,7 +282,8 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "incidence_matrix": [("whole",), ("directed", {"oriented": True, "weight": "weight"}), ("whole", ["v3"])],
     "google_matrix": [("arcs",), ("directed", {"personalization": {"v3": 1, "v7": 2}, "dangling": {"v3": 1}}),
         ("null",)],
-    "resistance_distance": [("connected", *NODES), ("halves", {"weight": "weight"}), ("connected", NODES[0]),
+    "resistance_distance": [("connected", *NODES), (nx.Graph([(0, 1, {"w": 0})]), {"weight": "w"}),
+        ("halves", {"weight": "weight"}), ("connected", NODES[0]),
         ("whole",), ("null",), ("connected", "absent")],
     "effective_graph_resistance": [("connected",), ("halves", "weight"), ("whole",), ("null",)],
     "from_scipy_sparse_array": [
