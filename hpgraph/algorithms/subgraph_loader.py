@@ -67,7 +67,7 @@ class SubgraphLoader(BatchLoader):
 
     Examples
     --------
-    >>> G = hpg.datasets.karate_club()
+    >>> G = hpg.datasets.grid(30)
     >>> loader = hpg.SubgraphLoader(G, hpg.leiden(G), batch_size=2)
     >>> sum(len(batch) for batch in loader) == G.n_vertices
     True
