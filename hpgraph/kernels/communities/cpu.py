@@ -29,7 +29,7 @@ from hpgraph.kernels.communities.cpu_choice import (
     slot_of,
     tables,
 )  # fmt: skip
-from hpgraph.kernels.communities.cpu_map_equation import alone_score, cuts_of, flow_score, settle, shift_cuts
+from hpgraph.kernels.communities.cpu_map_equation import alone_score, flow_of, flow_score, settle, shift_cuts
 from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -47,21 +47,17 @@ from hpgraph.semiring.stop import is_stopped
 # as long.
 CHUNK, ALONE = 256, 4096
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
-# and load, the original vertices, under a size limit. By the map equation, the weight
-# between each and others, and of all.
-Groups = namedtuple("Groups", "label sent received size load cut across")
+# and load, the original vertices, under a size limit.
+Groups = namedtuple("Groups", "label sent received size load")
 # Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `alone`:
 # vertices may leave for a community of their own. `fetching`: rows are long enough to prefetch. `communities`: upper
-# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none. `flow`:
-# by the map equation, with the weight `around` each vertex, in units of which half is a share `inverse` of all; an arc
-# is counted from so many `sides`.
+# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none.
 Rule = namedtuple(
-    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed "
-    "flow around inverse sides"
-)  # fmt: skip
+    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed"
+)
 # Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
-# load that vertices from each priority on would add to each community; which vertices of a batch are about to move.
-Space = namedtuple("Space", "active joined listed starts work target counter demand moving")
+# load that vertices from each priority on would add to each community.
+Space = namedtuple("Space", "active joined listed starts work target counter demand")
 
 
 def move_vertices(
@@ -98,26 +94,21 @@ def _moved(
     communities = joined if alone else int(np.count_nonzero(np.bincount(label[degrees > 0])))
     load = level.size if limit else level.sent[:0]
     loads = summed_by(label, load, n) if limit else load
-    cut, around = cuts_of(level, label)
-    groups = Groups(
-        label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads, cut, cut.sum(keepdims=True)
-    )
+    groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads)
     given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
         level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
-        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed), level.flow, around,
-        0.5 / level.total if level.flow else 0.0, 1 if level.directed else 2,
+        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed),
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
-    moving = np.zeros(n if level.flow else 0, np.bool_)
-    space = Space(free.copy(), free, listed, starts, work, target, counter, demand, moving)
+    space = Space(free.copy(), free, listed, starts, work, target, counter, demand)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
         rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], batches.MANY_MOVES)
-        moves = _move(rows, groups, rule, space, found, until[0], shares)
+        moves = _move(rows, groups, rule, space, flow_of(level, label), found, until[0], shares)
     return label, moves
 
 
@@ -174,8 +165,8 @@ def _score(groups, sent, received, penalty, c, weight):
 
 
 @part(whole=True)
-def _choose(rows, groups, rule, space, table, begin, end, round_):
-    """Choose the target community of each vertex in a range of the list."""
+def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
+    """Choose the target community of each vertex in a range of the list; `flow`: by the map equation, or None."""
     label, size = groups.label, groups.size
     keys, sums, used = table
     seed, bits = rule.seed, rule.bits
@@ -221,9 +212,9 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
         most, best = np.float64(inside) - rule.penalty * apart, own
         least, alone = most, 0.0
-        if rule.flow:
-            alone = alone_score(groups, rule, v, inside)
-            most, least = flow_score(groups, rule, v, own, inside, inside, alone), -np.inf
+        if flow is not None:
+            alone = alone_score(flow, rule, v, inside)
+            most, least = flow_score(flow, groups, rule, v, own, inside, inside, alone), -np.inf
         elif not rule.refining and not rule.limit:
             # The heaviest community is likely to win: then few others need a score.
             least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
@@ -239,8 +230,8 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
                 continue
             if rule.limit and peek(groups.load, c) + peek(rule.load, v) > rule.limit:
                 continue
-            if rule.flow:
-                score = flow_score(groups, rule, v, c, weight, inside, alone)
+            if flow is not None:
+                score = flow_score(flow, groups, rule, v, c, weight, inside, alone)
             else:
                 score = _score(groups, sent, received, rule.penalty, c, weight)
             if score > most or (score == most and best != own and is_before(c, best, v, seed)):
@@ -253,8 +244,8 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             # It leaves for the community under its own number, which no other vertex takes while it is empty.
             best = v
         space.target[i] = best
-        if rule.flow:
-            space.moving[v] = best != own
+        if flow is not None:
+            flow.moving[v] = best != own
 
 
 @part(whole=True)
@@ -300,11 +291,10 @@ def _wake(rows, groups, space, begin, end):
 
 
 @part(whole=True)
-def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_, chunk):
+def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, round_, chunk):
     at = begin + next_task(space.counter, chunk)
     while at < end:
-        table = found.keys[worker], found.sums[worker], found.used[worker]
-        _choose(rows, groups, rule, space, table, at, min(end, at + chunk), round_)
+        _choose(rows, groups, rule, space, flow, table, at, min(end, at + chunk), round_)
         at = begin + next_task(space.counter, chunk)
 
 
@@ -317,7 +307,7 @@ def _wake_chunks(rows, groups, space, begin, end, chunk):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _move(rows, groups, rule, space, found, rounds, shares):
+def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
     n = groups.label.size
@@ -331,15 +321,16 @@ def _move(rows, groups, rule, space, found, rounds, shares):
         for batch in range(space.starts.size - 1):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if space.work[batch] <= ALONE:
-                _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
+                table = found.keys[0], found.sums[0], found.used[0]
+                _choose(rows, groups, rule, space, flow, table, begin, end, round_)
                 if rule.limit:
                     keep_to_limit(groups, rule, space, begin, end, round_)
-                if rule.flow:
-                    shift_cuts(rows, groups, space, begin, end, -1)
+                if flow is not None:
+                    shift_cuts(rows, groups, space, flow, begin, end, -1)
                 moves += _apply_moves(groups, rule, space, begin, end)
-                if rule.flow:
-                    shift_cuts(rows, groups, space, begin, end, 1)
-                    settle(space, begin, end)
+                if flow is not None:
+                    shift_cuts(rows, groups, space, flow, begin, end, 1)
+                    settle(space, flow, begin, end)
                 waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, space, begin, end)
@@ -347,22 +338,23 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             space.counter[:] = 0
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
             for worker in prange(workers):
-                _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_, chunk)
+                own = found.keys[worker], found.sums[worker], found.used[worker]
+                _choose_chunks(rows, groups, rule, space, flow, own, begin, end, round_, chunk)
             if rule.limit:
                 keep_to_limit(groups, rule, space, begin, end, round_)
             share = (end - begin + workers - 1) // workers
-            if rule.flow:
+            if flow is not None:
                 for worker in prange(workers):
                     at = begin + worker * share
-                    shift_cuts(rows, groups, space, min(at, end), min(end, at + share), -1)
+                    shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), -1)
             for worker in prange(workers):
                 at = begin + worker * share
                 fetch_add(space.counter, 16, _apply_moves(groups, rule, space, min(at, end), min(end, at + share)))
-            if rule.flow:
+            if flow is not None:
                 for worker in prange(workers):
                     at = begin + worker * share
-                    shift_cuts(rows, groups, space, min(at, end), min(end, at + share), 1)
-                settle(space, begin, end)
+                    shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), 1)
+                settle(space, flow, begin, end)
             moves += space.counter[16]
             waking = waking and moves <= many * n
             if waking:

@@ -6,6 +6,7 @@ there are. Flows are sums of integers, so that the result does not depend on the
 """
 
 import math
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -16,59 +17,64 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 
+# The weight between each community and others, and of all; around each vertex; and which vertices of a batch are about
+# to move. Half a unit of weight is a share `inverse` of all; an arc is counted from so many `sides`.
+Flow = namedtuple("Flow", "cut across around moving inverse sides")
 
-def cuts_of(level: Level, label: Any) -> tuple[Any, Any]:
-    """The weight between each community and others, and around each vertex; both empty but for the map equation."""
+
+def flow_of(level: Level, label: Any) -> Flow | None:
+    """What local moving by the map equation needs; None by another objective, for which other kernels are compiled."""
     if not level.flow:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return None
     arcs, n = level.arcs, len(label)
     row, weight = arcs.expand_rows(), np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     cut = summed_by(label[row], weight * (label[row] != label[arcs.indices]), n)
-    return cut, summed_by(row, weight * (row != arcs.indices), n)
+    around, moving = summed_by(row, weight * (row != arcs.indices), n), np.zeros(n, np.bool_)
+    return Flow(cut, cut.sum(keepdims=True), around, moving, 0.5 / level.total, 1 if level.directed else 2)
 
 
 @part(whole=True)
-def _information(rule, flow):
-    """``p log2 p`` of a flow, which is in halves of units."""
-    p = np.float64(flow) * rule.inverse
-    return p * math.log2(p) if flow > 0 else 0.0
+def _information(flow, halves):
+    """``p log2 p`` of what flows, in halves of units."""
+    p = np.float64(halves) * flow.inverse
+    return p * math.log2(p) if halves > 0 else 0.0
 
 
 @part(whole=True)
-def _saved(rule, cut, sent, received):
+def _saved(flow, cut, sent, received):
     """The bits that a community saves, from the weight between it and others and the flow of its vertices."""
-    both, net = rule.sides * cut, sent - received
+    both, net = flow.sides * cut, sent - received
     out = both + net
-    return _information(rule, out) + _information(rule, both - net) - _information(rule, out + 2 * received)
+    return _information(flow, out) + _information(flow, both - net) - _information(flow, out + 2 * received)
 
 
 @part(whole=True)
-def alone_score(groups, rule, v, inside):
+def alone_score(flow, rule, v, inside):
     """What a vertex saves in a community of its own, where `inside` is the weight between it and its present one."""
-    across = rule.sides * (peek(groups.across, 0) + 2 * inside)
-    return _saved(rule, peek(rule.around, v), peek(rule.sent, v), peek(rule.received, v)) - _information(rule, across)
+    across = flow.sides * (peek(flow.across, 0) + 2 * inside)
+    return _saved(flow, peek(flow.around, v), peek(rule.sent, v), peek(rule.received, v)) - _information(flow, across)
 
 
 @part(whole=True)
-def flow_score(groups, rule, v, c, weight, inside, alone):
+def flow_score(flow, groups, rule, v, c, weight, inside, alone):
     """What a vertex saves in a community, less what it saves alone; `weight` joins the two."""
-    around, sent, received = peek(rule.around, v), peek(rule.sent, v), peek(rule.received, v)
-    cut, all_sent, all_received = peek(groups.cut, c), peek(groups.sent, c), peek(groups.received, c)
+    around, sent, received = peek(flow.around, v), peek(rule.sent, v), peek(rule.received, v)
+    cut, all_sent, all_received = peek(flow.cut, c), peek(groups.sent, c), peek(groups.received, c)
     if vertex(groups.label, v) == c:
         # Without the vertex, as if it came.
         cut, all_sent, all_received = cut - around + 2 * weight, all_sent - sent, all_received - received
-    gain = _saved(rule, cut + around - 2 * weight, all_sent + sent, all_received + received)
-    gain -= _saved(rule, cut, all_sent, all_received)
-    return gain - _information(rule, rule.sides * (peek(groups.across, 0) + 2 * (inside - weight))) - alone
+    gain = _saved(flow, cut + around - 2 * weight, all_sent + sent, all_received + received)
+    gain -= _saved(flow, cut, all_sent, all_received)
+    return gain - _information(flow, flow.sides * (peek(flow.across, 0) + 2 * (inside - weight))) - alone
 
 
 @part(whole=True)
-def shift_cuts(rows, groups, space, begin, end, sign):
+def shift_cuts(rows, groups, space, flow, begin, end, sign):
     """Add the arcs between communities that a range of moving vertices has to the cuts, or take them away."""
     total = np.int64(0)
     for i in range(begin, end):
         v = vertex(space.listed, i)
-        if not space.moving[v]:
+        if not flow.moving[v]:
             continue
         own, cut = vertex(groups.label, v), np.int64(0)
         for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
@@ -77,17 +83,17 @@ def shift_cuts(rows, groups, space, begin, end, sign):
             if c != own:
                 weight = np.int64(entry(rows.data, at))
                 cut += weight
-                if not space.moving[u]:
+                if not flow.moving[u]:
                     # The arc back, which a moving vertex counts itself.
-                    fetch_add(groups.cut, c, sign * weight)
+                    fetch_add(flow.cut, c, sign * weight)
                     total += weight
-        fetch_add(groups.cut, own, sign * cut)
+        fetch_add(flow.cut, own, sign * cut)
         total += cut
-    fetch_add(groups.across, 0, sign * total)
+    fetch_add(flow.across, 0, sign * total)
 
 
 @part(whole=True)
-def settle(space, begin, end):
+def settle(space, flow, begin, end):
     """The vertices of a batch that moved no longer do."""
     for i in range(begin, end):
-        space.moving[vertex(space.listed, i)] = False
+        flow.moving[vertex(space.listed, i)] = False
