@@ -5,6 +5,9 @@
 
 namespace hpgraph {
 
+// Distances that a lane loads before any is looked at: with one, too few bytes are under way to fill the memory's bandwidth.
+constexpr int LOADS = 4;
+
 template <class Real>
 __global__ void keep_nearest(const Real* products, const Real* squares, i64 rows, i64 columns, i64 row, i64 column, int k,
                              Real* distance, i64* index) {
@@ -15,31 +18,43 @@ __global__ void keep_nearest(const Real* products, const Real* squares, i64 rows
     Real* const kept = distance + i * k;
     i64* const numbers = index + i * k;
     Real limit = kept[k - 1];
-    for (i64 begin = 0; begin < columns; begin += 32) {
-        const i64 j = begin + lane;
-        const Real value = j < columns ? squares[j] - 2 * one[j] : limit;
-        u32 below = __ballot_sync(ALL, value < limit && column + j != row + i);
-        while (below) {
-            const int from = __ffs(below) - 1;
-            below &= below - 1;
-            const Real next = __shfl_sync(ALL, value, from);
-            if (!(next < limit)) continue;
-            const i64 number = column + begin + from;
-            // From the end on, so that an element is read before the one above it is overwritten.
-            for (int top = (k - 1) / 32 * 32; top >= 0; top -= 32) {
-                const int at = top + lane;
-                const bool held = at < k;
-                const Real here = held ? kept[at] : next, before = held && at ? kept[at - 1] : next;
-                const i64 before_number = held && at ? numbers[at - 1] : 0;
-                __syncwarp();
-                if (held && here > next) {
-                    const bool first = at == 0 || !(before > next);
-                    kept[at] = first ? next : before;
-                    numbers[at] = first ? number : before_number;
+    for (i64 begin = 0; begin < columns; begin += 32 * LOADS) {
+        Real values[LOADS];
+        bool any = false;
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            const i64 j = begin + 32 * load + lane;
+            values[load] = j < columns ? squares[j] - 2 * one[j] : limit;
+            any |= values[load] < limit;
+        }
+        if (!__any_sync(ALL, any)) continue;
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            const Real value = values[load];
+            const bool other = column + begin + 32 * load + lane != row + i;
+            u32 below = __ballot_sync(ALL, value < limit && other);
+            while (below) {
+                const int from = __ffs(below) - 1;
+                below &= below - 1;
+                const Real next = __shfl_sync(ALL, value, from);
+                if (!(next < limit)) continue;
+                const i64 number = column + begin + 32 * load + from;
+                // From the end on, so that an element is read before the one above it is overwritten.
+                for (int top = (k - 1) / 32 * 32; top >= 0; top -= 32) {
+                    const int at = top + lane;
+                    const bool held = at < k;
+                    const Real here = held ? kept[at] : next, before = held && at ? kept[at - 1] : next;
+                    const i64 before_number = held && at ? numbers[at - 1] : 0;
+                    __syncwarp();
+                    if (held && here > next) {
+                        const bool first = at == 0 || !(before > next);
+                        kept[at] = first ? next : before;
+                        numbers[at] = first ? number : before_number;
+                    }
+                    __syncwarp();
                 }
-                __syncwarp();
+                limit = kept[k - 1];
             }
-            limit = kept[k - 1];
         }
     }
 }
