@@ -16,9 +16,12 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 # A search of fewer arcs is over before several threads have agreed on anything.
 _MAX_ALONE = 1 << 18
+# Arcs after which a search up to a limit is left to several threads.
+_MAX_TRIED = 1 << 16
 # More vertices than these are searched from by several threads.
 _MAX_DENSE = 2048
 
@@ -183,16 +186,20 @@ def _paths(
     n = given.csr.shape[0]
     starts, is_dense = _starts(indices, n), n <= _MAX_DENSE and n * n <= 4 * given.csr.nnz
     shape = (*starts.shape, n)
-    all_alike = indices is None and cutoff is None and not return_predecessors
-    if all_alike and is_dense and given.device == "cpu" and np.isfinite(given.least):
-        return _between_all(given, directed, unweighted)
-    if _suits_dijkstra(given, starts.size, return_predecessors, unweighted):
-        found = _trees(given, directed, starts.reshape(-1, 1), unweighted, cutoff)
+    if indices is None and cutoff is None and is_dense and given.device == "cpu" and np.isfinite(given.least):
+        return _between_all(given, directed, return_predecessors, unweighted)
+    found = _trees(given, directed, starts.reshape(-1, 1), return_predecessors, unweighted, cutoff)
+    if found is not None:
         distance, predecessors = (array.reshape(shape) for array in found)
         return (distance, predecessors) if return_predecessors else distance
     # One search reads all arcs once, in any order; several read them together.
-    arcs = given.within_shape() if directed and starts.size == 1 else given.checked()
-    graph, xp = arcs.graph(directed, weighted=not unweighted), given.xp
+    xp = given.xp
+    if given.device == "cpu" and not directed and starts.size == 1:
+        rows = kernels("cpu").rows_both_ways(given.csr.with_data(None) if unweighted else given.csr)
+        graph = replace(given, csr=rows).graph(True)
+    else:
+        arcs = given.within_shape() if directed and starts.size == 1 else given.checked()
+        graph = arcs.graph(directed, weighted=not unweighted)
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
     elif unweighted and not return_predecessors:
@@ -207,7 +214,7 @@ def _paths(
     return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
 
 
-def _between_all(given: GraphInput, directed: bool, unweighted: bool) -> Any:
+def _between_all(given: GraphInput, directed: bool, return_predecessors: bool, unweighted: bool) -> Any:
     from hpgraph.kernels.relaxation.cpu_floyd_warshall import distances_between_all
 
     arcs = given.checked().csr
@@ -216,36 +223,36 @@ def _between_all(given: GraphInput, directed: bool, unweighted: bool) -> Any:
     if not directed:
         np.minimum(distance, distance.T.copy(), out=distance)
     np.fill_diagonal(distance, np.minimum(distance.diagonal(), 0))
-    distances_between_all(distance)
+    predecessors = distances_between_all(distance, NO_PREDECESSOR if return_predecessors else None)
     if (distance.diagonal() < 0).any():
         raise NegativeCycleError("there is a cycle of negative length")
-    return distance
+    return (distance, predecessors) if return_predecessors else distance
 
 
-def _suits_dijkstra(given: GraphInput, searches: int, with_predecessors: bool, unweighted: bool) -> bool:
-    """Whether to find distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0.
+def _trees(
+    given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
+) -> tuple[Any, Any] | None:
+    """Distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0; or None.
 
-    Nor may any path be longer than floats: `sssp` checks that.
+    Nor may any path be longer than floats: `sssp` checks that. Of a graph of many arcs a single search up to a limit
+    is tried, as it may be short.
     """
-    short, many = given.csr.nnz < _MAX_ALONE, searches >= 2 * config.threads
+    if given.device != "cpu" or not (unweighted or given.least > 0):
+        return None
+    many, searches = given.csr.nnz >= _MAX_ALONE, len(sources)
     # Many distances alone go together.
-    pays = short or many if with_predecessors else short and searches == 1
-    return given.device == "cpu" and pays and (unweighted or (given.least > 0 and _longest(given) < np.inf))
-
-
-def _trees(given: GraphInput, directed: bool, sources: Any, unweighted: bool, cutoff: float | None) -> tuple[Any, Any]:
-    from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
-    from hpgraph.kernels.structure.cpu_fifo import rows_beside
-    from hpgraph.kernels.structure.cpu_transpose import transpose
+    pays = not many or searches >= 2 * config.threads if with_predecessors else not many and searches == 1
+    tried = cutoff is not None and searches == 1
+    if not (tried or (pays and (unweighted or _longest(given) < np.inf))):
+        return None
+    from hpgraph.kernels.relaxation.cpu_dijkstra import MANY, shortest_trees
 
     arcs = given.csr.with_data(None) if unweighted else given.csr
-    if not directed:
-        given.within_shape()
-        # The lighter of two weights wins by itself.
-        arcs = rows_beside(arcs, transpose(arcs))
+    # The lighter of two weights wins by itself.
+    arcs = arcs if directed else kernels("cpu").rows_both_ways(arcs)
     limit = np.inf if cutoff is None else cutoff
-    found = shortest_trees(arcs, sources, limit, NO_PREDECESSOR)
-    return found[0], found[1].astype(np.int32, copy=False)
+    found = shortest_trees(arcs, sources, limit, NO_PREDECESSOR, _MAX_TRIED if tried and many else MANY)
+    return None if found is None else (found[0], found[1].astype(np.int32, copy=False))
 
 
 def _longest(given: GraphInput) -> float:
@@ -282,8 +289,9 @@ def _nearest(
     """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
     n, xp = given.csr.shape[0], given.xp
     starts = np.unique(_starts(indices, n))
-    if _suits_dijkstra(given, 1, return_predecessors, unweighted):
-        (distance,), (predecessors,) = _trees(given, directed, starts[None], unweighted, cutoff)
+    found = _trees(given, directed, starts[None], return_predecessors, unweighted, cutoff)
+    if found is not None:
+        (distance,), (predecessors,) = found
         if not return_predecessors:
             return distance
     else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
-from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.csgraph.graph_input import as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
@@ -46,11 +46,14 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 2.],
            [0., 0., 0.]])
     """
-    given = as_graph_input(csgraph)
+    given = as_stored(csgraph).within_shape()
     if given.device == "cpu":
         from hpgraph.kernels.structure.cpu_spanning_forest import lightest_forest
 
-        return given.sparse(kernels("cpu").keep_entries(given.csr, lightest_forest(given.csr) & (given.csr.data != 0)))
+        csr = given.csr
+        kept = lightest_forest(csr) & (csr.data != 0)
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return given.sparse(CSR(csr.shape, before[csr.indptr], csr.indices[kept], csr.data[kept], validate=False))
     return given.sparse(lightest_tree(given.csr))
 
 

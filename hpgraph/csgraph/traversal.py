@@ -7,7 +7,6 @@ import numpy as np
 from hpgraph.containers.vertices import checked_index
 from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 
@@ -71,11 +70,9 @@ def _in_order(
 ) -> Any:
     """The order and predecessors that a search gives, which runs on a device."""
     given = as_stored(csgraph)
-    if not directed:
-        given.within_shape()
     start = checked_index(i_start, given.csr.shape[0], "i_start")
     arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)
-    found = search(arcs if directed else _both_ways(arcs), start, NO_PREDECESSOR)
+    found = search(arcs if directed else kernels(arcs.device).rows_both_ways(arcs), start, NO_PREDECESSOR)
     order, predecessors = (to_device(array.astype(np.int32, copy=False), given.device) for array in found)
     return (order, predecessors) if return_predecessors else order
 
@@ -143,9 +140,3 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
     return given.sparse(kernels(given.device).keep_entries(arcs, kept))
-
-
-def _both_ways(out: CSR) -> CSR:
-    """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates."""
-    backend = kernels(out.device)
-    return backend.rows_beside(out, backend.transpose(out))

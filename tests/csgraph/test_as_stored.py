@@ -57,12 +57,15 @@ def test_trees_take_the_lightest_of_parallel_arcs(directed: bool) -> None:
         assert found.has_canonical_format
 
 
-# At 0 arcs the distances are found by several threads, and then the trees.
-@pytest.mark.parametrize("most", [0, 1 << 18])
+# At 0 arcs the distances are found by several threads, and then the trees; up to a limit after one thread gave up.
+@pytest.mark.parametrize(("most", "tried"), [(0, 0), (0, 1 << 16), (1 << 18, 0)])
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("options", [{}, {"directed": False}, {"unweighted": True}, {"limit": 12.0}])
-def test_paths_of_fewest_arcs(most: int, zeros: bool, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_of_fewest_arcs(
+    most: int, tried: int, zeros: bool, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hpgraph.csgraph.paths._MAX_ALONE", most)
+    monkeypatch.setattr("hpgraph.csgraph.paths._MAX_TRIED", tried)
     graph = random_graph(300, 0.02)
     graph.data = np.floor(graph.data / 3) if zeros else graph.data
     starts = [0, 7, 299]
@@ -86,6 +89,44 @@ def test_paths_of_fewest_arcs(most: int, zeros: bool, options: dict[str, Any], m
             assert all((tree[v], v) in taken for v in reached)
 
 
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("options", [{}, {"directed": False}, {"unweighted": True}])
+def test_dense_paths_of_fewest_arcs(options: dict[str, Any], negative: bool) -> None:
+    """Between all vertices at once, as by searches from each."""
+    rng = np.random.default_rng(4)
+    weight = rng.integers(1, 4, (40, 40)).astype(float) * (rng.random((40, 40)) < 0.4)
+    if negative:
+        weight = np.triu(weight, 1) - 2 * np.triu(weight == 3, 1)
+        options = options if options.get("unweighted") else {}
+    distance, before = ours.floyd_warshall(weight, return_predecessors=True, **options)
+    np.testing.assert_array_equal(distance, theirs.floyd_warshall(weight, **options))
+    for start in range(40):
+        expected, tree = ours.bellman_ford(weight, indices=start, return_predecessors=True, **options)
+        np.testing.assert_array_equal(distance[start], expected)
+        # As many arcs to each vertex, and none to those that are not reached.
+        hops = [np.zeros(40, int), np.zeros(40, int)]
+        for count, parents in zip(hops, (before[start], tree), strict=True):
+            above = np.where(parents < 0, np.arange(40), parents)
+            at = np.arange(40)
+            for _ in range(40):
+                count += parents[at] >= 0
+                at = above[at]
+        np.testing.assert_array_equal(*hops)
+        np.testing.assert_array_equal(before[start] < 0, tree < 0)
+
+
+@pytest.mark.parametrize("kind", ["whole", "real", "signed"])
+def test_spanning_trees_of_rows_as_they_are(kind: str) -> None:
+    graph = random_graph(300, 0.02)
+    rng = np.random.default_rng(2)
+    data = {"whole": graph.data, "real": rng.random(graph.nnz), "signed": rng.integers(-3, 4, graph.nnz) * 0.5}[kind]
+    graph.data = np.where(data == 0, -0.0, data)
+    found, expected = ours.minimum_spanning_tree(graph), theirs.minimum_spanning_tree(graph)
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    again = ours.minimum_spanning_tree(shuffled(graph))
+    assert again.nnz == found.nnz and again.sum() == pytest.approx(found.sum())
+
+
 @pytest.mark.parametrize("column", [4, -1, 1 << 30])
 @pytest.mark.parametrize(
     "call",
@@ -100,6 +141,7 @@ def test_paths_of_fewest_arcs(most: int, zeros: bool, options: dict[str, Any], m
         lambda graph: ours.dijkstra(graph, directed=False, indices=0),
         lambda graph: ours.breadth_first_order(graph, 0, directed=False),
         ours.connected_components,
+        ours.minimum_spanning_tree,
     ],
 )
 def test_columns_beyond_the_shape(call: Any, column: int) -> None:

@@ -22,9 +22,14 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import within
 from hpgraph.semiring.stop import is_stopped
 
+# More arcs than there are.
+MANY = 1 << 62
 
-def shortest_trees(rows: CSR, sources: Any, limit: float, missing: int) -> tuple[Any, Any]:
+
+def shortest_trees(rows: CSR, sources: Any, limit: float, missing: int, most: int = MANY) -> tuple[Any, Any] | None:
     """Distances up to a limit and predecessors, arrays of shape (k, n), of k searches from arrays of sources each.
+
+    None where a single search has looked at more than `most` arcs.
 
     ``rows``: float64 weights above 0, or none, which are 1 each. Rows need neither be sorted nor free of
     duplicates, and columns need not have been checked. ``sources`` (integer array, shape (k, s)).
@@ -34,13 +39,13 @@ def shortest_trees(rows: CSR, sources: Any, limit: float, missing: int) -> tuple
     arcs, found = (rows.indptr, rows.indices, rows.data), (distance, before)
     if k == 1:
         with interruptible():
-            inside = _search_one(*arcs, sources[0], limit, found, _room(rows, sources, 1))
+            looked = _search_one(*arcs, sources[0], limit, most, found, _room(rows, sources, 1))
     else:
         with team() as workers:
-            inside = np.ones(min(workers, k), np.bool_)
-            _search_all(*arcs, sources, limit, found, _room(rows, sources, len(inside)), inside)
-    within(rows, 0 if np.all(inside) else -1)
-    return distance, before
+            least = np.zeros(min(workers, k), np.int64)
+            _search_all(*arcs, sources, limit, found, _room(rows, sources, len(least)), least)
+            looked = int(least.min())
+    return (distance, before) if within(rows, looked) <= most else None
 
 
 def _room(rows: CSR, sources: Any, workers: int) -> tuple[Any, Any, Any]:
@@ -51,47 +56,52 @@ def _room(rows: CSR, sources: Any, workers: int) -> tuple[Any, Any, Any]:
 
 
 @njit(cache=True, nogil=True)
-def _search_one(indptr, indices, weight, sources, limit, found, room):
+def _search_one(indptr, indices, weight, sources, limit, most, found, room):
     distance, before = found
     hops, keys, vertices = room
-    return _search(indptr, indices, weight, sources, limit, (distance[0], before[0], hops[0]), (keys[0], vertices[0]))
+    state = distance[0], before[0], hops[0]
+    return _search(indptr, indices, weight, sources, limit, most, state, (keys[0], vertices[0]))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _search_all(indptr, indices, weight, sources, limit, found, room, inside):
+def _search_all(indptr, indices, weight, sources, limit, found, room, least):
     distance, before = found
     hops, keys, vertices = room
     counter = np.zeros(1, np.int64)
-    for worker in prange(inside.size):
+    for worker in prange(least.size):
         while True:
             search = next_task(counter)
             if search >= sources.shape[0]:
                 break
             heap = keys[worker], vertices[worker]
             state = distance[search], before[search], hops[worker]
-            if not _search(indptr, indices, weight, sources[search], limit, state, heap):
-                inside[worker] = False
+            looked = _search(indptr, indices, weight, sources[search], limit, MANY, state, heap)
+            least[worker] = min(least[worker], looked)
 
 
 @part
-def _search(indptr, indices, weight, sources, limit, state, heap):
-    """Whether all columns were within the shape. The number of arcs, `hops`, is set where the distance is finite."""
+def _search(indptr, indices, weight, sources, limit, most, state, heap):
+    """How many arcs it looked at, more than `most` where it gave up; -1 where a column was beyond the shape.
+
+    The number of arcs of a path, `hops`, is set where the distance is finite.
+    """
     distance, before, hops = state
     keys, vertices = heap
-    size = 0
+    size, looked = 0, 0
     for source in sources:
         distance[source], hops[source] = 0.0, 0
         size = push(keys, vertices, size, 0.0, source)
-    while size > 0 and not is_stopped():
+    while size > 0 and looked <= most and not is_stopped():
         v, here = vertex(vertices, 0), keys[0]
         size = pop(keys, vertices, size)
         if here > distance[v]:
             continue
         arcs = hops[v] + 1
+        looked += peek(indptr, v + 1) - peek(indptr, v)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             if u >= distance.size:
-                return False
+                return -1
             there = here + entry(weight, at)
             known = distance[u]
             if there > known or there > limit:
@@ -101,4 +111,4 @@ def _search(indptr, indices, weight, sources, limit, state, heap):
             elif hops[u] <= arcs or there == np.inf:
                 continue
             distance[u], before[u], hops[u] = there, v, arcs
-    return True
+    return looked

@@ -1,4 +1,4 @@
-"""Distances between all vertices of a small dense graph, on one thread.
+"""Distances between all vertices of a small dense graph, and predecessors, on one thread.
 
 R. W. Floyd, "Algorithm 97: Shortest path", Communications of the ACM 5 (1962). The innermost loop has no branches, so
 that several columns are compared by one instruction.
@@ -9,17 +9,35 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
+# The last arc of no path, and the bits of an end that count the arcs of its path.
+_NOWHERE, _HOPS = 1 << 62, ~0xFFFFFFFF
 
-def distances_between_all(distance: Any) -> None:
+
+def distances_between_all(distance: Any, missing: int | None = None) -> Any:
     """Turn lengths of arcs (float64, shape (n, n), inf where there is none, 0 from a vertex to itself) into distances.
 
-    Where there are cycles of negative length, one leaves a number below 0 on the diagonal.
+    Where there are cycles of negative length, one leaves a number below 0 on the diagonal. Returns the predecessors
+    (int32, shape (n, n)), or `missing`, if that is given: of paths of equal length on one of fewest arcs.
     """
+    if missing is None:
+        with interruptible():
+            return _relax(distance)
+    # For each path its number of arcs, above the 32 bits of the vertex before its end: sums and comparisons of one
+    # integer, as wide as a distance, serve both.
+    n = len(distance)
+    last = np.where(distance < np.inf, np.arange(n)[:, None] + (1 << 32), _NOWHERE)
+    # No arcs, and before its end no vertex, so that a path which goes on from nowhere is not taken for a better one.
+    np.fill_diagonal(last, ~_HOPS)
     with interruptible():
-        _relax(distance)
+        _relax_with_ends(distance, last)
+    before = (last & ~_HOPS).astype(np.int32)
+    before[last == _NOWHERE] = missing
+    np.fill_diagonal(before, missing)
+    return before
 
 
 @njit(cache=True, nogil=True)
@@ -35,3 +53,27 @@ def _relax(distance):
                 for j in range(n):
                     there = here + beyond[j]
                     row[j] = there if there < row[j] else row[j]
+
+
+@njit(cache=True, nogil=True)
+def _relax_with_ends(distance, last):
+    n = distance.shape[0]
+    for k in range(n):
+        if is_stopped():
+            break
+        for i in range(n):
+            here = distance[i, k]
+            if here < np.inf and i != k:
+                _pass_through(here, last[i, k] & _HOPS, distance[k], last[k], distance[i], last[i])
+
+
+# A function of its own, or LLVM does not compare several columns by one instruction.
+@part(whole=True)
+def _pass_through(here, arcs, beyond, ends, row, mine):
+    """The paths from one vertex through another."""
+    for j in range(row.size):
+        there, end, old, tail = here + beyond[j], arcs + ends[j], row[j], mine[j]
+        of_equal = end if end < tail else tail
+        of_equal = of_equal if there == old else tail
+        mine[j] = end if there < old else of_equal
+        row[j] = there if there < old else old

@@ -26,8 +26,8 @@ class Structure(Protocol):
     def fifo_order(self, rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
         """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
 
-    def rows_beside(self, first: CSR, second: CSR) -> CSR:
-        """The rows of two matrices of one shape one after the other, as a pattern."""
+    def rows_both_ways(self, rows: CSR) -> CSR:
+        """Rows of out-neighbours, then in-neighbours, of a square pattern."""
 
     def count_triangles(self, graph: CSR, part: int = 0, parts: int = 1) -> int:
         """Number of triangles of a symmetric graph, or of those that one of `parts` shares of the work finds."""

@@ -53,28 +53,47 @@ def mark(marks, v):
     marks[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-def rows_beside(first: CSR, second: CSR) -> CSR:
-    """The rows of two matrices of one shape one after the other, neither sorted nor free of duplicates."""
+def rows_both_ways(rows: CSR) -> CSR:
+    """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates, and with their values.
 
-    def beside(one: Any, other: Any) -> Any:
-        joined = np.empty(len(one) + len(other), one.dtype)
-        _copy_rows(first.indptr, one, second.indptr, other, joined)
-        return joined
-
-    indices = beside(first.indices, second.indices)
-    data = None if first.data is None else beside(first.data, second.data)
-    return CSR(first.shape, first.indptr + second.indptr, indices, data, validate=False)
+    Columns need not have been checked: one beyond the shape is an IndexError.
+    """
+    n, ends = rows.shape[0], 2 * rows.nnz
+    indptr = np.zeros(n + 1, rows.indptr.dtype if ends <= np.iinfo(rows.indptr.dtype).max else np.int64)
+    incoming = np.empty(n, indptr.dtype)
+    within(rows, _count_ends(rows.indptr, rows.indices, indptr, incoming))
+    indices = np.empty(ends, rows.indices.dtype)
+    data = None if rows.data is None else np.empty(ends, rows.data.dtype)
+    _place_ends(rows.indptr, rows.indices, rows.data, indptr, incoming, indices, data)
+    return CSR(rows.shape, indptr, indices, data, validate=False)
 
 
 @njit(cache=True)
-def _copy_rows(first_indptr, first, second_indptr, second, joined):
-    to = 0
-    for v in range(first_indptr.size - 1):
-        for at in range(peek(first_indptr, v), peek(first_indptr, v + 1)):
-            joined[to] = first[at]
-            to += 1
-        for at in range(peek(second_indptr, v), peek(second_indptr, v + 1)):
-            joined[to] = second[at]
+def _count_ends(indptr, indices, ends, incoming):
+    """Where rows of both directions end, and where the in-neighbours of each begin."""
+    n = incoming.size
+    for at in range(indices.size):
+        u = vertex(indices, at)
+        if u >= n:
+            return -1
+        ends[u + 1] += 1
+    for v in range(n):
+        incoming[v] = ends[v] + peek(indptr, v + 1) - peek(indptr, v)
+        ends[v + 1] += incoming[v]
+    return 0
+
+
+@njit(cache=True)
+def _place_ends(indptr, indices, data, begins, incoming, both, values):
+    for v in range(incoming.size):
+        to = np.int64(peek(begins, v))
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            back = np.int64(peek(incoming, u))
+            incoming[u] = back + 1
+            both[to], both[back] = u, v
+            if data is not None:
+                values[to] = values[back] = data[at]
             to += 1
 
 

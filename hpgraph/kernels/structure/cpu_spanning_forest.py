@@ -170,14 +170,72 @@ def _flatten(above, root):
 
 
 def lightest_forest(arcs: CSR) -> Any:
-    """Which arcs are in a spanning forest of least weight, whatever their direction; of equal ones the first."""
+    """Which arcs are in a spanning forest of least weight, whatever their direction; of equal ones the first.
+
+    Rows need neither be sorted nor free of duplicates.
+    """
     rows = arcs.expand_rows()
     chosen = np.zeros(arcs.nnz, np.bool_)
     with interruptible():
-        _choose(
-            rows, arcs.indices, np.argsort(arcs.data, kind="stable"), np.arange(arcs.shape[0], dtype=rows.dtype), chosen
-        )
+        order = stable_order(arcs.data)
+        _choose(rows, arcs.indices, order, np.arange(arcs.shape[0], dtype=rows.dtype), chosen)
     return chosen
+
+
+# Bits of a digit.
+DIGIT = 11
+_SIGN = np.int64(-(1 << 63))
+
+
+def stable_order(values: Any) -> Any:
+    """Positions of float64 values in ascending order, of equal ones the first first, NaN last; by radix sort.
+
+    Digits that are alike in all values are passed over: whole numbers have few that are not.
+    """
+    keys, ids = np.empty(len(values), np.uint64), np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    varying = np.uint64(_as_integers(values, values.view(np.int64), keys))
+    order, other = np.arange(len(keys), dtype=ids), np.empty(len(keys), ids)
+    return other if _sort(keys, varying, order, other) else order
+
+
+@njit(cache=True, nogil=True)
+def _as_integers(values, bits, keys):
+    """Integers without sign in the order of floats: negative ones inverted. Returns the bits that are not all alike."""
+    varying = np.uint64(0)
+    for i in range(keys.size):
+        value, number = values[i], bits[i]
+        if value == 0:
+            number = 0
+        elif value != value:
+            number = ~_SIGN
+        keys[i] = np.uint64(number ^ ((number >> 63) | _SIGN))
+        varying |= keys[i] ^ keys[0]
+    return varying
+
+
+@njit(cache=True, nogil=True)
+def _sort(keys, varying, order, other):
+    """Whether the order is in `other` in the end."""
+    mask, begins, turned = np.uint64((1 << DIGIT) - 1), np.empty(1 << DIGIT, np.int64), False
+    for low in range(0, 64, DIGIT):
+        shift = np.uint64(low)
+        if (varying >> shift) & mask == 0 or is_stopped():
+            continue
+        begins[:] = 0
+        for key in keys:
+            begins[(key >> shift) & mask] += 1
+        total = 0
+        for value in range(begins.size):
+            count = begins[value]
+            begins[value] = total
+            total += count
+        for i in range(keys.size):
+            at = vertex(order, i)
+            value = (peek(keys, at) >> shift) & mask
+            other[begins[value]] = at
+            begins[value] += 1
+        order, other, turned = other, order, not turned
+    return turned
 
 
 @njit(cache=True, nogil=True)

@@ -63,11 +63,12 @@ def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -
     return found, arcs
 
 
-def rows_beside(first: CSR, second: CSR) -> CSR:
-    """`hpgraph.kernels.structure.cpu_fifo.rows_beside` on the GPU."""
+def rows_both_ways(rows: CSR) -> CSR:
+    """`hpgraph.kernels.structure.cpu_fifo.rows_both_ways` on the GPU, of a pattern."""
     import cupy
 
-    indices = cupy.empty(first.nnz + second.nnz, first.indices.dtype)
-    indices[cupy.arange(first.nnz) + second.indptr[first.expand_rows()]] = first.indices
-    indices[cupy.arange(second.nnz) + first.indptr[second.expand_rows() + 1]] = second.indices
-    return CSR(first.shape, first.indptr + second.indptr, indices, None, validate=False)
+    back = rows.transpose()
+    indices = cupy.empty(2 * rows.nnz, rows.indices.dtype)
+    indices[cupy.arange(rows.nnz) + back.indptr[rows.expand_rows()]] = rows.indices
+    indices[cupy.arange(rows.nnz) + rows.indptr[back.expand_rows() + 1]] = back.indices
+    return CSR(rows.shape, rows.indptr + back.indptr, indices, None, validate=False)

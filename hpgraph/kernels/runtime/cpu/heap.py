@@ -1,6 +1,7 @@
 """A 4-ary heap: parallel arrays of keys and vertices, the least key first."""
 
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek
 
 
 @part
@@ -9,9 +10,9 @@ def push(keys, vertices, size, key, vertex):
     at = size
     while at > 0:
         above = (at - 1) >> 2
-        if keys[above] <= key:
+        if peek(keys, above) <= key:
             break
-        keys[at], vertices[at] = keys[above], vertices[above]
+        keys[at], vertices[at] = peek(keys, above), peek(vertices, above)
         at = above
     keys[at], vertices[at] = key, vertex
     return size + 1
@@ -21,18 +22,18 @@ def push(keys, vertices, size, key, vertex):
 def pop(keys, vertices, size):
     """Remove the first element. Returns the new size."""
     size -= 1
-    key, vertex = keys[size], vertices[size]
+    key, vertex = peek(keys, size), peek(vertices, size)
     at = 0
     while True:
         least = 4 * at + 1
         if least >= size:
             break
         for child in range(least + 1, min(least + 3, size - 1) + 1):
-            if keys[child] < keys[least]:
+            if peek(keys, child) < peek(keys, least):
                 least = child
-        if keys[least] >= key:
+        if peek(keys, least) >= key:
             break
-        keys[at], vertices[at] = keys[least], vertices[least]
+        keys[at], vertices[at] = peek(keys, least), peek(vertices, least)
         at = least
     keys[at], vertices[at] = key, vertex
     return size
