@@ -68,6 +68,7 @@ from hpgraph.algorithms.communities import partition_quality as partition_qualit
 from hpgraph.algorithms.community_measures import adjusted_rand_index as adjusted_rand_index
 from hpgraph.algorithms.community_measures import conductance as conductance
 from hpgraph.algorithms.community_measures import map_equation as map_equation
+from hpgraph.algorithms.community_measures import silhouette as silhouette
 from hpgraph.algorithms.components import ComponentsResult as ComponentsResult
 from hpgraph.algorithms.components import Condensation as Condensation
 from hpgraph.algorithms.components import condensation as condensation

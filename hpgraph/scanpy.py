@@ -29,9 +29,11 @@ def leiden(
     directed: bool = False,
     use_weights: bool = True,
     n_iterations: int = 2,
+    partition_type: Any = None,
     neighbors_key: str | None = None,
     obsp: str | None = None,
     copy: bool = False,
+    flavor: str | None = None,
     device: str = "cpu",
     **options: Any,
 ) -> Any:
@@ -55,20 +57,30 @@ def leiden(
         Whether arcs have directions, and weights.
     n_iterations : int
         As for `hpgraph.leiden`; -1 repeats while it helps.
+    partition_type : class, optional
+        One of leidenalg's, which stands for its objective: `ModularityVertexPartition`, `CPMVertexPartition`, ...
     neighbors_key, obsp : str, optional
         Where the graph is: ``adata.uns[neighbors_key]`` names it, or ``adata.obsp[obsp]`` has it.
     copy : bool
         Whether to work on a copy, and return it.
+    flavor : {"igraph", "leidenalg"}, optional
+        Accepted for scanpy's sake, and checked as there: what is computed is the same.
     device : str
         "cpu" or "cuda".
     **options
-        For `hpgraph.leiden`: ``objective="CPM"``, ``max_size=``, ``start=``, ...
+        For `hpgraph.leiden`: ``objective="CPM"``, or as igraph says ``objective_function="CPM"``; ``max_size=``,
+        ``start=``, ...
 
     Returns
     -------
     AnnData or None
         The copy, if one is asked for. ``adata.obs[key_added]`` has the clusters, as categories "0", "1", ... from the
         largest on; ``adata.uns[key_added]`` the parameters and the modularity.
+
+    Raises
+    ------
+    ValueError
+        If `flavor` or the objective is unknown.
 
     References
     ----------
@@ -87,7 +99,12 @@ def leiden(
     >>> adata.obs["leiden"].tolist()
     ['0', '0', '1', '1']
     """
-    options |= {"n_iterations": n_iterations}
+    if flavor not in (None, "igraph", "leidenalg"):
+        raise ValueError(f"flavor must be 'igraph' or 'leidenalg', but {flavor!r} was given: one search serves both")
+    objective = options.pop("objective_function", None)
+    if partition_type is not None:
+        objective = partition_type.__name__.removesuffix("VertexPartition")
+    options |= {"n_iterations": n_iterations} | ({} if objective is None else {"objective": objective})
     where = adjacency, neighbors_key, obsp, directed, use_weights, device
     return _cluster(adata, _leiden, resolution, random_state, key_added, where, restrict_to, copy, options)
 
@@ -146,6 +163,7 @@ def neighbors(
     *,
     use_rep: str | None = None,
     metric: str = "euclidean",
+    random_state: int = 0,
     key_added: str | None = None,
     copy: bool = False,
     device: str = "cpu",
@@ -164,6 +182,8 @@ def neighbors(
         "X", or a name in `obsm`; by default "X_pca" if it is there, else "X".
     metric : str
         As for `hpgraph.nearest_neighbors`.
+    random_state : int
+        Accepted for scanpy's sake, and noted as there: exact neighbours depend on no seed.
     key_added : str, optional
         A prefix of the names in `obsp`, and the name in `uns`; by default "neighbors", without a prefix.
     copy : bool
@@ -194,8 +214,9 @@ def neighbors(
     prefix = "" if key_added is None else f"{key_added}_"
     keys = {"connectivities": f"{prefix}connectivities", "distances": f"{prefix}distances"}
     for weights, what in (("distance", "distances"), ("fuzzy", "connectivities")):
-        adata.obsp[keys[what]] = from_knn(*found, weights).to("cpu").out_csr.to_scipy()
-    said = {"n_neighbors": n_neighbors, "method": "umap", "metric": metric, "random_state": 0, "use_rep": name}
+        adata.obsp[keys[what]] = from_knn(*found, weights).to("cpu").out_csr.to_scipy(copy=True)
+    said = {"n_neighbors": n_neighbors, "method": "umap", "metric": metric, "random_state": random_state}
+    said["use_rep"] = name
     adata.uns[key_added or "neighbors"] = {
         "connectivities_key": keys["connectivities"], "distances_key": keys["distances"],
         "params": said | ({} if n_pcs is None else {"n_pcs": n_pcs}),

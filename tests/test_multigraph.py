@@ -100,7 +100,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "landmarks": (4,), "k_truss": (3,),
     **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0, 0, 1], [1, 2, 2]),)),
     "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
-    **dict.fromkeys(("modularity", "community_quality", "conductance", "map_equation"), (LABELS,)),
+    **dict.fromkeys(("modularity", "community_quality", "conductance", "silhouette", "map_equation"), (LABELS,)),
     **dict.fromkeys(("label_spreading", "label_propagation"), ({0: 0, 1: 1},)), "spectral_clustering": (3,),
     "belief_propagation": (np.ones((N, 2)) + np.eye(N, 2), np.array([[2.0, 1.0], [1.0, 2.0]])),
     **dict.fromkeys(("jaccard", "jaccard_coefficient", "overlap", "sorensen", "cosine", "common_neighbors"), (PAIRS,)),

@@ -116,6 +116,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
             "modularity",
             "community_quality",
             "conductance",
+            "silhouette",
             "map_equation",
             "partition_quality",
             "label_propagation",

@@ -36,8 +36,8 @@ FUNCTIONS = {
     ),
     "communities and labels": (
         "louvain leiden infomap ecg label_propagation_communities cdlp spectral_clustering local_cluster "
-        "k_clique_communities slpa paris modularity community_quality partition_quality conductance map_equation "
-        "label_propagation label_spreading heat_kernel belief_propagation"
+        "k_clique_communities slpa paris modularity community_quality partition_quality conductance silhouette "
+        "map_equation label_propagation label_spreading heat_kernel belief_propagation"
     ),
     "similarity": (
         "jaccard jaccard_coefficient cosine overlap sorensen common_neighbors adamic_adar adamic_adar_index "

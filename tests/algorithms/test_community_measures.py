@@ -35,6 +35,37 @@ def test_conductance_at_the_ends():
     assert np.isnan(hpg.conductance(G, [0] * 6)).all()
 
 
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_silhouette(directed, weighted, named, device):
+    """As Rousseeuw defines it of similarities, over all pairs."""
+    g = example(directed, weighted, named)
+    label = np.random.default_rng(3).integers(0, 5, len(g))
+    label[label == 3], label[7] = 4, 3
+    for weight in ("weight", None):
+        A = nx.to_numpy_array(g, weight=weight)
+        A = A + A.T if directed else A
+        np.fill_diagonal(A, 0)
+        scores = np.zeros(len(g))
+        for v in range(len(g)):
+            means = [A[v, label == c].sum() / max((label == c).sum() - (c == label[v]), 1) for c in range(5)]
+            inside, outside = means.pop(label[v]), max(means)
+            if max(inside, outside) > 0 and (label == label[v]).sum() > 1:
+                scores[v] = 1 - outside / inside if inside > outside else inside / outside - 1
+        found = hpg.silhouette(hpg.from_networkx(g).to(device), label, weight=weight)
+        assert device_of(found) == device and found.dtype == np.float64
+        assert np.allclose(to_device(found, "cpu"), [scores[label == c].mean() for c in range(5)], rtol=1e-12)
+
+
+def test_silhouette_at_the_ends():
+    G = hpg.Graph.from_edges([0, 2, 4, 5, 5], [1, 3, 5, 5, 6], n_vertices=9, directed=False)
+    assert hpg.silhouette(G, [0, 0, 1, 2, 3, 4, 4, 5, 5]).tolist() == [1, 0, 0, 0, 0.5, 0]
+    assert hpg.silhouette(G, [0] * 9).tolist() == [pytest.approx(7 / 9)]
+    assert hpg.silhouette(hpg.Graph.from_edges([0, 1], [2, 3], directed=False), [0, 0, 1, 1]).tolist() == [-1, -1]
+    assert hpg.silhouette(hpg.Graph.from_edges([], [], n_vertices=0), []).tolist() == []
+    with pytest.raises(ValueError, match="finite and not negative"):
+        hpg.silhouette(hpg.Graph.from_edges([0], [1], [-1.0], directed=False), [0, 1])
+
+
 def plogp(p):
     return p * math.log2(p) if p > 0 else 0.0
 

@@ -302,6 +302,7 @@ WHOLE: dict[str, Callable[[Any, int], Any]] = STREAM | {
     "walk": lambda G, v: hpg.random_walk(G, hpg.id(v), 5), "topological": _of("topological_sort"),
     "label_communities": _of("label_propagation_communities"), "landmarks": _of("landmarks", k=2),
     "modularity": lambda G, v: hpg.modularity(G, np.arange(G.n_vertices) % 3),
+    "silhouette": lambda G, v: hpg.silhouette(G, np.arange(G.n_vertices) % 3),
     "conductance": lambda G, v: hpg.conductance(G, np.arange(G.n_vertices) % 3),
     "community_quality": lambda G, v: hpg.community_quality(G, np.arange(G.n_vertices) % 3, "CPM"),
 }  # fmt: skip

@@ -1,5 +1,9 @@
 """Clustering of cells, on a stand-in that has what AnnData has, and on AnnData where that is installed."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +14,7 @@ import hpgraph.scanpy as hsc
 
 pandas = pytest.importorskip("pandas")
 
+ROOT = Path(__file__).parents[2]
 PLANTED = np.repeat(["x", "y", "z"], [30, 60, 50])
 
 
@@ -39,6 +44,8 @@ def test_neighbours(cells):
     assert np.allclose(distances.toarray()[np.arange(140)[:, None], near], far)
     expected = hpg.from_knn(near, far).out_csr.to_scipy()
     assert abs(cells.obsp["connectivities"] - expected).max() < 1e-12
+    # scanpy's umap drops what is small from them.
+    cells.obsp["connectivities"].data[0] = 0
     cells.obsm["X_pca"] = np.asarray(cells.X)[:, ::-1]
     hsc.neighbors(cells, 12, 10, key_added="pca")
     assert cells.uns["pca"]["params"]["n_pcs"] == 10 and "pca_connectivities" in cells.obsp
@@ -78,3 +85,32 @@ def test_where_the_graph_is(cells):
         hsc.leiden(cells, neighbors_key="narrow")
     with pytest.raises(KeyError, match=r"adata\.obsp has no 'narrow'"):
         hsc.leiden(cells, obsp="narrow")
+
+
+def test_arguments_of_scanpys(cells):
+    """Flavors change nothing; objectives are named by igraph's argument and by classes of leidenalg."""
+    for flavor in ("igraph", "leidenalg"):
+        hsc.leiden(cells, flavor=flavor, n_iterations=-1, random_state=3, key_added=flavor)
+    assert list(cells.obs["igraph"]) == list(cells.obs["leidenalg"])
+    kind = type("CPMVertexPartition", (), {})
+    found = [
+        hsc.leiden(cells, 0.1, copy=True, **given).obs["leiden"]
+        for given in ({"objective": "CPM"}, {"objective_function": "CPM"}, {"partition_type": kind})
+    ]
+    assert all(list(each) == list(found[0]) for each in found) and len(found[0].cat.categories) > 3
+    with pytest.raises(ValueError, match="flavor must be 'igraph' or 'leidenalg', but 'rapids'"):
+        hsc.leiden(cells, flavor="rapids")
+    with pytest.raises(ValueError, match="objective must be"):
+        hsc.leiden(cells, partition_type=type("SurpriseVertexPartition", (), {}))
+
+
+@pytest.mark.skipif("HPGRAPH_SCANPY" not in os.environ, reason="HPGRAPH_SCANPY names no checkout of scanpy")
+def test_scanpys_own_tests():
+    """All pass but those that `tests.scanpy_suite` lists, of the version that is installed."""
+    pytest.importorskip("scanpy")
+    folder = Path(os.environ["HPGRAPH_SCANPY"]) / "tests"
+    files = [str(folder / f"{name}.py") for name in ("test_clustering", "test_neighbors_key_added")]
+    plugins = ("-p", "testing.scanpy._pytest", "-p", "tests.scanpy_suite")
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--import-mode=importlib", *plugins]
+    run = subprocess.run([*command, "-k", "not louvain", *files], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
