@@ -11,6 +11,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.forms import form_of
+from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.traversal.separate import SIDE, by_source
 
 
@@ -54,7 +55,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("A + B, A @ B, int32", partial(_votes, both)),
         ("pages", _pages),
         ("update that is its reduce", _recognized),
-        ("sources that part", lambda: by_source(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))),
+        ("sources that part", _parted),
         *((f"{what}, each by itself", partial(_by_themselves, call)) for what, call in apart),
     ]
 
@@ -78,6 +79,11 @@ def _recognized() -> None:
     """What such a program is compared with: of its type and its reduce alone, whatever it gathers."""
     declared = declarations_of(_Widest)
     form_of(declared, declared.code((np.dtype(np.float32),)))
+
+
+def _parted() -> None:
+    with team():
+        by_source(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))
 
 
 def _by_themselves(call: Callable[[], Any]) -> None:

@@ -9,9 +9,6 @@ graph algorithms with GraphIt", CGO'20). The width of a bucket is given, or foll
 
 from collections import namedtuple
 
-import numpy as np
-from numba import prange
-
 from hpgraph.kernels.relaxation.buckets import (
     BLOCK,
     BUCKETS,
@@ -31,11 +28,12 @@ from hpgraph.kernels.relaxation.buckets import (
     recover,
     spread,
 )
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import fence, peek, peek_after, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
@@ -349,7 +347,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             log(trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def relax(does, state, arcs, waiting, buckets, rings, leading):
     """Relax until no vertex waits, or for ``limit`` supersteps, or until the trace is full.
 
@@ -359,5 +357,4 @@ def relax(does, state, arcs, waiting, buckets, rings, leading):
     """
     indptr, indices, data = arcs
     out, store, course = Rows(indptr, indices, data, True), Store(*buckets), Course(*leading)
-    for worker in prange(rings.shape[0]):
-        work(np.int64(worker), does, state, out, waiting, store, rings, course)
+    in_parallel(rings.shape[0], work, (does, state, out, waiting, store, rings, course))

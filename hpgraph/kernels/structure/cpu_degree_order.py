@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.structure.orientation import DegreeOrder
@@ -76,9 +75,9 @@ def rank_above(indices, rank, begin, end, r, above):
 
 
 @part
-def _count_chunks(indptr, indices, rank, part_of, place, counts, following):
+def _count_chunks(worker, indptr, indices, rank, part_of, place, tallies, following):
     """One thread's loop: take chunks of vertices and count how many entries of each row come from each part."""
-    n, parts = rank.size, place.shape[0]
+    n, parts, counts = rank.size, place.shape[0], tallies[worker]
     while True:
         chunk = next_task(following, CHUNK)
         if chunk >= n:
@@ -94,9 +93,10 @@ def _count_chunks(indptr, indices, rank, part_of, place, counts, following):
 
 
 @part
-def _write_rows(indptr, indices, order, rank, begin, end, place, lower, above):
-    """Write the entries that the ranks begin..end contribute to each row, at its `place`."""
-    for r in range(begin, end):
+def _write_rows(part, indptr, indices, order, rank, bounds, places, lower, room):
+    """Write the entries that a part of the ranks contributes to each row, at its place."""
+    place, above = places[part], room[part]
+    for r in range(bounds[part], bounds[part + 1]):
         prefetch_row(indptr, indices, order, r)
         v = order[r]
         for first in range(indptr[v], indptr[v + 1], BATCH):
@@ -107,7 +107,7 @@ def _write_rows(indptr, indices, order, rank, begin, end, place, lower, above):
                 place[u] += 1
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True)
 def _orient(indptr, indices, order, rank, bounds, row_start, lower, work):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
@@ -120,8 +120,7 @@ def _orient(indptr, indices, order, rank, bounds, row_start, lower, work):
     for k in range(parts):
         for r in range(bounds[k], bounds[k + 1]):
             part_of[order[r]] = k
-    for worker in prange(parts):
-        _count_chunks(indptr, indices, rank, part_of, place, counts[worker], following)
+    in_parallel(parts, _count_chunks, (indptr, indices, rank, part_of, place, counts, following))
     if is_stopped():
         # Stopped before everything was counted: the rows stay empty.
         return
@@ -132,8 +131,7 @@ def _orient(indptr, indices, order, rank, bounds, row_start, lower, work):
             place[k, u] = end
             end += count
         row_start[u + 1] = end
-    for k in prange(parts):
-        _write_rows(indptr, indices, order, rank, bounds[k], bounds[k + 1], place[k], lower, above[k])
+    in_parallel(parts, _write_rows, (indptr, indices, order, rank, bounds, place, lower, above))
 
 
 @attached

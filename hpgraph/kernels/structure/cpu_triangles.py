@@ -15,14 +15,13 @@ loops it is, `hpgraph.kernels.structure.cpu_triangle_cost` says.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.structure.cpu_degree_order import (
@@ -116,13 +115,14 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
 
 
 @part
-def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, marks, above, following):
-    """One thread's loop: take chunks of middle vertices v; returns the number of triangles found.
+def _mark_chunks(thread, indptr, indices, order, rank, row_start, lower, tallies, all_marks, room, following, found):
+    """One thread's loop: take chunks of middle vertices v, and note the number of triangles found.
 
     `order` and `rank` are None where the order is that of the ids; `row_start` and `lower` are then the graph's rows.
-    `marks`, a bit for each vertex, and `above` are zeros: entries past the last are prefetched too.
+    The thread's marks, a bit for each vertex, and its room are zeros: entries past the last are prefetched too.
     """
-    n = row_start.size - 1
+    n, marks, above = row_start.size - 1, all_marks[thread], room[thread]
+    tally = None if tallies is None else tallies[thread]
     mine = 0
     while True:
         chunk = next_task(following, CHUNK)
@@ -161,25 +161,21 @@ def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, marks, a
             if not few:
                 for j in range(begin, stop):
                     marks[np.uint64(lower[j]) >> np.uint64(5)] = np.uint32(0)
-    return mine
+    found[thread] = mine
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _count(indptr, indices, order, rank, row_start, lower, tallies, marks, above, following):
-    """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up."""
-    total = 0
-    for thread in prange(marks.shape[0]):
-        tally = None if tallies is None else tallies[thread]
-        total += _mark_chunks(
-            indptr, indices, order, rank, row_start, lower, tally, marks[thread], above[thread], following
-        )
-    return total
+@njit(cache=True, nogil=True)
+def _count(indptr, indices, order, rank, row_start, lower, tallies, marks, above, following, found):
+    """Triangles by thread; with `tallies`, of shape (threads, n), also those at each vertex."""
+    given = indptr, indices, order, rank, row_start, lower, tallies, marks, above, following, found
+    in_parallel(found.size, _mark_chunks, given)
 
 
 @part
-def _walk_chunks(indptr, indices, tally, following):
-    """One thread's loop: take chunks of vertices u; returns the number of triangles found."""
+def _walk_chunks(thread, indptr, indices, tallies, following, found):
+    """One thread's loop: take chunks of vertices u, and note the number of triangles found."""
     n = indptr.size - 1
+    tally = None if tallies is None else tallies[thread]
     mine = 0
     while True:
         chunk = next_task(following, WALK_CHUNK)
@@ -202,42 +198,41 @@ def _walk_chunks(indptr, indices, tally, following):
                         if tally is not None:
                             for corner in (u, v, w):
                                 tally[corner] += 1
-    return mine
+    found[thread] = mine
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _count_by_walking(indptr, indices, tallies, following, threads):
+@njit(cache=True, nogil=True)
+def _count_by_walking(indptr, indices, tallies, following, found):
     """`_count` where rows are short, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
-    total = 0
-    for thread in prange(threads):
-        tally = None if tallies is None else tallies[thread]
-        total += _walk_chunks(indptr, indices, tally, following)
-    return total
+    in_parallel(found.size, _walk_chunks, (indptr, indices, tallies, following, found))
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True)
 def _add_tallies(tallies, order, triangles):
-    for r in prange(triangles.size):
-        total = 0
-        for thread in range(tallies.shape[0]):
-            total += tallies[thread, r]
-        if order is None:
-            triangles[r] = total
-        else:
-            triangles[order[r]] = total
+    in_parallel(triangles.size, _add_tally, (tallies, order, triangles))
+
+
+@part
+def _add_tally(r, tallies, order, triangles):
+    total = 0
+    for thread in range(tallies.shape[0]):
+        total += tallies[thread, r]
+    triangles[r if order is None else order[r]] = total
 
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
     """Triangles, and those at each vertex in ``tallies``, by the loop chosen for the graph."""
-    following = np.zeros(1, np.int64)
+    following, found = np.zeros(1, np.int64), np.zeros(threads, np.int64)
     if order is None and cheapest(graph) == WALK:
-        return int(_count_by_walking(graph.indptr, graph.indices, tallies, following, threads))
+        _count_by_walking(graph.indptr, graph.indices, tallies, following, found)
+        return int(found.sum())
     rows: tuple[Any, ...] = (None, None, graph.indptr, graph.indices)
     if order is not None:
         rows = order.order, order.rank, order.indptr, order.indices
     marks = by_thread(threads, (graph.shape[0] + 31) // 32, np.uint32)
     above = by_thread(threads, BATCH, graph.indices.dtype)
-    return int(_count(graph.indptr, graph.indices, *rows, tallies, marks, above, following))
+    _count(graph.indptr, graph.indices, *rows, tallies, marks, above, following, found)
+    return int(found.sum())
 
 
 def count(graph: CSR, part: int = 0, parts: int = 1) -> int:

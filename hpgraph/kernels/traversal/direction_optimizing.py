@@ -14,15 +14,15 @@ which each vertex is appended once; a superstep's frontier is the window behind 
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, flush, list_bits, mark, test
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
@@ -348,7 +348,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
             log(space.trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def run_supersteps(does, state, world, by_source, by_target, room, buffers, choices):
     """Run supersteps until no vertex is active, or the limit, or the trace or the table of thin ones is full.
 
@@ -359,5 +359,4 @@ def run_supersteps(does, state, world, by_source, by_target, room, buffers, choi
     in_indptr, in_indices, in_data = by_target
     out, in_ = Rows(out_indptr, out_indices, out_data, True), Rows(in_indptr, in_indices, in_data, True)
     space, claims, policy = Space(*room), Claims(*buffers), Policy(*choices)
-    for worker in prange(claims.buffers.shape[0]):
-        work(np.int64(worker), does, state, world, out, in_, space, claims, policy)
+    in_parallel(claims.buffers.shape[0], work, (does, state, world, out, in_, space, claims, policy))

@@ -10,15 +10,15 @@ each vertex (`count_each`): on a lattice of 3,600 vertices a third of the time.
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount, transpose
 from hpgraph.kernels.runtime.cpu.claim import list_bits
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
 from hpgraph.kernels.runtime.direction import PUSH
@@ -53,17 +53,21 @@ Room = namedtuple("Room", "queues fronts boards progress trace thin buffers mess
 Course = namedtuple("Course", "alpha beta forced limit dead_end done")
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def by_source(words, n, rows):
     """Transpose words, one for each of n vertices, to a bitmap for each source; bits past the last vertex are set."""
-    for block in prange(rows.shape[1]):
-        square = np.empty(SIDE, np.uint64)
-        for i in range(SIDE):
-            v = block * SIDE + i
-            square[i] = words[v] if v < n else ~np.uint64(0)
-        transpose(square)
-        for source in range(rows.shape[0]):
-            rows[source, block] = square[source]
+    in_parallel(rows.shape[1], _block_by_source, (words, n, rows))
+
+
+@part
+def _block_by_source(block, words, n, rows):
+    square = np.empty(SIDE, np.uint64)
+    for i in range(SIDE):
+        v = block * SIDE + i
+        square[i] = words[v] if v < n else ~np.uint64(0)
+    transpose(square)
+    for source in range(rows.shape[0]):
+        rows[source, block] = square[source]
 
 
 @part
@@ -157,12 +161,11 @@ def _each(worker, runs, state, world, out, in_, sources, room, course, counter):
             over = _fold(sources, source, step, space, course)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def run_each(runs, state, world, out, in_, sources, room, course):
     """Run the search of each source to its end; properties are arrays of shape (sources, vertices)."""
     counter = np.zeros(1, np.int64)
-    for worker in prange(room.queues.shape[0]):
-        _each(np.int64(worker), runs, state, world, out, in_, sources, room, course, counter)
+    in_parallel(room.queues.shape[0], _each, (runs, state, world, out, in_, sources, room, course, counter))
 
 
 # Work space of each worker that only counts: queue, visited vertices, and sums by superstep. Totals of 96 searches on
@@ -216,14 +219,18 @@ def _count(out, start, queue, marks, sums, totals, limit):
     return inverse
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_each(out, starts, counting, totals, inverse, limit):
     """Count what each of `starts` reaches, a source's totals in a row; lists must have a place more than vertices."""
     counter = np.zeros(1, np.int64)
-    for worker in prange(counting.queues.shape[0]):
-        queue, marks, sums = counting.queues[worker], counting.marks[worker], counting.sums[worker]
-        while True:
-            source = next_task(counter)
-            if source >= starts.size:
-                break
-            inverse[source] = _count(out, starts[source], queue, marks, sums, totals[source], limit)
+    in_parallel(counting.queues.shape[0], _count_some, (out, starts, counting, totals, inverse, limit, counter))
+
+
+@part
+def _count_some(worker, out, starts, counting, totals, inverse, limit, counter):
+    queue, marks, sums = counting.queues[worker], counting.marks[worker], counting.sums[worker]
+    while True:
+        source = next_task(counter)
+        if source >= starts.size:
+            break
+        inverse[source] = _count(out, starts[source], queue, marks, sums, totals[source], limit)
