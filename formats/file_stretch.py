@@ -44,6 +44,10 @@ class FileStretch:
         """Name of the file when it was opened."""
         return str(self.file.name)
 
+    def part(self, begin: int, end: int) -> "FileStretch":
+        """Some of them, to be read later."""
+        return FileStretch(self.file, self.at + begin * self.dtype.itemsize, end - begin, self.dtype)
+
     def __getitem__(self, piece: slice) -> Array:
         begin, end, step = piece.indices(self.count)
         if step != 1:

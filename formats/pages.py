@@ -11,7 +11,6 @@ import numpy as np
 from hpgraph.core.errors import DamagedPageError
 from hpgraph.formats.bitmask import Bitmask
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype
-from hpgraph.formats.file_stretch import FileStretch
 
 Array = np.ndarray[Any, Any]
 
@@ -36,9 +35,9 @@ class Pages:
         First entry of each page, and where in `stored` it begins, in bytes; and their ends. A page may end with
         padding.
     stored : array of uint8 or FileStretch
-        The ids of all pages, encoded.
-    checksum : array of uint32, shape (pages,)
-        CRC-32 of the stored bytes of each page.
+        The ids of all pages, encoded. An object that makes a slice when it is asked for, as `FileStretch` does, serves.
+    checksum : array of uint32, shape (pages,), or None
+        CRC-32 of the stored bytes of each page; None where these are made when they are read.
     id_dtype : dtype
         Of the ids, int32 or int64.
     encoding : {"none", "gaps"}
@@ -68,8 +67,8 @@ class Pages:
 
     def __init__(
         self, shape: tuple[int, int], indptr: Array | Callable[[], Array], first_arc: Array, offset: Array,
-        stored: Array | FileStretch, checksum: Array, id_dtype: np.dtype[Any], encoding: str = "none",
-        values: Array | FileStretch | None = None, value_checksum: Array | None = None, first_row: Array | None = None,
+        stored: Any, checksum: Array | None, id_dtype: np.dtype[Any], encoding: str = "none",
+        values: Any = None, value_checksum: Array | None = None, first_row: Array | None = None,
         last_row: Array | None = None, origin: str = "the pages",
     ) -> None:  # fmt: skip
         self.shape = as_shape(shape)
@@ -101,7 +100,7 @@ class Pages:
         for name, table in (("checksum", self.checksum), ("value_checksum", self.value_checksum)):
             if table is not None and (table.shape != (pages,) or table.dtype != np.uint32):
                 raise ValueError(f"{name} must be uint32 of shape ({pages},), one for each page")
-        if (self.values is None) != (self.value_checksum is None):
+        if self.checksum is not None and (self.values is None) != (self.value_checksum is None):
             raise ValueError("values and value_checksum go together")
         if self.values is not None:
             as_value_dtype(self.values.dtype, "values")
@@ -139,7 +138,7 @@ class Pages:
     @property
     def n_pages(self) -> int:
         """Number of pages."""
-        return len(self.checksum)
+        return len(self.first_arc) - 1
 
     @property
     def nnz(self) -> int:
@@ -284,13 +283,11 @@ def excerpt(pages: Pages, begin: int, end: int) -> Pages:
     values = None if pages.values is None else _stretch(pages.values, first, last)
     return Pages(
         pages.shape, np.clip(pages.indptr - first, 0, last - first), pages.first_arc[begin : end + 1] - first,
-        pages.offset[begin : end + 1] - at, _stretch(pages.stored, at, behind), pages.checksum[begin:end],
-        pages.id_dtype, pages.encoding, values,
+        pages.offset[begin : end + 1] - at, _stretch(pages.stored, at, behind),
+        None if pages.checksum is None else pages.checksum[begin:end], pages.id_dtype, pages.encoding, values,
         None if pages.value_checksum is None else pages.value_checksum[begin:end], origin=pages.origin,
     )  # fmt: skip
 
 
-def _stretch(array: np.ndarray | FileStretch, begin: int, end: int) -> np.ndarray | FileStretch:
-    if isinstance(array, FileStretch):
-        return FileStretch(array.file, array.at + begin * array.dtype.itemsize, end - begin, array.dtype)
-    return array[begin:end]
+def _stretch(array: Any, begin: int, end: int) -> Any:
+    return array[begin:end] if isinstance(array, np.ndarray) else array.part(begin, end)

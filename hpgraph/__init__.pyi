@@ -247,7 +247,7 @@ from hpgraph.engine.result import Trace as Trace
 from hpgraph.engine.run import run as run
 from hpgraph.interop.given_edges import from_edges as from_edges
 from hpgraph.interop.hetero import HeteroGraph as HeteroGraph
-from hpgraph.interop.hetero import HomogeneousGraph as HomogeneousGraph
+from hpgraph.interop.homogeneous import HomogeneousGraph as HomogeneousGraph
 from hpgraph.interop.networkx import from_networkx as from_networkx
 from hpgraph.interop.networkx import to_networkx as to_networkx
 from hpgraph.io import convert as convert

@@ -50,6 +50,37 @@ def test_two_graphs(directed: bool, weighted: bool, named: bool, device: str) ->
         same(H.union(G, weight="first"), nx.compose(N, M))
 
 
+@every_kind
+def test_columns_of_two_graphs(directed: bool, weighted: bool, named: bool, device: str) -> None:
+    N, M = pair(directed, weighted, named)
+    for graph, titles in ((N, ("year", "ours")), (M, ("year", "theirs"))):
+        for k, edge in enumerate(graph.edges):
+            graph.edges[edge].update({title: k + 100 * len(title) for title in titles})
+        for k, v in enumerate(graph):
+            graph.nodes[v].update({"age": k + len(titles[1]), titles[1]: f"v{k % 7}"})
+    G, H = (hpg.from_networkx(X, columns=True, vertex_columns=True).to(device) for X in (N, M))
+    for made, edges, nodes in (
+        (G | H, [*N.edges, *M.edges], [*N, *M]),
+        (G & H, [e for e in N.edges if M.has_edge(*e)], [v for v in N if v in M]),
+    ):
+        X = hpg.to_networkx(made)
+        for title in ("year", "ours", "theirs"):
+            for edge in edges:
+                held = (Y.edges[edge][title] for Y in (N, M) if Y.has_edge(*edge) and title in Y.edges[edge])
+                want = next(held, None)
+                got = X.edges[edge].get(title)
+                assert got == want or (want is None and got != got), (title, edge)
+        for title in ("age", "ours", "theirs"):
+            for v in nodes:
+                want = next((Y.nodes[v][title] for Y in (N, M) if v in Y and title in Y.nodes[v]), None)
+                assert X.nodes[v].get(title) == want
+    assert (G & H).edge_column("ours").dtype == np.int64
+    kept = hpg.Graph.from_edges([0], [1], columns={"a": [1]}) | hpg.Graph.from_edges([1], [2])
+    assert kept.edge_column("a")[0] == 1 and np.isnan(kept.edge_column("a")[1])
+    with pytest.raises(TypeError, match="'a' holds numbers in the graph, and text here"):
+        kept.union(hpg.Graph.from_edges([2], [0], columns={"a": ["x"]})).edge_column("a")
+
+
 def test_parts_put_together_again(device: str) -> None:
     """Parts of a graph without names are named by its indices, so that they meet."""
     N = example(directed=False, weighted=True, named=False)

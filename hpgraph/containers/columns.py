@@ -6,7 +6,7 @@ arcs is its place in every column. What cuts arcs out of a graph cuts numbered a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -52,10 +52,7 @@ class Columns:
 
     def to(self, device: str) -> Columns:
         """The columns on a device."""
-        return Columns(*(
-            {title: with_values(column, to_device(values_of(column), device)) for title, column in held.items()}
-            for held in (self.edges, self.vertices)
-        ))  # fmt: skip
+        return Columns(moved_to(self.edges, device), moved_to(self.vertices, device))
 
 
 NO_COLUMNS = Columns()
@@ -133,6 +130,47 @@ def followed(column: Any, more: Any, count: int, called: str) -> Any:
                 "for each edge inserted"
             )
     return xp.concatenate((values, more))
+
+
+def moved_to(held: Mapping[str, Any], device: str) -> dict[str, Any]:
+    """Columns on a device."""
+    return {title: with_values(column, to_device(values_of(column), device)) for title, column in held.items()}
+
+
+def stacked(parts: Iterable[tuple[Mapping[str, Any], int]]) -> dict[str, Any]:
+    """The columns of several, each with its number of values, behind each other; missing where one lacks a title."""
+    found: dict[str, Any] = {}
+    before = 0
+    for held, count in parts:
+        for title in dict.fromkeys((*found, *held)):
+            column = found[title] if title in found else _without_any(held[title], before)
+            more = held.get(title)
+            found[title] = followed(column, more, count, repr(title)) if before else more
+        before += count
+    return found
+
+
+def united(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], counts: tuple[int, int], places: tuple[Any, Any]
+) -> dict[str, Any]:
+    """Columns of two graphs in one: the first one's where it has the title, else the second's; missing without either.
+
+    ``places``: where the values stand in the first one's and, behind them, the second's: for titles of the first, and
+    for those of the second alone.
+    """
+    found, own = {}, counts[0]
+    for title in dict.fromkeys((*ours, *theirs)):
+        place = places[title not in ours]
+        behind = place >= own
+        # Whole numbers stay so where none is missing.
+        if title in ours and not bool(behind.any()):
+            found[title] = taken(ours[title], place)
+        elif title in theirs and bool(behind.all()):
+            found[title] = taken(theirs[title], place - own)
+        else:
+            one = ({title: held[title]} if title in held else {} for held in (ours, theirs))
+            found[title] = taken(stacked(zip(one, counts, strict=True))[title], place)
+    return found
 
 
 def _kind(column: Any) -> str:
@@ -320,7 +358,9 @@ def _summed(csr: CSR, ends: tuple[Any, Any], title: str, column: Any, both_ways:
 
 
 def _built(csr: CSR, ends: tuple[Any, Any], values: Any, both_ways: bool, duplicates: Duplicates) -> CSR:
-    """The same arcs with other values."""
+    """The same arcs, or edges between vertices of two kinds, with other values."""
+    if csr.shape[0] != csr.shape[1]:
+        return CSR.from_coo(*ends, values, csr.shape, duplicates=duplicates, copy=False)
     return adjacency.from_arcs(
         *ends, values, csr.shape[0], both_ways=both_ways, duplicates=duplicates, sparse=True, copy=False
     )

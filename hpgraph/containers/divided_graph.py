@@ -145,6 +145,10 @@ class DividedGraph(DividedVertices, Graph):
         """A graph divided between the devices of this one; `scatter` as for `divide`."""
         return divide(graph, [shard.device for shard in self.shards], scatter=scatter, memory=self.memory)
 
+    def update(self, *args: Any, **options: Any) -> Any:
+        """As `Graph.update`: the graph is put together on the first device, changed, and divided again."""
+        return self.alike(self._whole_somewhere().update(*args, **options), self.order is not None)
+
     def _build_out_degree(self) -> Any:
         return self.in_own_order(self.degrees_of_shards("out_csr"))
 

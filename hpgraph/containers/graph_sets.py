@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers import adjacency
+from hpgraph.containers.columns import NO_COLUMNS, Columns, united
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.graph_updates import GraphUpdates, widened
 from hpgraph.containers.name_arrays import python_values
@@ -18,16 +19,22 @@ class GraphSets(GraphUpdates):
     """A graph does not change: each of these gives another."""
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
-        """The vertices and the edges of either graph, parallel ones once; ``G | H``. Undirected if both are.
+        """The vertices and the edges of either graph, parallel ones once, with columns; ``G | H``.
 
         Parameters
         ----------
         other : Graph
-            On the same device. Vertices of the two are the same where they have the same name; the index of a vertex
-            without a name counts as one. Vertices of this graph come first.
+            On the same device; the result is undirected if both are. Vertices of the two are the same where they have
+            the same name; the index of a vertex without a name counts as one. Vertices of this graph come first.
         weight : str or BinaryOp, default "min"
             What becomes of the weights ``w(this, other)`` of an edge of both: "min", "max", "plus", "first", "second".
             Where one of the graphs has weights, edges of the other weigh 1.
+
+        Returns
+        -------
+        Graph
+            A column has what this graph has in it, of edges and vertices that it lacks what `other` has, and where
+            neither has such a value a missing one, as `update`.
 
         Raises
         ------
@@ -43,9 +50,10 @@ class GraphSets(GraphUpdates):
         """
         place, names = self._meet(other)
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
-        arcs = widened(self.simple().out_csr, n)
-        joined = adjacency.union(arcs, _renumbered(other.out_csr, place, n), weight)
-        return self._made(joined, self.directed or other.directed, names)
+        return self._of_both(
+            other, lambda ours, theirs: (widened(ours, n), _renumbered(theirs, place, n)), weight, True, names,
+            _whose(self.n_vertices, place, n),
+        )  # fmt: skip
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
         """The vertices that both graphs have, and the edges that both have; ``G & H``; otherwise as `union`.
@@ -62,11 +70,16 @@ class GraphSets(GraphUpdates):
         flags = xp.zeros(n + other.n_vertices, np.bool_)
         flags[place] = True
         flags[n:] = False
-        part, vertices = kernels(self.device).induced(self.simple().out_csr, Bitmask.from_bool(flags[:n]))
-        number = xp.where(flags, xp.cumsum(flags) - 1, -1)
-        theirs = _renumbered(other.out_csr, number[place], len(vertices))
-        joined = adjacency.union(part, theirs, weight, one_alone=False)
-        return self._made(joined, self.directed or other.directed, self._names_of(vertices))
+        vertices = xp.flatnonzero(flags[:n])
+        number, chosen = xp.where(flags, xp.cumsum(flags) - 1, -1)[place], Bitmask.from_bool(flags[:n])
+        return self._of_both(
+            other,
+            lambda ours, theirs: (
+                kernels(self.device).induced(ours, chosen)[0], _renumbered(theirs, number, len(vertices))
+            ),
+            weight, False, self._names_of(vertices),
+            tuple(places[vertices] for places in _whose(n, place, n + other.n_vertices)),
+        )  # fmt: skip
 
     def difference(self, other: GraphStorage) -> Self:
         """The graph, directed or not, with its columns, without the edges of another; vertices stay; ``G - H``.
@@ -88,6 +101,30 @@ class GraphSets(GraphUpdates):
         arcs = (other if self.directed else other.undirected).out_csr
         removed = _renumbered(arcs, xp.where(place < n, place, -1), n)
         return self._part(self._without(self._arcs, removed), self._kind_of_parts(), self._names)
+
+    def _of_both(
+        self, other: GraphStorage, arcs: Any, weight: Any, one_alone: bool, names: Names | None, vertices: Any
+    ) -> Self:
+        """The graph of the arcs of either graph or of both, which `arcs` brings to common vertices, with columns."""
+        ours, theirs = self.simple(), other.simple()
+        both = ours.out_csr, theirs.out_csr
+        a, b = arcs(*both)
+        joined = adjacency.union(a, b, weight, one_alone=one_alone)
+        made = self._made(joined, self.directed or other.directed, names)
+        held = ours._columns_held, theirs._columns_held
+        if all(one is NO_COLUMNS for one in held):
+            return made
+        edges, counts = {}, (ours.n_edges, theirs.n_edges)
+        if held[0].edges or held[1].edges:
+            # Arcs by number, the others' behind ours, show where values come from.
+            xp = array_module(self.device)
+            numbers = xp.arange(counts[0]), counts[0] + xp.arange(counts[1])
+            a, b = arcs(*(csr.with_data(of, copy=False) for csr, of in zip(both, numbers, strict=True)))
+            places = [adjacency.union(a, b, op, one_alone=one_alone).data for op in ("first", "second")]
+            edges = united(held[0].edges, held[1].edges, counts, (places[0], places[1]))
+        sizes = self.n_vertices, other.n_vertices
+        made._columns_held = Columns(edges, united(held[0].vertices, held[1].vertices, sizes, vertices))
+        return made
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
         """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""
@@ -124,6 +161,15 @@ class GraphSets(GraphUpdates):
 
 def _indices(graph: GraphStorage) -> Names:
     return Names(np.arange(graph.n_vertices))
+
+
+def _whose(count: int, place: Any, n: int) -> tuple[Any, Any]:
+    """Where n vertices stand in one graph and, behind it, in another: in the one if they are there, or in the other."""
+    xp = array_module(place)
+    own = xp.arange(n)
+    others = xp.full(n, -1)
+    others[place] = count + xp.arange(len(place))
+    return xp.where(own < count, own, others), xp.where(others >= 0, others, own)
 
 
 def _renumbered(csr: CSR, number: Any, n: int) -> CSR:

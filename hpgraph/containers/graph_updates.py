@@ -80,7 +80,9 @@ class GraphUpdates(GraphParts):
         An edge inserted that is there takes the new columns, too. What has no value in a column, such as edges inserted
         without it and new vertices, is missing: NaN among numbers, which become float64, -1 among codes of text, NaT
         among dates.
-        A graph in pages refuses; one on several devices gives a graph on the first.
+        A graph in pages gives another in pages: what is stored stays as it is, and the changes are merged on the CPU as
+        pages are read. Once a sixteenth of the arcs has changed, pages are written anew, those of a file to a temporary
+        one beside it. A graph on several devices is put together on the first, changed and divided again.
 
         Examples
         --------

@@ -16,7 +16,7 @@ from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Window
-from hpgraph.kernels.pages import decode
+from hpgraph.kernels.pages import content
 
 
 class RowBlock(NamedTuple):
@@ -136,12 +136,8 @@ def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
 
     def bring(page: int) -> None:
         arcs = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
-        stored = pages.payload(page)
-        pages.check(page, stored)
-        decode(pages, page, ids[arcs], payload=stored)
-        held = pages.values_of(page)
-        if values is not None and held is not None:
-            pages.check(page, held, values=True)
+        ids[arcs], held = content(pages, page)
+        if values is not None:
             values[arcs] = held
 
     with ThreadPoolExecutor(config.threads) as threads:

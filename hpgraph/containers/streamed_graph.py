@@ -10,9 +10,11 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_lookup import Edges
+from hpgraph.containers.graph_updates import Batch
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.page_stores import PageStores
+from hpgraph.containers.page_updates import pages_after
 from hpgraph.containers.row_blocks import arcs_that, checked, edges_in_blocks, has_edges, joined, row_blocks
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.placements import not_served
@@ -182,6 +184,12 @@ class StreamedGraph(Graph):
     def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Any:
         """A part of the graph, which is in memory; what pages hold is not known to be in order."""
         return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
+
+    def _after(self, batch: Batch) -> Self:
+        """In pages too: changes are merged as pages are read, and anew into pages once they are many."""
+        made = self._over(*pages_after(self, batch), self.device)
+        made._names = batch.names
+        return made
 
     def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
         """The weights of each page's arcs, one page after another, in main memory; none where there are no pages."""

@@ -5,69 +5,26 @@ information networks", VLDB'11.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.containers.columns import as_columns, moved_to, of_rows
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertices import checked_index
-from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import did_you_mean
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates, merging
 from hpgraph.interop.hetero_sampling import HeteroSample, sample_hetero
-from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric, to_geometric
+from hpgraph.interop.homogeneous import HomogeneousGraph, graph_columns, homogeneous_of
+from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric, tensors_of, to_geometric
 from hpgraph.scipy_api.matrix import Matrix
 
 Relation = tuple[str, str, str]
 # A relation is followed backwards by its name with this before it, as PyTorch Geometric's ToUndirected calls it.
 _REVERSED = "rev_"
-
-
-@dataclass(frozen=True, eq=False)
-class HomogeneousGraph:
-    """The vertices and edges of all kinds as one graph, on which every algorithm runs: `HeteroGraph.homogeneous`.
-
-    Attributes
-    ----------
-    graph : Graph
-        Directed; vertices of one kind have successive indices. A multigraph where several relations join two vertices.
-    kinds, relations : tuple
-        What the numbers in `kind` and `relation` mean.
-    offsets : tuple of int
-        Where the vertices of each kind begin, and at the end how many there are.
-    kind : integer array of shape (n,)
-        Of each vertex.
-    relation : integer array of shape (n_edges,)
-        Of each arc, in the order of ``graph.edges(both_ways=True)``.
-    """
-
-    graph: Graph
-    kinds: tuple[str, ...]
-    relations: tuple[Relation, ...]
-    offsets: tuple[int, ...]
-    kind: Any
-    relation: Any
-
-    def split(self, values: Any) -> dict[str, Any]:
-        """Values of all vertices, whose last axis has length n, by kind.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> H = hpg.HeteroGraph({("author", "writes", "paper"): [("ann", "p1"), ("ann", "p2")]})
-        >>> both = H.homogeneous()
-        >>> {kind: some.tolist() for kind, some in both.split(both.graph.in_degree).items()}
-        {'author': [0], 'paper': [1, 1]}
-        """
-        values = values if hasattr(values, "shape") else np.asarray(values)
-        if values.shape[-1] != self.offsets[-1]:
-            raise ValueError(f"values must be of {self.offsets[-1]} vertices, not of shape {values.shape}")
-        ends = pairwise(self.offsets)
-        return {kind: values[..., begin:end] for kind, (begin, end) in zip(self.kinds, ends, strict=True)}
 
 
 class HeteroGraph:
@@ -85,6 +42,11 @@ class HeteroGraph:
         are indices, up to the largest that occurs.
     duplicates : {"min", "max", "sum", "first", "error"}, optional
         As for `Graph`, of the edges of each relation.
+    columns : bool, default False
+        Whether to keep the further columns of tables, `HeteroGraph.columns`.
+    vertex_columns : dict, optional
+        For a kind its columns, as for `hpgraph.from_edges`. Of a HeteroData all tensors with a row for each vertex, or
+        edge, are kept, but for bfloat16.
     device : str, optional
         Where it is to lie, "cpu" or "cuda"; by default where the edges do.
 
@@ -121,17 +83,19 @@ class HeteroGraph:
 
     def __init__(
         self, relations: Any, vertices: Mapping[str, Any] | None = None, *, duplicates: Duplicates | None = None,
-        device: Any = None,
+        columns: bool = False, vertex_columns: Mapping[str, Any] | None = None, device: Any = None,
     ) -> None:  # fmt: skip
         merging(duplicates, "a relation")
+        tensors: dict[Any, dict[str, Any]] = {}
         if hasattr(relations, "edge_types") and hasattr(relations, "node_types"):
+            tensors = tensors_of(relations)
             relations, vertices = of_geometric(relations, vertices)
         if not isinstance(relations, Mapping):
             raise TypeError(
                 'relations must be a dict, {("author", "writes", "paper"): edges, ...}, or a HeteroData, not '
                 f"{type(relations).__name__}"
             )
-        edges = {_checked(relation): edges_of(data, relation) for relation, data in relations.items()}
+        edges = {_checked(relation): edges_of(data, relation, columns) for relation, data in relations.items()}
         given = dict(vertices or {})
         occurring = chain.from_iterable((source, target) for source, _, target in edges)
         self.kinds, self.relations = tuple(dict.fromkeys(chain(given, occurring))), tuple(edges)
@@ -145,10 +109,21 @@ class HeteroGraph:
             )
             places.update(zip(ends, numbers, strict=True))
         self._matrices: dict[Relation, Any] = {}
-        for relation, (_, weight) in edges.items():
+        self._columns: dict[Any, dict[str, Any]] = {}
+        for relation, (_, weight, held) in edges.items():
             shape = self._counts[relation[0]], self._counts[relation[2]]
-            csr = CSR.from_coo(places[relation, 0], places[relation, 1], weight, shape, duplicates=duplicates)
-            self._matrices[relation] = Matrix._of(csr if device is None else csr.to(device))
+            ends = places[relation, 0], places[relation, 1]
+            csr = CSR.from_coo(*ends, weight, shape, duplicates=duplicates)
+            if held := as_columns(held, len(ends[0]), str(relation), csr.device) | tensors.get(relation, {}):
+                self._columns[relation] = of_rows(csr, ends, weight, held, False, duplicates)
+            self._matrices[relation] = Matrix._of(csr)
+        for kind, held in (vertex_columns or {}).items():
+            count = self.n_vertices(kind)
+            self._columns[kind] = as_columns(held, count, f"vertices of {kind}", self.device)
+        for kind in self.kinds:
+            self._columns[kind] = tensors.get(kind, {}) | self._columns.get(kind, {})
+        if device is not None:
+            self.__dict__ = self.to(device).__dict__
 
     def n_vertices(self, kind: str) -> int:
         """How many vertices there are of a kind."""
@@ -195,7 +170,10 @@ class HeteroGraph:
         if all(matrix.to(device) is matrix for matrix in self._matrices.values()):
             return self
         moved = object.__new__(type(self))
-        moved.__dict__ = {**self.__dict__, "_matrices": {key: made.to(device) for key, made in self._matrices.items()}}
+        moved.__dict__ = {
+            **self.__dict__, "_matrices": {key: made.to(device) for key, made in self._matrices.items()},
+            "_columns": {key: moved_to(held, device) for key, held in self._columns.items()},
+        }  # fmt: skip
         return moved
 
     def graph(self, relation: str | Relation) -> Graph:
@@ -213,7 +191,24 @@ class HeteroGraph:
             raise ValueError(
                 f"{name} joins {source} and {target}, two kinds: H.homogeneous([{name!r}]).graph has vertices of both"
             )
-        return Graph._made(self._matrices[source, name, target].csr, True, self._names[source])
+        made = Graph._made(self._matrices[source, name, target].csr, True, self._names[source])
+        made._columns_held = graph_columns(self.columns((source, name, target)), self.columns(source))
+        return made
+
+    def columns(self, of: str | Relation) -> dict[str, Any]:
+        """The columns of a relation, in the order of its matrix, or of the vertices of a kind, by title.
+
+        Text is ``(codes, categories)``, as `Graph.edge_column` gives it. Do not write to the arrays.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> writes = {"source": ["bob", "ann"], "target": ["p1", "p1"], "year": [2021, 2020]}
+        >>> H = hpg.HeteroGraph({("author", "writes", "paper"): writes}, columns=True)
+        >>> H.columns("writes")["year"].tolist(), H.homogeneous().graph.edge_column("year").tolist()
+        ([2021, 2020], [2021, 2020])
+        """
+        return dict(self._columns.get(of if of in self._counts else self._meant(of), {}))
 
     def metapath(self, *path: str, weight: bool = False, semiring: Any = "plus_times") -> Any:
         """How many paths there are along a series of relations, from each vertex of the first kind to each of the last.
@@ -284,8 +279,8 @@ class HeteroGraph:
         Returns
         -------
         HomogeneousGraph
-            The graph has weights where a relation has any; edges of the others weigh 1. `HomogeneousGraph.split` gives
-            results by kind.
+            The graph has weights where a relation has any; edges of the others weigh 1. It has all columns, with
+            missing values where a kind or a relation lacks a title. `HomogeneousGraph.split` gives results by kind.
 
         Examples
         --------
@@ -301,26 +296,7 @@ class HeteroGraph:
         [-1, 0, 2, 1]
         """
         chosen = self.relations if relations is None else tuple(self._meant(one) for one in relations)
-        xp = array_module(self.device)
-        offsets = np.concatenate(([0], np.cumsum([self._counts[kind] for kind in self.kinds], dtype=np.int64)))
-        begin = dict(zip(self.kinds, offsets.tolist(), strict=False))
-        parts = [self._matrices[relation].csr for relation in chosen]
-        typed = [csr.dtype for csr in parts if csr.dtype is not None]
-        dtype = np.result_type(*typed) if typed else None
-        none = xp.zeros(0, np.int64)
-        source: Any = [csr.expand_rows() + begin[of] for csr, (of, _, _) in zip(parts, chosen, strict=True)]
-        target: Any = [csr.indices + begin[to] for csr, (_, _, to) in zip(parts, chosen, strict=True)]
-        codes = xp.repeat(xp.arange(len(parts)), xp.asarray([csr.nnz for csr in parts], np.int64)) if parts else none
-        n = int(offsets[-1])
-        # Parallel edges, of unlike relations, keep this order; numbers in place of weights say which is which.
-        source, target = (xp.concatenate(ends or [none]) for ends in (source, target))
-        numbered = CSR.from_coo(source, target, xp.arange(len(codes)), (n, n), duplicates="keep", copy=False)
-        weights = None
-        if dtype is not None:
-            weights = xp.concatenate([csr.astype(dtype).data for csr in parts])[numbered.data]
-        graph = Graph._made(numbered.with_data(weights, copy=False), True, None, not numbered.is_canonical())
-        kind = xp.repeat(xp.arange(len(self.kinds)), xp.asarray(np.diff(offsets)))
-        return HomogeneousGraph(graph, self.kinds, chosen, tuple(offsets.tolist()), kind, codes[numbered.data])
+        return homogeneous_of(self, chosen)
 
     def sample_neighbors(
         self, seeds: Mapping[str, Any], fanouts: Any, *, replace: bool = False, incoming: bool = False,
@@ -355,7 +331,7 @@ class HeteroGraph:
         return sample_hetero(self, seeds, fanouts, replace, incoming, disjoint, seed)
 
     def to_pyg(self) -> Any:
-        """A HeteroData of PyTorch Geometric: ``edge_index`` and, of relations with weights, ``edge_weight``.
+        """A HeteroData of PyTorch Geometric: ``edge_index``, weights as ``edge_weight``, and columns of numbers.
 
         Names of vertices are left out: vertex i of a kind is the one of ``H.names(kind)[i]``. Tensors lie on the
         device of the matrices. Without torch_geometric a MissingExtraError is raised.

@@ -16,26 +16,29 @@ from hpgraph.interop.vertex_ids import numbered_ends
 from hpgraph.scipy_api.matrix import Matrix
 
 
-def edges_of(data: Any, relation: tuple[str, str, str]) -> tuple[tuple[Any, Any], Any]:
-    """The ends of the edges, each ``(numbers, names or None, least count)``, and their weights or None."""
+def edges_of(data: Any, relation: tuple[str, str, str], columns: bool) -> tuple[tuple[Any, Any], Any, dict[str, Any]]:
+    """The ends of the edges, each ``(numbers, names or None, least count)``, their weights or None, and columns."""
+    held: dict[str, Any] = {}
     if hasattr(data, "tocsr") or isinstance(data, MatrixStorage):
         csr = Matrix(data).csr
         weight = None if csr.dtype == np.bool_ else csr.data
-        return ((csr.expand_rows(), None, csr.shape[0]), (csr.indices, None, csr.shape[1])), weight
+        return ((csr.expand_rows(), None, csr.shape[0]), (csr.indices, None, csr.shape[1])), weight, held
     if isinstance(data, tuple) and len(data) in (2, 3):
         *ends, names = numbered_ends(data[0], data[1])
         weight = None if len(data) == 2 else native(data[2])
         weight = weight if weight is None or hasattr(weight, "dtype") else np.asarray(weight)
     else:
         # A number in place of names: whole numbers are indices.
-        given = edges_given(data, None, None, None, 0)
+        further = columns and not isinstance(data, list | np.ndarray)
+        given = edges_given(data, None, None, None, 0, further or None)
         if given is None:
             raise TypeError(
                 f"{relation!r}: no edges are known in {type(data).__name__}: give a table, a list of tuples, a tuple "
                 "of arrays (source, target[, weight]), or a sparse array"
             )
         ends, names, weight = [given["source"], given["target"]], given.get("names"), given["weight"]
-    return (_apart(ends[0], names), _apart(ends[1], names)), weight
+        held = given.get("columns") or held
+    return (_apart(ends[0], names), _apart(ends[1], names)), weight, held
 
 
 def _apart(numbers: Any, names: Any) -> tuple[Any, Any, int]:
@@ -109,6 +112,21 @@ def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], A
     return relations, {**{kind: int(data[kind].num_nodes) for kind in data.node_types}, **(vertices or {})}
 
 
+def tensors_of(data: Any) -> dict[Any, dict[str, Any]]:
+    """What a HeteroData holds for each edge of a relation, and for each vertex of a kind, in as many rows."""
+    found: dict[Any, dict[str, Any]] = {}
+    for of, count in [(of, data[of].num_edges) for of in data.edge_types] + [
+        (of, data[of].num_nodes) for of in data.node_types
+    ]:
+        found[of] = {
+            title: _array(tensor)
+            for title, tensor in data[of].items()
+            if title not in ("edge_index", "edge_weight") and hasattr(tensor, "is_cuda") and tensor.ndim
+            and tensor.shape[0] == count and str(tensor.dtype) != "torch.bfloat16"
+        }  # fmt: skip
+    return found
+
+
 def _array(tensor: Any) -> Any:
     # One on the GPU stays there.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
@@ -124,6 +142,10 @@ def to_geometric(H: Any) -> Any:
     data = HeteroData()
     for kind in H.kinds:
         data[kind].num_nodes = H.n_vertices(kind)
+    for of in (*H.kinds, *H):
+        for title, column in H.columns(of).items():
+            if not isinstance(column, tuple):
+                data[of][title] = torch.from_dlpack(column.copy())
     for relation in H:
         matrix = H[relation]
         csr, xp = matrix.csr, array_module(matrix.device)

@@ -12,7 +12,7 @@ from hpgraph.io.arc_sorter import join_weights
 from hpgraph.io.arcs import Arcs, Array, NameNumbers, in_order, is_sparse
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.memory import Budget
-from hpgraph.kernels.pages import decode
+from hpgraph.kernels.pages import content
 
 Block = tuple[Array, Array, Array | None]
 # Bytes of an arc at the peak: ids and weight in blocks, and all of them joined.
@@ -89,10 +89,7 @@ def hpg_stream(path: Path) -> ArcStream:
         yield none, none, None if pages.dtype is None else np.empty(0, pages.dtype)
         for page in range(pages.n_pages):
             begin, end = int(pages.first_arc[page]), int(pages.first_arc[page + 1])
-            ids, stored, values = np.empty(end - begin, pages.id_dtype), pages.payload(page), pages.values_of(page)
-            pages.check(page, stored)
-            pages.check(page, values, values=True)
-            decode(pages, page, ids, payload=stored)
+            ids, values = content(pages, page)
             rows = slice(int(pages.first_row[page]), int(pages.last_row[page]) + 1)
             inside = owner[rows.start : rows.stop + 1].clip(begin, end)
             yield np.repeat(np.arange(rows.start, rows.stop), np.diff(inside)), ids, values

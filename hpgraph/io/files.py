@@ -18,7 +18,7 @@ from hpgraph.core.errors import FileFormatError, HpgraphError
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arc_stream import ArcStream, Block, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
-from hpgraph.io.hpg_writer import check_compression, write_hpg
+from hpgraph.io.hpg_writer import check_compression, write_hpg, write_pages
 from hpgraph.io.kinds import EDGE_LISTS, KINDS, kind_of
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
@@ -230,7 +230,8 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     Parameters
     ----------
     graph : Graph, or anything `hpgraph.as_graph` takes
-        The graph; from the GPU it is copied to the CPU first.
+        The graph; from the GPU it is copied to the CPU first. A graph in pages is written page by page as ``.hpg``,
+        into the file that it was opened from if that is `path`; other formats want it in memory.
     path : str or os.PathLike
         Where to, a URL that fsspec writes to included; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep
         everything. Tables keep the columns of edges, GraphML those of vertices too, others none. ``.mtx``, ``.graph``,
@@ -263,8 +264,12 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     with to_be_written(path) as place:
         kind = kind_of(place)
         if kind == "hpg":
-            whole = as_graph(graph)
-            write_hpg(whole.to("cpu"), place, compression=check_compression(compression, whole.n_vertices))
+            whole: Any = as_graph(graph)
+            checked = check_compression(compression, whole.n_vertices)
+            if whole.in_pages:
+                write_pages(whole, place, compression=checked)
+            else:
+                write_hpg(whole.to("cpu"), place, compression=checked)
             return
         if compression is not None:
             raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")

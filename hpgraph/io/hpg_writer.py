@@ -16,17 +16,19 @@ import numpy as np
 
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
+from hpgraph.core.placements import not_served
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, Header, Section
 from hpgraph.io.packed_columns import packed
 from hpgraph.io.replace import replacing
-from hpgraph.kernels.pages import ARCS_PER_PAGE, encode
+from hpgraph.kernels.pages import ARCS_PER_PAGE, content, encode
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR
+    from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.formats import CSR, Pages
 
 # Bytes written at a time of what is not written by pages.
 _PIECE = 1 << 22
@@ -269,6 +271,33 @@ def write_hpg(graph: Graph, path: Path, *, compression: str | None = None, arcs_
         for name, array in packed(of_edges, of_vertices).items():
             writer.whole(name, array)
         writer.finish()
+
+
+def write_pages(graph: StreamedGraph, path: Path, *, compression: str | None = None) -> None:
+    """Write a graph in pages as an ``.hpg`` file, page by page; it may be the file that they lie in."""
+    header = Header(
+        graph.n_vertices, graph.n_edges, graph.directed, graph.dtype, check_compression(compression, graph.n_vertices)
+    )
+    sides = {side: graph.pages(side == "in") for side in header.sides}
+    if None in sides.values():
+        raise not_served("in pages", "an .hpg file has pages by target too", where="has pages by source alone")
+    with replacing(path) as file:
+        writer = GraphWriter(file, header)
+        for side, pages in sides.items():
+            _copy_side(writer, side, cast(Any, pages))
+        if graph.names is not None:
+            writer.names(graph.names, path)
+        writer.finish()
+
+
+def _copy_side(writer: GraphWriter, side: str, pages: Pages) -> None:
+    copy, numbers = PageWriter(writer, side), range(pages.n_pages)
+    copy.add(Page(int(pages.first_row[page]), int(pages.last_row[page]), *content(pages, page)) for page in numbers)
+    if pages.dtype is not None:
+        writer.begin(f"{side}.weights")
+        for page in numbers:
+            writer.add(cast(Any, pages.values_of(page)))
+    copy.finish(pages.indptr)
 
 
 def _write_side(writer: GraphWriter, side: str, csr: CSR, arcs_per_page: int) -> None:

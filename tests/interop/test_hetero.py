@@ -144,6 +144,16 @@ def test_refused() -> None:
 class Store(types.SimpleNamespace):
     """What HeteroData has for a kind or a relation."""
 
+    def __setitem__(self, title: str, value: Any) -> None:
+        setattr(self, title, value)
+
+    def items(self) -> Any:
+        return vars(self).items()
+
+    @property
+    def num_edges(self) -> int:
+        return self.edge_index.shape[1]
+
 
 class HeteroData:
     """As much of PyTorch Geometric's class as is asked for."""
@@ -178,6 +188,56 @@ def test_pytorch_geometric(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(listed(back[relation]) == listed(H[relation]) for relation in H)
     named = hpg.HeteroGraph(data, {"venue": ["a", "b", "c", "d"]})
     assert named.names("venue").tolist() == ["a", "b", "c", "d"]
+
+
+def test_tensors_of_pytorch_geometric_come_back() -> None:
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric.data")
+    data = geometric.HeteroData()
+    data["author"].x, data["paper"].y = torch.rand(3, 5), torch.tensor([4, 5])
+    data["author"].n_id = torch.arange(3, dtype=torch.bfloat16)
+    data[WRITES].edge_index = torch.tensor([[2, 0, 1], [0, 1, 0]])
+    data[WRITES].edge_attr, data[WRITES].time = torch.rand(3, 2), torch.tensor([7, 8, 9])
+    H = hpg.HeteroGraph(data)
+    back = H.to_pyg()
+    order = torch.tensor([1, 2, 0])
+    assert torch.equal(back[WRITES].edge_index, data[WRITES].edge_index[:, order])
+    assert torch.equal(back[WRITES].edge_attr, data[WRITES].edge_attr[order])
+    assert back[WRITES].time.tolist() == [8, 9, 7]
+    assert torch.equal(back["author"].x, data["author"].x) and back["paper"].y.tolist() == [4, 5]
+    assert set(H.columns("author")) == {"x"}
+    graph = H.homogeneous().graph
+    assert graph.edge_column("time").tolist() == [8, 9, 7] and graph.vertex_columns == ("y",)
+
+
+def test_columns_of_relations_and_kinds(device: str) -> None:
+    writes = pandas.DataFrame({"author": ["bob", "ann", "ann"], "paper": ["p2", "p1", "p2"]})
+    writes = writes.assign(year=[2021, 2020, 2022], role=["a", "b", None])
+    cites = {"source": ["p2"], "target": ["p1"], "year": [1999]}
+    H = hpg.HeteroGraph(
+        {WRITES: writes, CITES: cites}, {"author": ["ann", "bob"]}, columns=True,
+        vertex_columns={"author": {"age": [30, 40]}, "paper": {"pages": [7.0, 8.0]}},
+    ).to(device)  # fmt: skip
+    both = H.homogeneous().graph.to("cpu")
+    names = [*H.names("author"), *H.names("paper")]
+    source, target, _ = both.edges()
+    roles = both.edge_column("role").text()
+    found = {(names[u], names[v]): (year, role) for u, v, year, role in
+             zip(source, target, both.edge_column("year").tolist(), roles, strict=True)}  # fmt: skip
+    assert found == {("bob", "p2"): (2021, "a"), ("ann", "p1"): (2020, "b"), ("ann", "p2"): (2022, None),
+                     ("p2", "p1"): (1999, None)}  # fmt: skip
+    np.testing.assert_array_equal(both.vertex_column("age"), [30, 40, np.nan, np.nan])
+    np.testing.assert_array_equal(both.vertex_column("pages"), [np.nan, np.nan, 7, 8])
+    assert H.graph("cites").to("cpu").edge_column("year").tolist() == [1999]
+    assert H.graph("cites").to("cpu").vertex_column("pages").tolist() == [7, 8]
+    assert H.homogeneous(["cites"]).graph.to("cpu").edge_column("year").tolist() == [1999]
+    assert hpg.HeteroGraph({WRITES: writes}).columns("writes") == {}
+    many = hpg.HeteroGraph({WRITES: pandas.concat([writes, writes])}, columns=True, duplicates="first")
+    assert sorted(many.columns("writes")["year"].tolist()) == [2020, 2021, 2022]
+    with pytest.raises(ValueError, match="a value for each of the 2 vertices given"):
+        hpg.HeteroGraph({WRITES: writes}, vertex_columns={"author": {"age": [1]}})
+    with pytest.raises(ValueError, match="there are no vertices of kind 'autor'"):
+        hpg.HeteroGraph({WRITES: writes}, vertex_columns={"autor": {"age": [1]}})
 
 
 def test_without_pytorch_geometric(monkeypatch: pytest.MonkeyPatch) -> None:

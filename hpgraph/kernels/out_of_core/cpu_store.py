@@ -45,10 +45,10 @@ class Slot:
     """Buffers of one window; pages in memory are read where they are."""
 
     def __init__(self, pages: Pages, arcs: int) -> None:
-        in_file = isinstance(pages.stored, FileStretch)
+        in_file = not isinstance(pages.stored, np.ndarray)
         self.stored = Region.buffer(most_stored(pages, arcs)) if in_file else None
         self.ids = np.empty(0 if pages.encoding == "none" else arcs, pages.id_dtype)
-        of_values = isinstance(pages.values, FileStretch) and pages.dtype is not None
+        of_values = not isinstance(pages.values, np.ndarray) and pages.dtype is not None
         self.values = Region.buffer(arcs * pages.dtype.itemsize) if of_values else None  # type: ignore[union-attr]
         # Stored bytes of pages that this window loaded and that may be cached.
         self.brought: dict[int, np.ndarray | None] = {}
@@ -69,7 +69,7 @@ class PageStore(OnePass):
         # Plain ids are used in the buffer that they are read into, or where they are in memory.
         self._decodes = pages.encoding != "none"
         in_file = isinstance(pages.stored, FileStretch)
-        self._in_place = not in_file and not self._decodes
+        self._in_place = isinstance(pages.stored, np.ndarray) and not self._decodes
         # Both are main memory here: the smaller one counts.
         given = {"memory": memory, "host_memory": host_memory}
         limits = [(limit, name) for name, limit in given.items() if limit is not None]

@@ -75,6 +75,19 @@ def decode(
     return count
 
 
+def content(pages: Pages, page: int, *, ids: bool = True, weighted: bool = True) -> tuple[Any, Any]:
+    """Ids and values of a page, on the CPU and with their checksums; each None where it is not wanted, or not there."""
+    held, stored = None, pages.payload(page) if ids else None
+    if stored is not None:
+        pages.check(page, stored)
+        held = np.empty(int(pages.first_arc[page + 1] - pages.first_arc[page]), pages.id_dtype)
+        decode(pages, page, held, payload=stored)
+    values = pages.values_of(page) if weighted else None
+    if values is not None:
+        pages.check(page, values, values=True)
+    return held, values
+
+
 def _checksums(array: Any, bounds: Any) -> Any:
     ends = bounds.tolist()
     return np.array([crc32(array[a:b]) for a, b in itertools.pairwise(ends)], dtype=np.uint32)

@@ -1,0 +1,77 @@
+"""Batches of changes of graphs in pages, which are merged as the pages are read until they are many."""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers import adjacency
+from hpgraph.containers.graph_updates import Batch
+from hpgraph.formats import CSR, Pages
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.pages.patched import Entries, changes_of, located, patched, rewritten
+
+# Share of the arcs that may be changed before pages are written anew. A page is some 1.3 ms of merging, and none
+# of writing, where it is read from memory.
+_SHARE = 1 / 16
+
+
+def pages_after(graph: Any, batch: Batch) -> tuple[Pages, Pages | None]:
+    """The pages by source, and by target, of a graph after a batch."""
+    put, removed, dtype = _changes(graph, batch)
+    out, into = _side(graph._out, put, removed, batch.n, dtype), None
+    if graph.directed and graph._in is not None:
+        into = _side(graph._in, _transposed(put), _transposed(removed), batch.n, dtype)
+    return out, into
+
+
+def _side(pages: Pages, put: CSR | None, removed: CSR | None, n: int, dtype: np.dtype[Any] | None) -> Pages:
+    if put is None and removed is None and n == pages.shape[0]:
+        return pages
+    made = patched(pages, n, _entries(put), _entries(removed), dtype)
+    changed, stored = changes_of(made)
+    return rewritten(made) if changed > _SHARE * stored else made
+
+
+def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype[Any] | None]:
+    """The arcs that are put in, in place of their like, those that go, and the type of the weights from then on."""
+    given = [None if csr is None else csr.to("cpu") for csr in (batch.insert, batch.delete, batch.weights)]
+    insert, removed, changed = given
+    keep, put = kernels("cpu").keep_entries, insert
+    if removed is not None:
+        there = _there(graph, removed, "delete", batch)
+        removed = keep(removed, there)
+    if changed is not None:
+        there = _there(graph, changed, "set", batch)
+        if removed is not None:
+            gone = adjacency.places_in(changed, removed) >= 0
+            if gone.any() and not batch.passes_over:
+                raise graph._not_there(changed, gone, "set", batch.names)
+            there &= ~gone
+        changed = keep(changed, there)
+        put = changed if put is None else adjacency.union(changed, put, "second")
+    types = [one.dtype for one in (graph, put) if one is not None and one.dtype is not None]
+    dtype = np.result_type(*types) if types else None
+    if put is not None and dtype is not None:
+        put = put.astype(dtype)
+    if put is not None and removed is not None:
+        # What goes and comes again is put in alone.
+        removed = keep(removed, adjacency.places_in(removed, put) < 0)
+    return put, removed, dtype
+
+
+def _there(graph: Any, arcs: CSR, name: str, batch: Batch) -> Any:
+    found = located(graph._out, _entries(arcs))[1]
+    if not found.all() and not batch.passes_over:
+        raise graph._not_there(arcs, ~found, name, batch.names)
+    return found
+
+
+def _entries(arcs: CSR | None) -> Entries:
+    if arcs is None:
+        return Entries(np.empty(0, np.int64), np.empty(0, np.int64))
+    row, column = (ids.astype(np.int64, copy=False) for ids in (arcs.expand_rows(), arcs.indices))
+    return Entries(row, column, arcs.data)
+
+
+def _transposed(arcs: CSR | None) -> CSR | None:
+    return None if arcs is None else CSR.from_coo(arcs.indices, arcs.expand_rows(), arcs.data, arcs.shape, copy=False)
