@@ -112,10 +112,10 @@ class HeteroGraph:
         self._columns: dict[Any, dict[str, Any]] = {}
         for relation, (_, weight, held) in edges.items():
             shape = self._counts[relation[0]], self._counts[relation[2]]
-            ends = places[relation, 0], places[relation, 1]
-            csr = CSR.from_coo(*ends, weight, shape, duplicates=duplicates)
-            if held := as_columns(held, len(ends[0]), str(relation), csr.device) | tensors.get(relation, {}):
-                self._columns[relation] = of_rows(csr, ends, weight, held, False, duplicates)
+            between = places[relation, 0], places[relation, 1]
+            csr = CSR.from_coo(*between, weight, shape, duplicates=duplicates)
+            if held := as_columns(held, len(between[0]), str(relation), csr.device) | tensors.get(relation, {}):
+                self._columns[relation] = of_rows(csr, between, weight, held, False, duplicates)
             self._matrices[relation] = Matrix._of(csr)
         for kind, held in (vertex_columns or {}).items():
             count = self.n_vertices(kind)

@@ -62,12 +62,17 @@ def _folded(distance):
 
 
 @njit
-def _put_bits(words, place, value):
-    """Write a value at a bit offset; the bits there are zero."""
-    at, shifted = place >> 5, value << (place & 31)
-    words[at] |= np.uint32(shifted & 0xFFFFFFFF)
-    if shifted >> 32:
-        words[at + 1] |= np.uint32(shifted >> 32)
+def _pack(values, count, width, words, at):
+    """Write the lowest bits of values from a word on; branch-free, one word beyond them may be written, as zero."""
+    held, filled = np.uint64(0), np.int64(0)
+    for i in range(count):
+        held |= np.uint64(values[i]) << np.uint64(filled)
+        words[at] = np.uint32(held & np.uint64(0xFFFFFFFF))
+        filled += width
+        at += filled >> 5
+        held >>= np.uint64(filled & 32)
+        filled &= 31
+    words[at] = np.uint32(held)
 
 
 @njit
@@ -90,40 +95,49 @@ def _narrowest(lengths):
 @njit(cache=True, nogil=True)
 def _encode(ids, mask, directory, headers, words):
     end = 0
-    distances = np.empty(BLOCK, np.int64)
+    distances, low, high = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK + 1, np.int64)
     lengths = np.empty((2, 33), np.int64)
     for block in range(len(headers)):
         begin = block * BLOCK
         count = min(BLOCK, len(ids) - begin)
-        lengths[:] = 0
         before = np.int64(ids[begin]) - 1
         if begin % GROUP == 0:
             directory[begin // GROUP * 2] = end
             directory[begin // GROUP * 2 + 1] = np.uint32(before & mask)
         else:
             before = np.int64(ids[begin - 1])
+        signs = np.int64(0)
         for i in range(count):
             id = np.int64(ids[begin + i])
             distances[i] = id - before - 1
+            signs |= distances[i]
             before = id
-            plain, folded = distances[i] & mask, _folded(distances[i])
+        lengths[:] = 0
+        for i in range(count):
+            plain = distances[i] & mask
             lengths[0, bit_length(plain) if plain else 0] += 1
-            lengths[1, bit_length(folded) if folded else 0] += 1
         used, width, beyond, upper = _narrowest(lengths[0])
         fold = 0
-        other = _narrowest(lengths[1])
-        if other[0] < used:
-            used, width, beyond, upper = other
-            fold = 1
+        # Without a negative difference no folded one is shorter than the plain one.
+        if signs < 0:
+            for i in range(count):
+                folded = _folded(distances[i])
+                lengths[1, bit_length(folded) if folded else 0] += 1
+            other = _narrowest(lengths[1])
+            if other[0] < used:
+                used, width, beyond, upper = other
+                fold = 1
         headers[block] = width | fold << 5 | beyond << 6 | upper << 11
-        exceptions = 0
+        exceptions, which = 0, np.int64(0)
         for i in range(count):
             value = _folded(distances[i]) if fold else distances[i] & mask
-            _put_bits(words, end * 32 + i * width, value & ((1 << width) - 1))
-            if value >> width:
-                words[end + width] |= np.uint32(1 << i)
-                _put_bits(words, (end + width + 1) * 32 + exceptions * upper, value >> width)
-                exceptions += 1
+            low[i], high[exceptions] = value & ((1 << width) - 1), value >> width
+            which |= np.int64(value >> width != 0) << i
+            exceptions += value >> width != 0
+        _pack(low, count, width, words, end)
+        if beyond:
+            words[end + width] = np.uint32(which)
+            _pack(high, beyond, upper, words, end + width + 1)
         end += used
     return end
 
