@@ -10,8 +10,8 @@ from hpgraph.formats import CSR, Pages
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.pages.patched import Entries, changes_of, located, patched, rewritten
 
-# Share of the arcs that may be changed before pages are written anew. A page is some 1.3 ms of merging, and none
-# of writing, where it is read from memory.
+# Share of the arcs that may be changed before pages are written anew. Of kron18, with gaps, a thread decodes a page in
+# 0.9 ms, and with changes in 2.2 to 2.7 ms; to write all anew takes 1.2 s, and 0.2 s to add 100,000 edges.
 _SHARE = 1 / 16
 
 

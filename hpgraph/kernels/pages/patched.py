@@ -133,7 +133,7 @@ class Changed:
         places = at - np.searchsorted(gone, at) + np.arange(len(at))
         others = np.ones(len(made), np.bool_)
         others[places] = False
-        made[others], made[places] = np.delete(held, gone), of_new
+        made[others], made[places] = np.delete(held, gone) if len(gone) else held, of_new
         return made
 
 
