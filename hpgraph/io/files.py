@@ -57,6 +57,7 @@ def read(
     ``.parquet`` ``.arrow`` ``.feather``    table with columns as those of an edge list; needs pyarrow
     ``.graphml``                            GraphML; nodes become names, the attribute weight of edges weights
     ``.gml`` ``.gexf`` ``.net`` ``.json``   GML, GEXF, Pajek, and JSON node-link, by NetworkX; as GraphML
+    ``.gt``                                 graph-tool's; names by the property name or label, the property weight
     ``.graph`` ``.metis``                   METIS
     ``.gr`` ``.col``                        DIMACS: arcs with weights, or edges without
     ``.sg`` ``.wsg``                        the GAP Benchmark Suite's

@@ -10,6 +10,7 @@ from hpgraph.io.arrow_stream import ARROW, arrow_stream, read_arrow, write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
 from hpgraph.io.edge_list import edge_list_stream, read_edge_list, write_edge_list
 from hpgraph.io.gapbs import read_gapbs, write_gapbs
+from hpgraph.io.graph_tool import read_graph_tool, write_graph_tool
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
 from hpgraph.io.graphml import read_graphml, write_graphml
 from hpgraph.io.matrix_market import matrix_market_stream, read_matrix_market, write_matrix_market
@@ -46,6 +47,7 @@ KINDS = {
     "GEXF": Kind((".gexf",), reader("GEXF"), writer("GEXF")),
     "Pajek": Kind((".net",), reader("Pajek"), writer("Pajek")),
     "JSON": Kind((".json",), reader("JSON"), writer("JSON")),
+    "graph-tool": Kind((".gt",), read_graph_tool, write_graph_tool),
     "METIS": Kind((".graph", ".metis"), read_metis, write_metis),
     "DIMACS": Kind((".gr", ".col"), read_dimacs, write_dimacs),
     "GAPBS": Kind((".sg", ".wsg"), read_gapbs, write_gapbs),
@@ -64,7 +66,8 @@ def kind_of(path: Path) -> str:
         raise ValueError(
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
             f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .gml, .gexf, .net (Pajek), .json "
-            "(node-link), .graph (METIS), .gr and .col (DIMACS), .sg and .wsg (GAPBS), these also with .gz or .zst, .v "
-            "and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) and .hpg (hpgraph's own)"
+            "(node-link), .gt (graph-tool), .graph (METIS), .gr and .col (DIMACS), .sg and .wsg (GAPBS), these also "
+            "with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) and "
+            ".hpg (hpgraph's own)"
         )
     return kind

@@ -99,7 +99,7 @@ def _others(random: Random) -> Files:
     weight = draw.integers(1, 9, 30).astype(np.int32)
     named = [f"v{k}" * random.choice([1, 20]) for k in range(9)]
     with tempfile.TemporaryDirectory() as folder:
-        for suffix in (".graphml", ".graph", ".gr", ".col", ".sg", ".wsg", ".parquet", ".arrow", ".feather"):
+        for suffix in (".graphml", ".graph", ".gr", ".col", ".sg", ".wsg", ".gt", ".parquet", ".arrow", ".feather"):
             for names in (None, named):
                 some = source != target
                 weights = None if suffix in (".col", ".sg") else weight[some]

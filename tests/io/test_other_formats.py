@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow")
 
 UNDIRECTED = hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 4, 4], [2, 7, 1, 3], n_vertices=6, directed=False)
 ALL = [".graphml", ".graph", ".gr", ".wsg", ".e", ".v", ".parquet", ".arrow", ".feather", ".graphml.gz", ".gr.zst",
-       ".wsg.gz", ".csv.zst", ".mtx.zst", ".graph.zst"]  # fmt: skip
+       ".wsg.gz", ".gt", ".gt.zst", ".csv.zst", ".mtx.zst", ".graph.zst"]  # fmt: skip
 
 
 def arcs(graph: hpg.Graph) -> list[tuple[Any, ...]]:
@@ -45,14 +45,14 @@ def test_what_is_written_is_read_again(suffix: str, tmp_path: Path) -> None:
     assert same(hpg.load(tmp_path / f"g{suffix}"), UNDIRECTED)
 
 
-@pytest.mark.parametrize("suffix", [".graphml", ".gr", ".wsg", ".e", ".parquet", ".feather"])
+@pytest.mark.parametrize("suffix", [".graphml", ".gr", ".wsg", ".gt", ".e", ".parquet", ".feather"])
 def test_directed(suffix: str, tmp_path: Path) -> None:
     graph = hpg.Graph.from_edges([2, 0, 1], [0, 1, 1], [5, -6, 7], n_vertices=4)
     graph.save(tmp_path / f"g{suffix}")
     assert same(hpg.read(tmp_path / f"g{suffix}"), graph)
 
 
-@pytest.mark.parametrize("suffix", [".graphml", ".graph", ".col", ".sg", ".e", ".parquet"])
+@pytest.mark.parametrize("suffix", [".graphml", ".graph", ".col", ".sg", ".gt", ".e", ".parquet"])
 def test_without_weights(suffix: str, tmp_path: Path) -> None:
     graph = hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 4, 4], n_vertices=6, directed=False)
     hpg.write(graph, tmp_path / f"g{suffix}")
@@ -69,7 +69,7 @@ def test_a_converted_table_is_the_graph_that_was_written(suffix: str, edges: Any
     assert same(found, graph) and found.dtype == graph.dtype
 
 
-@pytest.mark.parametrize("suffix", [".graphml", ".e", ".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", [".graphml", ".gt", ".e", ".parquet", ".arrow"])
 def test_names(suffix: str, tmp_path: Path) -> None:
     names: list[Any] = [70, 10, 40] if suffix == ".e" else ['a "b" <c>', "é", "x & y"]
     graph = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.25], names=names)
