@@ -83,7 +83,7 @@ def test_beginning_and_ugly_graphs(device: str) -> None:
     assert np.isfinite(place).all() and len(np.unique(place, axis=0)) == 5 and not given.any()
     assert host(hpg.layout.force_atlas2(G, np.arange(10).reshape(5, 2), max_iter=0)).tolist()[4] == [8, 9]
     empty = hpg.Graph.from_edges([], [], n_vertices=0).to(device)
-    for layout in (hpg.layout.force_atlas2, hpg.layout.circular, hpg.layout.spectral):
+    for layout in (getattr(hpg.layout, name) for name in hpg.layout.__all__):
         assert host(layout(empty)).shape == (0, 2)
     assert np.isfinite(host(hpg.layout.force_atlas2(hpg.Graph.from_edges([0], [0]).to(device)))).all()
     for how, said in (({"gravity": -1}, "gravity must be finite"), ({"max_iter": -1}, "max_iter must not be"),

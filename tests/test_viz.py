@@ -28,6 +28,20 @@ def run(direction, active, edges):
     return SimpleNamespace(direction=direction, active=np.array(active), edges=np.array(edges))
 
 
+def test_a_layout_by_name_or_function():
+    G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    (points,) = hpg.viz.draw(G, layout="layered").collections
+    assert sorted(points.get_offsets()[:, 1].tolist()) == [-1, 0, 0, 1]
+    (points,) = hpg.viz.draw(G, layout=lambda graph: np.full((graph.n_vertices, 2), 7.0)).collections
+    assert (points.get_offsets() == 7).all()
+    for how, said in (
+        ({"layout": "round"}, "layout must be one of"),
+        ({"layout": "sfdp", "pos": np.eye(2)}, "not both"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            hpg.viz.draw(G, **how)
+
+
 class TestDegrees:
     def test_cumulative(self):
         degree = np.random.default_rng(1).integers(0, 20, 300)

@@ -86,7 +86,7 @@ def topological_sort(G: Graph | Any) -> Array:
     [2, 1, 0]
     """
     graph = as_simple(G)
-    generation = _sorted(graph)
+    generation = generations_of(graph)
     return vertex_names(graph, array_module(graph.device).argsort(generation, kind="stable"))
 
 
@@ -128,7 +128,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     if weight is not None and weight is not True and weight != "weight":
         raise TypeError(f'weight must be "weight", True or None, not {weight!r}')
     graph = as_simple(G, "max")
-    generation, xp = _sorted(graph), array_module(graph.device)
+    generation, xp = generations_of(graph), array_module(graph.device)
     if graph.n_vertices == 0:
         return vertex_names(graph, np.empty(0, np.int64))
     if graph.weighted and weight is not None:
@@ -157,7 +157,8 @@ def _heaviest(graph: Graph) -> Any:
     return run(Longest, graph).length
 
 
-def _sorted(graph: Graph) -> Any:
+def generations_of(graph: Graph) -> Any:
+    """The number of the longest path to each vertex; a graph with a cycle is refused."""
     generation = _generations(graph)
     if graph.n_vertices and int(generation.min()) < 0:
         count = int((generation < 0).sum())

@@ -40,17 +40,18 @@ def scattered(seed: Any) -> int:
 
 def vertex_hashes(graph: Graph, seed: Any) -> Any:
     """A pseudo-random number below 2⁶⁴ for each vertex, no two the same, on the graph's device."""
-    return _hashes(graph.n_vertices, seed, graph.device)
+    return hashes(graph.n_vertices, seed, graph.device)
 
 
 def random_signs(n: int, k: int, seed: Any, device: str) -> Any:
     """A float32 array of shape (n, k) of 1 and -1, the same on every device: a projection (D. Achlioptas, PODS'01)."""
     words = -(-k // 64)
-    bits = array_module(device).unpackbits(_hashes(n * words, seed, device).view(np.uint8))
+    bits = array_module(device).unpackbits(hashes(n * words, seed, device).view(np.uint8))
     return bits.reshape(n, words * 64)[:, :k].astype(np.float32) * 2 - 1
 
 
-def _hashes(count: int, seed: Any, device: str) -> Any:
+def hashes(count: int, seed: Any, device: str) -> Any:
+    """The same for any numbers from 0 on."""
     hashes = array_module(device).arange(count, dtype=np.uint64) + np.uint64(scattered(seed))
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes ^= hashes >> np.uint64(33)

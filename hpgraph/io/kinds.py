@@ -67,7 +67,7 @@ def kind_of(path: Path) -> str:
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
             f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .gml, .gexf, .net (Pajek), .json "
             "(node-link), .gt (graph-tool), .graph (METIS), .gr and .col (DIMACS), .sg and .wsg (GAPBS), these also "
-            "with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) and "
-            ".hpg (hpgraph's own)"
+            "with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) "
+            "and .hpg (hpgraph's own)"
         )
     return kind

@@ -6,21 +6,18 @@ the corrections of Gephi's own.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import weight_facts, with_weights
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import layouts
-from hpgraph.semiring.counter_random import uniform
+from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
 
 # Gephi's: the share of the speed that swinging may take at the least, and by how much the speed may rise in a step.
 _MIN_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
@@ -110,20 +107,20 @@ def force_atlas2(
     graph = graph.undirected
     xp, n = array_module(graph.device), graph.n_vertices
     check_memory(200 * n, f"a layout of {n:,} vertices", graph.device)
-    arcs = _pulling(graph, weighted)
+    arcs = pulling(graph, weighted)
     mass = arcs.degrees + 1.0 if node_mass is None else vertex_values(graph, node_mass, "node_mass", np.dtype(float))
     if n and not float(mass.min()) > 0:
         raise ValueError("node_mass must be positive")
-    place = _beginning(graph, pos, seed_of(seed))
+    place = beginning(graph, pos, seed_of(seed))
     before, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
-    work, pull = layouts(graph.device), _pull_of(arcs, linlog)
+    work, pull = layouts(graph.device), pull_of(arcs, _shorter if linlog else None)
     for _ in range(steps if n else 0):
         force = scaling_ratio * work.repulsion(place, mass, float(theta))
         force += pull(place) / (mass[:, None] if distributed_action else 1.0)
-        far = 1.0 if strong_gravity else xp.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
+        far = 1.0 if strong_gravity else xp.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
         force -= gravity * mass[:, None] * place / far
-        swing = mass * _length(force - before)
-        totals = xp.stack((swing.sum(), (mass * _length(force + before)).sum() / 2))
+        swing = mass * length_of(force - before)
+        totals = xp.stack((swing.sum(), (mass * length_of(force + before)).sum() / 2))
         swinging, traction = to_device(totals, "cpu").tolist()
         speed, efficiency = _speeds(n, swinging, traction, float(jitter_tolerance), speed, efficiency)
         place = place + force * (speed / (1 + xp.sqrt(speed * swing)))[:, None]
@@ -131,52 +128,9 @@ def force_atlas2(
     return place
 
 
-def _length(vectors: Any) -> Any:
-    return array_module(vectors).hypot(vectors[:, 0], vectors[:, 1])
-
-
-def _pulling(graph: Graph, weighted: bool) -> CSR:
-    """The arcs without loops, with what each pulls."""
-    xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
-    if not weighted:
-        return arcs.with_data(xp.ones(arcs.nnz), copy=False)
-    facts = weight_facts(graph.out_csr)
-    if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
-        raise ValueError("weight: edges pull by finite weights from 0 on; or weight=None")
-    return arcs.with_data(arcs.data.astype(np.float64), copy=False)
-
-
-def _pull_of(arcs: CSR, linlog: bool) -> Callable[[Any], Any]:
-    """What pulls each vertex: the sum of weight · (x' - x) over its neighbours, or with the logarithm of the length."""
-    xp = array_module(arcs.indices)
-
-    def constant(arcs: CSR) -> Callable[[Any], Any]:
-        matrix = matrix_of_csr(arcs)
-        total = (matrix @ xp.ones(arcs.shape[0]))[:, None]
-        return lambda place: matrix @ place - total * place
-
-    def shorter(place: Any) -> Any:
-        length = _length(place[arcs.expand_rows()] - place[arcs.indices])
-        factor = xp.log1p(length) / xp.maximum(length, np.finfo(np.float64).tiny)
-        return constant(arcs.with_data(arcs.data * factor, copy=False))(place)
-
-    return shorter if linlog else constant(arcs)
-
-
-def _beginning(graph: Graph, pos: Any, seed: int) -> Any:
-    """Where vertices are at first: drawn, or as given, no two at the same place."""
-    xp, n = array_module(graph.device), graph.n_vertices
-    ids = np.arange(n)
-    drawn = np.stack((uniform(seed, ids, 0), uniform(seed, ids, 1)), axis=1) * 2 - 1
-    if pos is None:
-        return to_device(drawn, graph.device)
-    given = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
-    if given.shape != (n, 2) or not np.isfinite(given).all():
-        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {given.shape}")
-    if len(np.unique(given, axis=0)) < n:
-        # Nothing pushes apart what lies at one place.
-        given = given + drawn * 1e-6 * max(float(abs(given).max(initial=0.0)), 1.0)
-    return xp.array(given)
+def _shorter(length: Any) -> Any:
+    """What a pull by the logarithm of the length is of one by the length."""
+    return array_module(length).log1p(length) / array_module(length).maximum(length, np.finfo(np.float64).tiny)
 
 
 def _speeds(

@@ -42,8 +42,9 @@ _RIM = 0.5
 
 
 def draw(
-    G: Graph | Any, pos: Any = None, ax: Axes | None = None, *, color: Any = None, labels: Any = "auto", seed: int = 0
-) -> Axes:
+    G: Graph | Any, pos: Any = None, ax: Axes | None = None, *, layout: Any = None, color: Any = None,
+    labels: Any = "auto", seed: int = 0,
+) -> Axes:  # fmt: skip
     """Draw a graph of up to some ten thousand vertices.
 
     Parameters
@@ -55,6 +56,9 @@ def draw(
         there are hubs, as many steps follow with ``linlog=True``, which part the communities that they hold together.
     ax : matplotlib.axes.Axes, optional
         Where to draw; without it, on a new figure.
+    layout : str or function, optional
+        What places vertices instead: the name of a function of `hpgraph.layout`, as "layered" for graphs without
+        cycles, or a function of the graph.
     color : array of length n, optional
         What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group; the eight
         largest groups get a colour each.
@@ -88,7 +92,9 @@ def draw(
     ax = axes_or_new(ax)
     degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
     if pos is None:
-        pos = _settled(graph, degree, seed)
+        pos = _settled(graph, degree, seed) if layout is None else _placed(graph, layout)
+    elif layout is not None:
+        raise ValueError("give pos or layout, not both")
     place = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
     if place.shape != (n, 2) or not np.isfinite(place).all():
         raise ValueError(f"pos must be finite, of shape ({n}, 2), not {place.shape}")
@@ -108,6 +114,15 @@ def draw(
     _frame(ax, place)
     _write_names(ax, graph, labels, degree, place, area, tones)
     return ax
+
+
+def _placed(graph: Graph, layout: Any) -> Any:
+    """Places by a layout of the user's choice."""
+    import hpgraph.layout
+
+    if isinstance(layout, str) and layout not in hpgraph.layout.__all__:
+        raise ValueError(f"layout must be one of {', '.join(hpgraph.layout.__all__)}, or a function; not {layout!r}")
+    return (getattr(hpgraph.layout, layout) if isinstance(layout, str) else layout)(graph)
 
 
 def _settled(graph: Graph, degree: Any, seed: int) -> Any:

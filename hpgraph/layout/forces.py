@@ -1,0 +1,65 @@
+"""What layouts by forces share: where vertices begin, and what pulls them along arcs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distances import weight_facts
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module, to_device
+from hpgraph.formats import CSR
+from hpgraph.semiring.counter_random import uniform
+
+
+def length_of(vectors: Any) -> Any:
+    """The lengths of rows."""
+    return array_module(vectors).hypot(vectors[:, 0], vectors[:, 1])
+
+
+def pulling(graph: Graph, weighted: bool) -> CSR:
+    """The arcs without loops, with what each pulls."""
+    xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
+    if not weighted:
+        return arcs.with_data(xp.ones(arcs.nnz), copy=False)
+    facts = weight_facts(graph.out_csr)
+    if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
+        raise ValueError("weight: edges pull by finite weights from 0 on; or weight=None")
+    return arcs.with_data(arcs.data.astype(np.float64), copy=False)
+
+
+def pull_of(arcs: CSR, factor: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """What pulls each vertex: the sum of weight · (x' - x) over its neighbours, times a factor by the length."""
+    xp = array_module(arcs.indices)
+
+    def constant(arcs: CSR) -> Callable[[Any], Any]:
+        matrix = matrix_of_csr(arcs)
+        total = (matrix @ xp.ones(arcs.shape[0]))[:, None]
+        return lambda place: matrix @ place - total * place
+
+    if factor is None:
+        return constant(arcs)
+    rows = arcs.expand_rows()
+
+    def scaled(place: Any) -> Any:
+        length = length_of(place[rows] - place[arcs.indices])
+        return constant(arcs.with_data(arcs.data * factor(length), copy=False))(place)
+
+    return scaled
+
+
+def beginning(graph: Graph, pos: Any, seed: int) -> Any:
+    """Where vertices are at first: drawn, or as given, no two at the same place."""
+    xp, n = array_module(graph.device), graph.n_vertices
+    ids = np.arange(n)
+    drawn = np.stack((uniform(seed, ids, 0), uniform(seed, ids, 1)), axis=1) * 2 - 1
+    if pos is None:
+        return to_device(drawn, graph.device)
+    given = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
+    if given.shape != (n, 2) or not np.isfinite(given).all():
+        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {given.shape}")
+    if len(np.unique(given, axis=0)) < n:
+        # Nothing pushes apart what lies at one place.
+        given = given + drawn * 1e-6 * max(float(abs(given).max(initial=0.0)), 1.0)
+    return xp.array(given)

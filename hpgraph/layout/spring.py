@@ -1,0 +1,251 @@
+"""Springs: neighbours pull each other by the square of their distance, all vertices push away by its inverse.
+
+T. M. J. Fruchterman, E. M. Reingold, "Graph drawing by force-directed placement", Software: Practice and Experience 21
+(1991); on several levels Y. Hu, "Efficient, high-quality force-directed graph drawing", The Mathematica Journal 10
+(2005), whose repulsion is by a tree as here.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.random_choice import hashes, seed_of
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.number import real, whole
+from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels, layouts
+from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
+from hpgraph.layout.geometry import checked, rescaled
+
+# The least distance, and the least force, that a step divides by: NetworkX's.
+_LEAST = 0.01
+# The coarsest level has at most so many vertices, and each has at most so large a share of those of the level below.
+_COARSEST, _SHRINK = 50, 0.9
+# Steps at the coarsest level; at finer ones as many as vertices and arcs allow, in these bounds.
+_FIRST, _MOST, _FEWEST, _WORK = 300, 100, 15, 40_000_000
+# Of the step's bound: what it is multiplied by after each, and its lengths of springs when a finer level begins.
+_COOLING, _WARM = 0.93, 3.0
+
+
+@naming_arguments
+def spring(
+    G: Graph | Any,
+    k: float | None = None,
+    pos: Any = None,
+    *,
+    fixed: Any = None,
+    iterations: int = 50,
+    threshold: float = 1e-4,
+    weight: Any = True,
+    scale: float = 1,
+    center: Any = None,
+    theta: float = 0.8,
+    seed: int = 0,
+) -> Any:
+    """Places of vertices by springs, as NetworkX's ``spring_layout`` with ``method="force"``.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    k : float, optional
+        Length that an edge would have alone; by default 1 over the root of the number of vertices.
+    pos : array of shape (n, 2), optional
+        Where to begin; by default at random, in a square of side 1.
+    fixed : sequence of vertices, optional
+        Vertices that stay where `pos` has them; nothing is scaled then.
+    iterations : int
+        Steps, each shorter than the one before.
+    threshold : float
+        Steps end when the mean movement is below it.
+    weight : None, bool or str
+        What an edge pulls: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    scale : number
+        The farthest coordinate from the middle.
+    center : two numbers, optional
+        The middle.
+    theta : float
+        Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, as NetworkX does, in
+        n² steps.
+    seed : int
+        Of the beginning.
+
+    Returns
+    -------
+    float64 array of shape (n, 2)
+        On the graph's device; NetworkX gives a dict.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+
+    Notes
+    -----
+    Few vertices settle in 50 steps if there are thousands: `hpgraph.layout.sfdp` begins with a smaller graph.
+
+    References
+    ----------
+    T. M. J. Fruchterman, E. M. Reingold, "Graph drawing by force-directed placement", Software: Practice and Experience
+    21 (1991). J. Barnes, P. Hut, Nature 324 (1986), for the sums of what pushes.
+
+    Examples
+    --------
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], directed=False)
+    >>> place = hpg.layout.spring(G)
+    >>> place.shape, bool(abs(place[0] - place[1]).sum() < abs(place[0] - place[5]).sum())
+    ((6, 2), True)
+    """
+    graph, arcs = _springs(G, weight)
+    xp, n = array_module(graph.device), graph.n_vertices
+    size, middle = checked(scale, center, 2)
+    given = {"threshold": threshold, "theta": theta, **({} if k is None else {"k": k})}
+    for name, number in given.items():
+        if not 0 <= real(number, name) < math.inf or (name == "k" and not number):
+            raise ValueError(f"{name} must be finite and not negative, not {number!r}")
+    steps = whole(iterations, "iterations")
+    if steps < 0 or (fixed is not None and pos is None):
+        raise ValueError("iterations must not be negative" if steps < 0 else "fixed vertices have places: give pos")
+    place = beginning(graph, pos, seed_of(seed))
+    place = (place + 1) / 2 if pos is None else place
+    side = float((place.max(axis=0) - place.min(axis=0)).max()) if n else 0.0
+    # NetworkX's width of the domain that vertices are fixed in.
+    domain = (float(place.max()) or 1.0) if fixed is not None and n else 1.0
+    natural = float(k) if k is not None else abs(domain) / math.sqrt(max(n, 1))
+    moves = xp.ones((n, 1))
+    if fixed is not None:
+        moves[graph.indices_of(fixed, "fixed")] = 0
+    mass, heat, work = xp.ones(n), 0.1 * side, layouts(graph.device)
+    pull = pull_of(arcs, lambda length: xp.maximum(length, _LEAST) / natural)
+    for step in range(steps if n else 0):
+        force = natural**2 * work.repulsion(place, mass, float(theta)) + pull(place)
+        heat_now = heat * (1 - step / (steps + 1))
+        move = moves * force * (heat_now / xp.maximum(length_of(force), _LEAST))[:, None]
+        place = place + move
+        if float(xp.sqrt((move * move).sum())) < threshold * n:
+            break
+    return place if fixed is not None else rescaled(place, size, middle)
+
+
+@naming_arguments
+def sfdp(
+    G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, theta: float = 1.0, seed: int = 0
+) -> Any:
+    """Places of many vertices by springs, on several levels, as Graphviz's and graph-tool's ``sfdp``.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    weight : None, bool or str
+        What an edge pulls: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
+        NetworkX graph, and "weight" means True elsewhere.
+    scale : number
+        The farthest coordinate from the middle.
+    center : two numbers, optional
+        The middle.
+    theta : float
+        As for `spring`.
+    seed : int
+        Of how vertices are merged, and of where they begin.
+
+    Returns
+    -------
+    float64 array of shape (n, 2)
+        On the graph's device.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+
+    Notes
+    -----
+    Vertices are merged, each with a neighbour or with itself, until some ten are left; these are placed first, and each
+    level begins where the coarser one ended. A merged vertex pushes and is pulled as all those that it stands for, so
+    that lengths agree between levels. Takes some 60 bytes an arc and 300 a vertex.
+
+    References
+    ----------
+    Y. Hu, "Efficient, high-quality force-directed graph drawing", The Mathematica Journal 10 (2005).
+
+    Examples
+    --------
+    >>> G = hpg.datasets.grid(30, removed=0)
+    >>> place = hpg.layout.sfdp(G)
+    >>> bool(abs(place[0] - place[31]).sum() < abs(place[0] - place[899]).sum() / 5)
+    True
+    """
+    graph, arcs = _springs(G, weight)
+    xp, n, counter = array_module(graph.device), graph.n_vertices, seed_of(seed)
+    size, middle = checked(scale, center, 2)
+    if not 0 <= real(theta, "theta") < math.inf:
+        raise ValueError(f"theta must be finite and not negative, not {theta!r}")
+    if n == 0:
+        return xp.zeros((0, 2))
+    check_memory(300 * n + 60 * arcs.nnz, f"a layout of {n:,} vertices", graph.device)
+    levels, merged = [(arcs, xp.ones(n))], []
+    while (count := levels[-1][0].shape[0]) > _COARSEST:
+        label, *coarser = _coarser(*levels[-1], counter + len(levels))
+        if coarser[0].shape[0] > _SHRINK * count:
+            break
+        merged.append(label)
+        levels.append((coarser[0], coarser[1]))
+    arcs, mass = levels.pop()
+    place = _scattered(len(mass), counter, graph.device) * math.sqrt(n)
+    place = _settled(arcs, mass, place, _FIRST, 0.1 * math.sqrt(n), float(theta))
+    while levels:
+        (arcs, mass), label = levels.pop(), merged.pop()
+        place = place[label] + _scattered(len(mass), counter + len(levels), graph.device)
+        steps = int(np.clip(_WORK // (arcs.nnz + 20 * len(mass)), _FEWEST, _MOST))
+        place = _settled(arcs, mass, place, steps, _WARM * math.sqrt(n / len(mass)), float(theta))
+    return rescaled(place, size, middle)
+
+
+def _springs(G: Any, weight: Any) -> tuple[Graph, CSR]:
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    graph = graph.undirected
+    return graph, pulling(graph, weighted)
+
+
+def _scattered(n: int, seed: int, device: str) -> Any:
+    """Places at random, in a square of side 1 around the origin."""
+    return hashes(2 * n, seed, device).reshape(n, 2).astype(np.float64) * 2.0**-64 - 0.5
+
+
+def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
+    """The vertex that each becomes, the arcs of the smaller graph, and its masses.
+
+    A vertex joins that of its neighbours, or itself, which comes first in a random order, in which leaves are last.
+    """
+    device, n = arcs.device, arcs.shape[0]
+    xp, rows = array_module(device), arcs.expand_rows()
+    keys = hashes(n, seed, device) >> np.uint64(1) | (arcs.degrees <= 1).astype(np.uint64) << np.uint64(63)
+    order, rank = xp.argsort(keys, kind="stable"), xp.empty(n, np.int64)
+    rank[order] = xp.arange(n)
+    first = rank.copy()
+    kernels(device).minimum_at(first, rows.astype(np.int64), rank[arcs.indices])
+    used = xp.zeros(n, np.int64)
+    used[first] = 1
+    number = xp.cumsum(used) - 1
+    label, count = number[first], int(number[-1]) + 1
+    ends = label[rows], label[arcs.indices]
+    coarse = CSR.from_coo(*ends, arcs.data, (count, count), duplicates="sum", copy=False).without_diagonal()
+    return label, coarse, xp.bincount(label, mass, count)
+
+
+def _settled(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:
+    """Places after some steps along the forces on a unit of mass, none longer than a bound that falls."""
+    work, pull = layouts(arcs.device), pull_of(arcs, lambda length: length)
+    cooling = max(_COOLING, 0.02 ** (1 / steps))
+    for _ in range(steps):
+        force = (work.repulsion(place, mass, theta) + pull(place)) / mass[:, None]
+        xp, length = array_module(place), length_of(force)
+        place = place + force * (xp.minimum(length, bound) / xp.maximum(length, np.finfo(np.float64).tiny))[:, None]
+        bound *= cooling
+    return place
