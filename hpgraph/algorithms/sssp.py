@@ -203,7 +203,7 @@ def _by_hops(graph: Graph, start: Any, cutoff: float | None, parents: bool, dete
         check_memory(len(start) * graph.n_vertices * dtype.itemsize, what, graph.device)
 
     def search(parents: bool) -> BFSResult:
-        where = {"sources" if several else "source": id(start)}
+        where: dict[str, Any] = {"sources" if several else "source": id(start)}
         return bfs(graph, **where, parents=parents, deterministic=deterministic, max_depth=depth)
 
     found = search(parents)
