@@ -269,8 +269,8 @@ class _Scratch(io.FileIO):
 
     def __del__(self) -> None:
         self.close()
-        self._remove()
-
+        if os.name == "nt":
+            self._remove()
 
 
 def _pieces(pages: Pages, most: int) -> Iterator[tuple[Array, Array | None]]:
