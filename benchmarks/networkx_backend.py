@@ -62,14 +62,9 @@ def _hubs(G: Any, k: int) -> list[Any]:
     return nlargest(k, G, key=G.degree)
 
 
-def _of_hubs(name: str, k: int, *args: Any, apart: bool = False) -> Call:
-    """A function of a set of nodes, or (`apart`) of several, listed."""
-
-    def call(G: Any, **options: Any) -> Any:
-        found = getattr(nx, name)(G, *(_hubs(G, k) if apart else [set(_hubs(G, k))]), *args, **options)
-        return list(found) if apart and not isinstance(found, int) else found
-
-    return call
+def _of_hubs(name: str, k: int) -> Call:
+    """A function of a set of nodes."""
+    return lambda G, **options: getattr(nx, name)(G, set(_hubs(G, k)), **options)
 
 
 def _first(name: str, *args: Any, lazily: bool = False, **chosen: Any) -> Call:
@@ -132,10 +127,6 @@ CALLS: dict[str, tuple[Call, bool]] = {
     "reciprocity": (_of_graph("overall_reciprocity"), True),
     "voterank 20": (_of_graph("voterank", 20), False),
     "asyn_lpa_communities": (_of_graph("asyn_lpa_communities", lazily=True, seed=1), False),
-    "k_clique_communities k=5": (_of_graph("k_clique_communities", 5, lazily=True), False),
-    "node_connectivity of 2": (_of_hubs("node_connectivity", 2, apart=True), False),
-    "minimum_node_cut of 2": (_of_hubs("minimum_node_cut", 2, apart=True), True),
-    "edge_disjoint_paths of 2": (_of_hubs("edge_disjoint_paths", 2, apart=True), False),
     "group_closeness_centrality of 10": (_of_hubs("group_closeness_centrality", 10), False),
     "voronoi_cells of 10": (_of_hubs("voronoi_cells", 10), False),
     "jaccard_coefficient, 1,000 pairs": (lambda G, **o: list(nx.jaccard_coefficient(G, _pairs(G), **o)), False),
