@@ -75,6 +75,8 @@ from hpgraph.algorithms.components import condensation as condensation
 from hpgraph.algorithms.components import connected_components as connected_components
 from hpgraph.algorithms.contraction_hierarchy import ContractionHierarchy as ContractionHierarchy
 from hpgraph.algorithms.contraction_hierarchy import contraction_hierarchy as contraction_hierarchy
+from hpgraph.algorithms.core_periphery import CorePeriphery as CorePeriphery
+from hpgraph.algorithms.core_periphery import core_periphery as core_periphery
 from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
@@ -130,6 +132,9 @@ from hpgraph.algorithms.matching import max_weight_matching as max_weight_matchi
 from hpgraph.algorithms.matching import maximum_bipartite_matching as maximum_bipartite_matching
 from hpgraph.algorithms.maximum_flow import MaximumFlow as MaximumFlow
 from hpgraph.algorithms.maximum_flow import maximum_flow as maximum_flow
+from hpgraph.algorithms.minimum_cost_flow import MinimumCostFlow as MinimumCostFlow
+from hpgraph.algorithms.minimum_cost_flow import max_flow_min_cost as max_flow_min_cost
+from hpgraph.algorithms.minimum_cost_flow import min_cost_flow as min_cost_flow
 from hpgraph.algorithms.mixing import attribute_assortativity_coefficient as attribute_assortativity_coefficient
 from hpgraph.algorithms.mixing import average_degree_connectivity as average_degree_connectivity
 from hpgraph.algorithms.mixing import average_neighbor_degree as average_neighbor_degree
@@ -148,6 +153,7 @@ from hpgraph.algorithms.overlapping_communities import k_clique_communities as k
 from hpgraph.algorithms.overlapping_communities import slpa as slpa
 from hpgraph.algorithms.pagerank import PageRankResult as PageRankResult
 from hpgraph.algorithms.pagerank import pagerank as pagerank
+from hpgraph.algorithms.percolation import percolation_centrality as percolation_centrality
 from hpgraph.algorithms.power_iteration import CentralityResult as CentralityResult
 from hpgraph.algorithms.power_law import PowerLaw as PowerLaw
 from hpgraph.algorithms.power_law import power_law_fit as power_law_fit
@@ -175,9 +181,11 @@ from hpgraph.algorithms.simple_paths import all_shortest_paths as all_shortest_p
 from hpgraph.algorithms.simple_paths import all_simple_paths as all_simple_paths
 from hpgraph.algorithms.simple_paths import astar_path as astar_path
 from hpgraph.algorithms.simple_paths import shortest_simple_paths as shortest_simple_paths
+from hpgraph.algorithms.simrank import simrank_similarity as simrank_similarity
 from hpgraph.algorithms.spanning_forest import SpanningForest as SpanningForest
 from hpgraph.algorithms.spanning_forest import maximum_spanning_forest as maximum_spanning_forest
 from hpgraph.algorithms.spanning_forest import minimum_spanning_forest as minimum_spanning_forest
+from hpgraph.algorithms.spanning_forest import random_spanning_tree as random_spanning_tree
 from hpgraph.algorithms.spectral_clustering import spectral_clustering as spectral_clustering
 from hpgraph.algorithms.spreading import Epidemic as Epidemic
 from hpgraph.algorithms.spreading import sir as sir
@@ -185,6 +193,7 @@ from hpgraph.algorithms.spreading import sis as sis
 from hpgraph.algorithms.sssp import MultiSourceSSSPResult as MultiSourceSSSPResult
 from hpgraph.algorithms.sssp import SSSPResult as SSSPResult
 from hpgraph.algorithms.sssp import sssp as sssp
+from hpgraph.algorithms.steiner_tree import steiner_tree as steiner_tree
 from hpgraph.algorithms.stream import Stream as Stream
 from hpgraph.algorithms.subgraph_loader import SubgraphLoader as SubgraphLoader
 from hpgraph.algorithms.subgraphs import count_subgraph_isomorphisms as count_subgraph_isomorphisms
@@ -206,11 +215,16 @@ from hpgraph.algorithms.temporal_result import TemporalPaths as TemporalPaths
 from hpgraph.algorithms.temporal_walks import temporal_betweenness as temporal_betweenness
 from hpgraph.algorithms.temporal_walks import temporal_katz as temporal_katz
 from hpgraph.algorithms.temporal_walks import temporal_pagerank as temporal_pagerank
+from hpgraph.algorithms.top_closeness import TopCloseness as TopCloseness
+from hpgraph.algorithms.top_closeness import top_closeness as top_closeness
 from hpgraph.algorithms.triangles import k_truss as k_truss
 from hpgraph.algorithms.triangles import triangle_count as triangle_count
 from hpgraph.algorithms.triangles import triangles as triangles
 from hpgraph.algorithms.triangles import truss_number as truss_number
 from hpgraph.algorithms.voterank import voterank as voterank
+from hpgraph.algorithms.weisfeiler_lehman import color_refinement as color_refinement
+from hpgraph.algorithms.weisfeiler_lehman import weisfeiler_lehman_graph_hash as weisfeiler_lehman_graph_hash
+from hpgraph.algorithms.weisfeiler_lehman import weisfeiler_lehman_subgraph_hashes as weisfeiler_lehman_subgraph_hashes
 from hpgraph.containers.divided_array import DividedArray as DividedArray
 from hpgraph.containers.divided_graph import DividedGraph as DividedGraph
 from hpgraph.containers.graph import Graph as Graph

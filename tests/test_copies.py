@@ -74,11 +74,13 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "k_clique_communities": (U, 3), "local_cluster": (U, 0), "power_law_fit": ([1, 2, 2, 3],),
     **dict.fromkeys(("sir", "sis"), (U, [0], 0.5, 0.5)),
     **{name: (U, [0, 3]) for name in hpg.__all__ if name.startswith("group_")},
-    **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (D, 0, 3)), "maximum_bipartite_matching": (D,),
+    **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths", "max_flow_min_cost"), (D, 0, 3)),
+    "maximum_bipartite_matching": (D,),
     **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (D, ([0], [1]))),
     "temporal_motifs": (T, 2), "activity_statistics": (T,), "contact_statistics": (T,), "reachability_graph": (T,),
     **{name: (T,) for name in hpg.__all__ if name.startswith("temporal_") and name != "temporal_motifs"},
     **dict.fromkeys(("earliest_arrival", "fastest_duration", "fewest_hops", "latest_departure"), (T,)),
+    "steiner_tree": (U, [0, 4]), "min_cost_flow": (D, {0: -2, 3: 2}),
     "gomory_hu_tree": (hpg.Graph.from_edges([0, 1], [1, 2], [3, 2], directed=False),),
 }  # fmt: skip
 CALLS: dict[str, Any] = {

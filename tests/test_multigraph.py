@@ -97,7 +97,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("astar_path", "all_simple_paths", "minimum_cut", "maximum_flow"), (0, 3)),
     **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (0, 3)),
     "reach": ([0, 3],), "k_hop": ([0, 3], 2), "k_hop_subgraph": ([0], 2), "ego_graph": (0, 3),
-    "landmarks": (4,), "k_truss": (3,),
+    "landmarks": (4,), "k_truss": (3,), "steiner_tree": ([0, 3],), "min_cost_flow": ({0: -1, 3: 1},),
+    "max_flow_min_cost": (0, 3),
     **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0, 0, 1], [1, 2, 2]),)),
     "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
     **dict.fromkeys(("modularity", "community_quality", "conductance", "silhouette", "map_equation"), (LABELS,)),
@@ -108,7 +109,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "local_cluster", "stoer_wagner", "gomory_hu_tree"}
-UNDIRECTED |= {"max_weight_matching"}
+UNDIRECTED |= {"max_weight_matching", "random_spanning_tree", "core_periphery", "top_closeness"}
 DIRECTED = {
     "is_dag", "is_directed_acyclic_graph", "topological_sort", "dag_longest_path", "condensation", "reciprocity",
     "dyad_census", "triadic_census",

@@ -35,7 +35,7 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.betweenness import GROUP, Sums
+from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
 
 # Bytes a vertex and source of a group of weighted searches: distances, in two layouts, and path counts on the GPU.
 _WEIGHTED_BYTES = 48
@@ -108,10 +108,10 @@ def betweenness_centrality(
     >>> hpg.betweenness_centrality(G, sources=[0, 3], normalized=False).tolist()
     [0.0, 2.25, 2.25, 0.0]
     """
-    graph, weighted = _graph(G, weight)
+    graph, weighted = with_positive_lengths(G, weight)
     listed = _sources(graph, k, sources, seed)
     n = graph.n_vertices
-    sums = _dependencies(graph, listed, weighted, arcs=False, endpoints=endpoints)
+    sums = path_dependencies(graph, listed, weighted, endpoints=endpoints)
     total = sums.vertices
     if endpoints:
         total += sums.reached
@@ -172,9 +172,9 @@ def edge_betweenness_centrality(
     >>> hpg.edge_betweenness_centrality(G, normalized=False).tolist()
     [3.0, 3.0, 4.0, 4.0, 3.0, 3.0]
     """
-    graph, weighted = _graph(G, weight)
+    graph, weighted = with_positive_lengths(G, weight)
     listed = _sources(graph, k, sources, seed)
-    total = _dependencies(graph, listed, weighted, arcs=True, endpoints=False).arcs
+    total = path_dependencies(graph, listed, weighted, arcs=True).arcs
     if not graph.directed:
         # In a symmetric matrix the reverse of an arc stands where the arc does in the transpose.
         total = total + kernels(graph.device).transpose(graph.out_csr.with_data(total, copy=False)).data
@@ -192,7 +192,7 @@ def _shared(total: Any, whole: Graph, graph: Graph, weighted: bool) -> Any:
     return xp.where(takes, total[place] / many[place], 0.0)
 
 
-def _graph(G: Any, weight: Any) -> tuple[Graph, bool]:
+def with_positive_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     """The graph, and whether its weights are asked for and differ from ones."""
     graph, weighted = with_weights(G, weight)
     if weighted:
@@ -226,12 +226,15 @@ def _scale(pairs: int, starts: int, normalized: bool, graph: Any) -> float:
     return pairs / (starts * (2 if not graph.directed else 1))
 
 
-def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bool, endpoints: bool) -> Sums:
+def path_dependencies(
+    graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bool = False, endpoints: bool = False,
+    shares: Any = None,
+) -> Sums:  # fmt: skip
     """What the paths from all sources add up to."""
     xp, n = array_module(graph.device), graph.n_vertices
     sums = Sums(
         xp.zeros(n), xp.zeros(graph.n_edges if arcs else 0), xp.zeros(n if endpoints else 0, np.int64),
-        xp.zeros(len(sources) if endpoints else 0, np.int64),
+        xp.zeros(len(sources) if endpoints else 0, np.int64), shares,
     )  # fmt: skip
     if not len(sources) or not graph.n_edges:
         sums.reach[:] = 1
@@ -254,7 +257,7 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
 
     def add(part: int) -> Sums:
         here, share = graphs[part], parts[part]
-        own = sums._replace(reach=sums.reach[share]) if part == 0 else _no_sums(here, sums, share)
+        own = sums_of(sums, share) if part == 0 else _no_sums(here, sums, share)
         kernels(here.device).dependencies(
             here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]), done=done
         )
@@ -268,8 +271,9 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
 
 def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
     """Room for what a share of the sources adds to, where the graph lies."""
-    xp, reach = array_module(graph.device), like.reach[share]
-    return Sums(*(xp.zeros(len(array), array.dtype) for array in (*like[:3], reach)))
+    xp, part = array_module(graph.device), sums_of(like, share)
+    shares = None if part.shares is None else bring(part.shares, place_of(graph.out_csr.indptr))
+    return Sums(*(xp.zeros(len(array), array.dtype) for array in part[:4]), shares)
 
 
 def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
@@ -285,7 +289,7 @@ def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
         distances = sssp(wide, sources=id(some)).distance
-        part = sums._replace(reach=sums.reach[begin : begin + group])
+        part = sums_of(sums, slice(begin, begin + group))
         if not kernels(graph.device).weighted_dependencies(wide.out_csr, wide.in_csr, distances, some, part):
             raise ValueError(
                 "weight: some weights are so small beside a distance that adding them changes nothing, and shortest "

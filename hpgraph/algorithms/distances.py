@@ -6,13 +6,14 @@ Delta-stepping: U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest pa
 And what an arc counts, 1 or its weight, for all functions that take weights.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
@@ -249,6 +250,15 @@ def with_weights(
     if parallel == "sum":
         return graph.simple("sum" if weighted else "count"), True
     return graph.simple(parallel), weighted
+
+
+def with_attributes(G: Any, weight: str | None, edges: Iterable[Any] = (), vertices: Iterable[Any] = ()) -> Graph:
+    """The graph that a user gave; of a NetworkX graph with attributes as weights and, where given by title, columns."""
+    if not is_networkx(G):
+        return as_graph(G)
+    titles, of_vertices = ([title for title in given if isinstance(title, str)] for given in (edges, vertices))
+    made = Graph.from_edges(**edges_of_networkx(G, weight, titles or None), duplicates="keep")
+    return made.with_columns(vertices=node_columns(G, of_vertices)) if of_vertices else made
 
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:

@@ -1,17 +1,22 @@
-"""Spanning forests of least weight, by Borůvka's rounds."""
+"""Spanning forests: of least or largest weight, by Borůvka's rounds, and drawn at random."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.algorithms.components import connected_components
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.containers.graph import Graph, as_simple, undirected_only
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
+
+_STREAM = 0x5851F42D4C957F2D
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +136,65 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
     negated = arcs.with_data(-(arcs.data if arcs.data.dtype.kind == "f" else arcs.data.astype(np.int64)), copy=False)
     found = minimum_spanning_forest(Graph._made(negated, graph.directed, graph._names))
     return replace(found, weight=(-found.weight).astype(arcs.data.dtype))
+
+
+@naming_arguments
+def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -> SpanningForest:
+    """A spanning forest drawn at random, each as likely as the product of its weights: of every component a tree.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        An undirected graph. Loops, and edges of weight 0, are passed over.
+    weight : None, bool or str
+        Whether forests are as likely as the product of their edges' weights; by default all are equally likely. As for
+        `hpgraph.pagerank`.
+    seed : int
+        Of the random numbers; the same seed gives the same forest on every machine.
+
+    Returns
+    -------
+    SpanningForest
+        Its `graph` is what NetworkX's random_spanning_tree returns with ``multiplicative=True``.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, or a weight is negative or not finite.
+
+    Notes
+    -----
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. Random walks from each vertex to the tree so far,
+    without their cycles; the time is that in which a walk meets a vertex of many edges.
+
+    References
+    ----------
+    D. B. Wilson, "Generating random spanning trees more quickly than the cover time", STOC'96.
+
+    Examples
+    --------
+    >>> hpg.random_spanning_tree(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
+    <SpanningForest: 3 edges, 1 trees, total weight 3>
+    """
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.sampling.cpu_spanning_tree import walk_trees
+
+    given, weighted = with_weights(G, weight, parallel="sum")
+    graph = undirected_only(given, "sum")[0].to("cpu")
+    arcs = graph.out_csr.without_diagonal()
+    sums = chances(graph, arcs, weighted)
+    one, other = arcs.expand_rows(), arcs.indices
+    if weighted:
+        likely = arcs.data > 0
+        one, other = one[likely], other[likely]
+    joined = Graph.from_edges(one, other, n_vertices=graph.n_vertices, directed=False, names=False)
+    label = connected_components(joined).label
+    # A root of many edges is soon met.
+    order = np.argsort(-joined.out_degree, kind="stable")
+    roots = order[np.unique(label[order], return_index=True)[1]]
+    arc = walk_trees(arcs, None if sums is None else sums.running, roots, seed_of(seed, _STREAM))
+    v = np.flatnonzero(arc >= 0)
+    ends = np.sort(np.stack([v.astype(graph.id_dtype), arcs.indices[arc[v]]]), axis=0)
+    parts = (*ends, None if arcs.data is None else arcs.data[arc[v]])
+    on_device = (part if part is None else to_device(part, given.device) for part in parts)
+    return SpanningForest(*on_device, graph.n_vertices, graph.names)

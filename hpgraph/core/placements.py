@@ -19,19 +19,21 @@ FUNCTIONS = {
         "pagerank hits eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
         "out_degree_centrality closeness_centrality harmonic_centrality betweenness_centrality "
         "edge_betweenness_centrality voterank group_degree_centrality group_in_degree_centrality "
-        "group_out_degree_centrality group_closeness_centrality group_betweenness_centrality"
+        "group_out_degree_centrality group_closeness_centrality group_betweenness_centrality "
+        "percolation_centrality top_closeness"
     ),
     "measures": (
         "density isolates reciprocity average_neighbor_degree average_degree_connectivity "
         "degree_assortativity_coefficient numeric_assortativity_coefficient attribute_assortativity_coefficient "
-        "rich_club_coefficient dyad_census triadic_census"
+        "rich_club_coefficient dyad_census triadic_census core_periphery"
     ),
     "structure": (
         "connected_components condensation core_number degeneracy_ordering k_core k_shell triangle_count triangles "
         "clustering average_clustering transitivity square_clustering k_truss truss_number "
         "find_cliques maximum_clique count_cliques graphlet_degrees graphlet_counts subgraph_isomorphisms "
         "count_subgraph_isomorphisms biconnected_components bridges articulation_points "
-        "minimum_spanning_forest maximum_spanning_forest is_bipartite bipartite_sets is_dag "
+        "minimum_spanning_forest maximum_spanning_forest random_spanning_tree steiner_tree color_refinement "
+        "weisfeiler_lehman_graph_hash weisfeiler_lehman_subgraph_hashes is_bipartite bipartite_sets is_dag "
         "is_directed_acyclic_graph topological_sort dag_longest_path"
     ),
     "communities and labels": (
@@ -41,12 +43,12 @@ FUNCTIONS = {
     ),
     "similarity": (
         "jaccard jaccard_coefficient cosine overlap sorensen common_neighbors adamic_adar adamic_adar_index "
-        "resource_allocation resource_allocation_index"
+        "resource_allocation resource_allocation_index simrank_similarity"
     ),
     "sets, flows and walks": (
         "maximal_independent_set maximal_matching maximum_bipartite_matching max_weight_matching greedy_color "
-        "maximum_flow minimum_cut stoer_wagner gomory_hu_tree edge_connectivity node_connectivity "
-        "edge_disjoint_paths node_disjoint_paths random_walk node2vec_walk sample_neighbors "
+        "maximum_flow min_cost_flow max_flow_min_cost minimum_cut stoer_wagner gomory_hu_tree edge_connectivity "
+        "node_connectivity edge_disjoint_paths node_disjoint_paths random_walk node2vec_walk sample_neighbors "
         "sir sis influence_maximization"
     ),
     "programs": "run",

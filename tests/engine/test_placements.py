@@ -62,7 +62,8 @@ ARGUMENTS = {
     "count_cliques": (4,), **dict.fromkeys(("minimum_cut", "edge_disjoint_paths", "node_disjoint_paths"), (0, 1)),
     **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0], [1]),)),
     **dict.fromkeys(("numeric_assortativity_coefficient", "attribute_assortativity_coefficient"), (LABELS % 5,)),
-    **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)),
+    **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)), "simrank_similarity": (0,), "steiner_tree": ([0, 1],),
+    "max_flow_min_cost": (0, 1), "min_cost_flow": ({0: -1, 1: 1},),
 }  # fmt: skip
 OPTIONS = {
     "pagerank": {"tol": 1e-12}, "hits": {"tol": 1e-12, "max_iteration": 1000}, "katz_centrality": {"alpha": 0.01},

@@ -32,8 +32,14 @@ LEVEL_COST = 1 / 32
 LIMIT, STEP = 2.0**256, 2.0**512
 # The sums that sources add to, on the device of the graph; those not wanted have length 0. ``vertices, arcs``
 # (float64): the dependencies on each vertex, except of a source on itself, and on each arc; ``reached, reach`` (int64):
-# how many other sources reach each vertex, and how many vertices each source, with itself.
-Sums = namedtuple("Sums", "vertices arcs reached reach")
+# how many other sources reach each vertex, and how many vertices each source, with itself. ``shares`` (float64): by
+# what the dependencies of each source on vertices are multiplied; None by 1.
+Sums = namedtuple("Sums", "vertices arcs reached reach shares", defaults=(None,))
+
+
+def sums_of(sums: Sums, some: slice) -> Sums:
+    """The sums, for some of the sources."""
+    return sums._replace(reach=sums.reach[some], shares=None if sums.shares is None else sums.shares[some])
 
 
 class Betweenness(Protocol):

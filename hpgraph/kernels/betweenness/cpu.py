@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
-from hpgraph.kernels.betweenness import GROUP, Sums, gains_jointly
+from hpgraph.kernels.betweenness import GROUP, Sums, gains_jointly, sums_of
 from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Local, State, Ways, run_jointly
 from hpgraph.kernels.betweenness.cpu_numbers import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Scratch, run_singly, scratches
@@ -40,7 +40,7 @@ def dependencies(
             space = _scratches(out, min(workers, len(sources)))
             for begin in range(0, len(sources), _TURNS * workers):
                 some = slice(begin, begin + _TURNS * workers)
-                part = sums._replace(reach=sums.reach[some])
+                part = sums_of(sums, some)
                 run_singly(_arcs(out, False), None, sources[some], space, part)
                 done(len(sources[some]))
 
@@ -75,7 +75,7 @@ def _jointly(
                 np.empty((workers, stride)), np.empty((workers, stride), np.int32),
                 np.empty((workers, BUFFER), out.indices.dtype),
             )  # fmt: skip
-            part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
+            part = sums_of(sums, slice(group[0], group[-1] + 1))
             run_jointly(ways, sources[group], state, locals_, part)
             done(len(group))
 

@@ -61,15 +61,15 @@ def _gather(indices, first, last, want, front, numbers, stride, sums):
 
 
 @part
-def _depend(numbers, own, sums, mask):
-    """Replace a vertex's path counts by their shares; returns the sum of its dependencies."""
+def _depend(numbers, own, sums, mask, shares):
+    """Replace a vertex's path counts by their shares; returns the sum of its dependencies, as the sources count."""
     total = 0.0
     while mask:
         k = lowest_bit(mask)
         mask &= mask - np.uint64(1)
         number = peek(numbers, own + k)
         dependency = number * peek(sums, k)
-        total += dependency
+        total += dependency if shares is None else dependency * peek(shares, k)
         put(numbers, own + k, (1.0 + dependency) / number)
     return total
 
@@ -171,7 +171,7 @@ def work_off(what, ways, span, fronts, state, local, filled, wide, counters, sum
             heard = _gather_scaled(indptr, indices, v, want, front, state, local)
         own = v * stride
         if what == RETURN:
-            put(vertices, v, peek(vertices, v) + _depend(numbers, own, own_sums, mask))
+            put(vertices, v, peek(vertices, v) + _depend(numbers, own, own_sums, mask, sums.shares))
         elif heard:
             put(seen, v, peek(seen, v) | heard)
             leaving += peek(other, v + 1) - peek(other, v)

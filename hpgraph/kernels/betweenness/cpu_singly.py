@@ -190,11 +190,17 @@ def _depend(arcs, distance, scratch, count, wide):
         put(numbers, 2 * v, (1.0 + dependency) / number)
 
 
+@part
+def _counted(shares, turn, dependency):
+    """The dependency of a source, as it counts."""
+    return dependency if shares is None else dependency * shares[turn]
+
+
 @part(inline="always")
-def _add(arcs, distance, source, scratch, sums, v):
+def _add(arcs, distance, source, scratch, sums, turn, v):
     """Add a vertex's results to the sums."""
     if v != source:
-        sums.vertices[v] += scratch.dependency[v]
+        sums.vertices[v] += _counted(sums.shares, turn, scratch.dependency[v])
         if sums.reached.size:
             sums.reached[v] += 1
     if sums.arcs.size:
@@ -228,11 +234,11 @@ def _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn):
             for v in range(n * stretch // STRETCHES, n * (stretch + 1) // STRETCHES):
                 # Unvisited vertices have number 0 and contribute nothing.
                 if scratch.numbers[2 * v] != 0.0:
-                    _add(arcs, distance, source, scratch, sums, v)
+                    _add(arcs, distance, source, scratch, sums, turn, v)
             fetch_add(turns, stretch * APART, 1)
     if few:
         for i in range(count):
-            _add(arcs, distance, source, scratch, sums, vertex(scratch.queue, i))
+            _add(arcs, distance, source, scratch, sums, turn, vertex(scratch.queue, i))
         for stretch in range(STRETCHES):
             fetch_add(turns, stretch * APART, 1)
 

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.core.device import check_memory, sources_within
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
-from hpgraph.kernels.betweenness import GROUP, Sums
+from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
@@ -21,9 +21,7 @@ THREADS, BLOCKS = 512, 2
 PIECE_ARCS = 2048
 LONG_ROWS = Layout("LongRows", rows="*", first="*", owner="*", count="i64", pieces="i64")
 ARCS = Layout("PathArcs<{Index}>", indptr="*", indices="*", weights="*", lengthy=LONG_ROWS)
-LEVEL_SLOT = Layout(
-    "LevelSlot", **dict.fromkeys(("count", "leaving", "reaching", "full", "large", "heavy"), "u64")
-)
+LEVEL_SLOT = Layout("LevelSlot", **dict.fromkeys(("count", "leaving", "reaching", "full", "large", "heavy"), "u64"))
 LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64")
 STATE = Layout(
     "PathState<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
@@ -65,7 +63,7 @@ def dependencies(
     most = sources_within(min(len(sources), GROUP), lambda count: _bytes(out, in_, count, False), "cuda")
     check_memory(_bytes(out, in_, most, False), "the search for shortest paths from one source", "cuda")
     for group in np.array_split(np.arange(len(sources)), -(-len(sources) // most)):
-        part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
+        part = sums_of(sums, slice(group[0], group[-1] + 1))
         _Search(out, in_, sources[group], None).run(part)
         done(len(group))
 
@@ -170,7 +168,7 @@ class _Search:
         if self.weighted and int(reach.sum()) != int(cupy.isfinite(self.distances).sum()):
             return False
         self.bits[:] = 0
-        ends = struct(sums.vertices, sums.arcs if places else None)
+        ends = struct(sums.vertices, sums.arcs if places else None, sums.shares)
         launch("backward", grid, self.out, self.in_, self._state(), ends, np.int64(level))
         return True
 

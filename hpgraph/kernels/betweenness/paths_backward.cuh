@@ -5,9 +5,11 @@
 
 namespace hpgraph {
 
-// Results: the dependencies on vertices, and on arcs.
+// Results: the dependencies on vertices, and on arcs. Those of each source on vertices are multiplied by its share, if
+// there are any.
 struct PathSums {
     double *vertices, *arcs;
+    const double* shares;
 };
 
 template <class Index, bool SCALED, bool PLACES, bool WEIGHTED>
@@ -22,11 +24,11 @@ struct PathsBackward {
     using Pull = PathPull<Index, SCALED, true, PLACES, WEIGHTED>;
     using Sum = typename Pull::Sum;
 
-    // Dependency of one source; its share replaces its path count.
+    // Dependency of one source, as it counts; (1 + dependency) / paths replaces its path count.
     __device__ double depend(i64 at, double sum) const {
         const double number = state.numbers[at], dependency = number * sum;
         state.numbers[at] = (1 + dependency) / number;
-        return dependency;
+        return sums.shares ? dependency * sums.shares[at & (state.stride - 1)] : dependency;
     }
 
     __device__ void credit(i64 v, double total) const {
