@@ -18,6 +18,7 @@ COMMANDS = {
     "planted": ("planted", "how much searches find of communities that were planted, beside other libraries"),
     "objectives": ("objectives", "objectives of communities on twenty graphs, beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
+    "families": ("families", "flows of least cost, trees, hashes and the like beside other libraries"),
     "temporal": ("temporal", "paths and motifs in time on generated contacts"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),

@@ -146,6 +146,13 @@ def test_objectives(run: Callable[..., str]) -> None:
     assert len(lines) == 6 and all(len(line.split()) >= 5 for line in lines)
 
 
+def test_families(tmp_path: Path, run: Callable[..., str]) -> None:
+    output = tmp_path / "families.json"
+    run("families", "--scale", "9", "--repeats", "1", "--output", str(output))
+    works = {found["work"] for found in json.loads(output.read_text())["families"]["results"]}
+    assert any("min_cost_flow" in work for work in works) and any("steiner_tree, 100" in work for work in works)
+
+
 def test_temporal(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "temporal.json"
     printed = run("temporal", "--people", "40", "--contacts", "2000", "--repeats", "1", "--output", str(output))
