@@ -129,7 +129,10 @@ def main(words: Sequence[str]) -> int:
     chosen = parser.parse_args(words)
     path = chosen.output or RESULTS / f"families-{Record.today()}.json"
     record = Record(path, words, "cpu")
-    kron, road = hpg.datasets.kron(chosen.scale), hpg.datasets.grid(2 ** (chosen.scale // 2 + 1), weighted=True)
+    kron, road = (
+        hpg.datasets.kron(chosen.scale),
+        hpg.datasets.grid(2 ** (chosen.scale // 2 + 1), weighted=True, removed=0),
+    )
     many = 2**chosen.scale
     calls = {
         **flows(many // 2, 8 * many), **closeness(kron.undirected), **steiner(road.undirected, 100),
