@@ -273,7 +273,7 @@ def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
     """Room for what a share of the sources adds to, where the graph lies."""
     xp, part = array_module(graph.device), sums_of(like, share)
     shares = None if part.shares is None else bring(part.shares, place_of(graph.out_csr.indptr))
-    return Sums(*(xp.zeros(len(array), array.dtype) for array in part[:4]), shares)
+    return Sums(*(xp.zeros(len(array), array.dtype) for array in part[:4]))._replace(shares=shares)
 
 
 def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
