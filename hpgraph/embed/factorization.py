@@ -33,7 +33,7 @@ def thin_svd(columns: Any) -> tuple[Any, Any, Any]:
     xp, wide = array_module(columns), columns.astype("float64")
     squares, turn = xp.linalg.eigh(wide.T @ wide)
     squares, turn = squares[::-1], turn[:, ::-1]
-    enough = squares > 1e-10 * squares.max(initial=0.0)
+    enough = squares > 1e-10 * squares[:1]
     values = xp.sqrt(xp.where(enough, squares, 0))
     left = (wide @ turn) * xp.where(enough, 1 / xp.where(enough, values, 1), 0)
     return left.astype("float32"), values.astype("float32"), turn.astype("float32")
