@@ -139,6 +139,6 @@ def test_refused_arguments(layout: str, how: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize("layout", ["spring", "sfdp", "kamada_kawai"])
 def test_refused_weights(layout: str, device: str) -> None:
-    for bad in ([1.0, -2.0], [1.0, np.nan]):
+    for bad in ([1.0, -2.0], [1.0, np.nan], *([[1.0, 1e300]] if layout == "kamada_kawai" else ())):
         with pytest.raises(ValueError, match="weight"):
             getattr(hpg.layout, layout)(hpg.Graph.from_edges([0, 1], [1, 2], bad).to(device), weight=True)

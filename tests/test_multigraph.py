@@ -5,6 +5,7 @@ import itertools
 import pickle
 import re
 from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def meanings() -> dict[str, str]:
     page = (Path(__file__).parents[1] / "docs/guide/multigraphs.md").read_text(encoding="utf-8")
     text = page.partition("<!-- parallel edges -->\n")[2].partition("\n\n")[0]
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
-    return {name: meaning for names, meaning in lines for name in re.findall(r"`(\w+)`", names)}
+    return {name: meaning for names, meaning in lines for name in re.findall(r"`([\w.]+)`", names)}
 
 
 MEANINGS = meanings()
@@ -108,6 +109,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("adamic_adar", "adamic_adar_index", "resource_allocation", "resource_allocation_index"), (PAIRS,)),
 }  # fmt: skip
 ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
+ARGUMENTS |= {name: (4,) for name in MEANINGS if name.startswith("embed.")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "local_cluster", "stoer_wagner", "gomory_hu_tree"}
 UNDIRECTED |= {"max_weight_matching", "random_spanning_tree", "core_periphery", "top_closeness"}
 DIRECTED = {
@@ -123,11 +125,12 @@ HOW = {"the lightest": "min", "the heaviest": "max", "once": "min"}
 def test_the_table_has_every_function() -> None:
     page = (Path(__file__).parents[1] / "docs/reference/algorithms.rst").read_text(encoding="utf-8")
     named = set(re.findall(r"^   ([a-z]\w+|(?:Neighbor|Subgraph)Loader)$", page, re.MULTILINE))
+    named |= {f"embed.{name}" for name in hpg.embed.__all__}
     assert named - ELSEWHERE == set(MEANINGS)
 
 
 def called(name: str, graph: Any, weight: Any) -> Any:
-    function, said = getattr(hpg, name), WEIGHTS.get(name)
+    function, said = attrgetter(name)(hpg), WEIGHTS.get(name)
     if said is None:
         takes = inspect.signature(inspect.unwrap(function)).parameters
         said = {"weight": weight} if "weight" in takes else {}
@@ -165,7 +168,7 @@ def test_sums_and_counts(name: str, directed: bool) -> None:
         return
     assert called(name, kept(given, directed), True) == called(name, simple(given, directed, "sum"), True)
     counts = simple(given, directed, "count")
-    if "weight" not in inspect.signature(inspect.unwrap(getattr(hpg, name))).parameters:
+    if "weight" not in inspect.signature(inspect.unwrap(attrgetter(name)(hpg))).parameters:
         unweighted = hpg.Graph.from_edges(*np.array(given).T[:2], n_vertices=N, directed=directed, duplicates="keep")
         assert called(name, unweighted, True) == called(name, counts, True)
     else:

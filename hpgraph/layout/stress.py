@@ -23,6 +23,8 @@ from hpgraph.layout.geometry import checked, rescaled
 _PAIRS = 1 << 20
 # Where no path leads, the distance is so many times the largest.
 _APART = 1.5
+# Distances up to which, and from 1 over which, the fourth powers that are summed are finite.
+_LONGEST = 1e70
 # Steps end when no vertex moves by more than this share of the picture.
 _STILL = 1e-4
 
@@ -70,7 +72,7 @@ def kamada_kawai(
     Raises
     ------
     ValueError, TypeError
-        When an argument does not fit, or a length is negative or NaN.
+        When an argument does not fit, or a length is negative, NaN, or beyond all measure (above 1e70, say).
     DeviceMemoryError
         When the distances will not fit.
 
@@ -125,6 +127,9 @@ def _distances(graph: Graph, chosen: Any, weighted: bool) -> Any:
         found[rows] = block
     far = (found < 0) | ~xp.isfinite(found)
     farthest = float(xp.where(far, 0, found).max()) if found.size else 0.0
+    nearest = float(xp.where(far | (found == 0), np.inf, found).min()) if found.size else np.inf
+    if farthest > _LONGEST or nearest < 1 / _LONGEST:
+        raise ValueError(f"weight: distances must lie from {1 / _LONGEST:g} to {_LONGEST:g}; scale the weights")
     found[far] = _APART * (farthest or 1.0)
     return found
 

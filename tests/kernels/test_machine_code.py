@@ -55,7 +55,8 @@ def readers(code):
         cleared, cycles = word >> 16 & 255, 0
         for here, after in zip(code[i : i + 6], code[i + 1 : i + 7], strict=False):
             cycles += held(here)
-            named = {after >> 24 & 255, after >> 32 & 255, after >> 64 & 255}
+            # Instructions of the uniform datapath name registers of its own.
+            named = set() if after & 0x180 == 0x80 else {after >> 24 & 255, after >> 32 & 255, after >> 64 & 255}
             if word & 0xFFF == 0x805 and named & {cleared, cleared + 1}:
                 yield cycles
                 break
