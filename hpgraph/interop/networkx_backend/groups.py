@@ -66,8 +66,12 @@ def _betweenness(G: ConvertedGraph, C: Any, normalized: bool, endpoints: bool) -
             within, sizes = np.bincount(parts[numbers], minlength=n), np.bincount(parts, minlength=n)
             value += int((within * (2 * sizes - within - 1)).sum())
         left = n if endpoints and NETWORKX >= (3, 7) else n - len(group)
-        scale = 1 / (left * (left - 1)) if normalized else 1 if G.is_directed() else 0.5
-        values.append(value * scale)
+        if normalized:
+            # Of no pairs earlier versions divide a whole number: the error has other words.
+            pairs = left * (left - 1)
+            values.append(value / pairs if NETWORKX >= (3, 7) else value * (1 / pairs))
+        else:
+            values.append(value if G.is_directed() else value / 2)
     return values[0] if single else values
 
 
