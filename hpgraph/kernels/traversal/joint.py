@@ -9,13 +9,13 @@ overlap, separate searches are faster: the run predicts that and returns.
 from collections import namedtuple
 
 import numpy as np
+from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import flush
-from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
     TAIL,
@@ -158,9 +158,8 @@ def _room(scratch, worker):
 
 
 @part
-def _work(worker, program, out, in_, search, every, shared, policy):
+def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
     """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
-    scratch, counts = _room(every, worker), every.counts
     board, progress, trace = shared.board, shared.progress, shared.trace
     leading = leads(board)
     turn, began, goes_on = 0, 0, False
@@ -224,11 +223,12 @@ def _work(worker, program, out, in_, search, every, shared, policy):
                 _weigh(progress, arcs, carried, out.indptr[out.indptr.size - 1])
 
 
-@njit(cache=True, nogil=True)
+@njit(parallel=LOOPS, cache=True, nogil=True)
 def run_supersteps(program, state, world, out, in_, search, shared, scratch, policy):
     """Run supersteps until no vertex is active, or to the limit, or the trace is full, or separate searches are faster.
 
     A call with the same arrays, a fresh gate and a longer trace continues.
     """
-    what = running(program, state, world, out.indptr.size - 1)
-    in_parallel(scratch.claimed.shape[0], _work, (what, out, in_, search, scratch, shared, policy))
+    for worker in prange(scratch.claimed.shape[0]):
+        _work(np.int64(worker), running(program, state, world, out.indptr.size - 1), out, in_, search,
+              _room(scratch, np.int64(worker)), shared, scratch.counts, policy)
