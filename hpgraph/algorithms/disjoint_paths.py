@@ -81,11 +81,7 @@ def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
     """
     graph = as_simple(G)
     s, t = two_ends(graph, source, sink)
-    n = graph.n_vertices
-    both, capacity = both_ways(vertices_as_arcs(graph.out_csr.to("cpu")))
-    value, net = flow_between(both, capacity, s + n, t)
-    walks = walks_of(both.out_csr, net, s + n, t, value)
-    return [named_path(graph, [*(v - n for v in path if v >= n), t]) for path in walks]
+    return [named_path(graph, path) for path in VerticesAsArcs(graph.out_csr.to("cpu")).paths(s, t)]
 
 
 @naming_arguments
@@ -134,12 +130,11 @@ def node_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
 
 def least_separation(arcs: CSR, pairs: Iterable[tuple[int, int]], least: int) -> tuple[int, tuple[int, int] | None]:
     """The fewest vertices that divide a pair, and the pair; None where none is divided by fewer than `least`."""
-    n, pair = arcs.shape[0], None
-    both, capacity = both_ways(vertices_as_arcs(arcs))
+    split, pair = VerticesAsArcs(arcs), None
     for s, t in pairs:
         if least == 0:
             break
-        if (value := flow_between(both, capacity, s + n, t)[0]) < least:
+        if (value := split.flow(s, t)[0]) < least:
             least, pair = value, (s, t)
     return least, pair
 
@@ -161,11 +156,25 @@ def separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
         yield from ((u, w) for w in after[v] if w not in after[u] and (u != w if directed else u < w))
 
 
-def vertices_as_arcs(arcs: CSR) -> Graph:
-    """Vertex v arrives at v and leaves from n + v."""
-    n, vertex = arcs.shape[0], np.arange(arcs.shape[0])
-    source, target = np.concatenate([arcs.expand_rows() + n, vertex]), np.concatenate([arcs.indices, vertex + n])
-    return Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
+class VerticesAsArcs:
+    """A graph in which each vertex is an arc that carries 1: arcs to v arrive at v, and those from v leave n + v."""
+
+    def __init__(self, arcs: CSR) -> None:
+        self.n = n = arcs.shape[0]
+        vertex = np.arange(n)
+        source, target = np.concatenate([arcs.expand_rows() + n, vertex]), np.concatenate([arcs.indices, vertex + n])
+        made = Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
+        self.both, self.capacity = both_ways(made)
+
+    def flow(self, s: int, t: int) -> tuple[int, Any]:
+        """The number of paths without a common vertex, and what flows along each arc."""
+        return flow_between(self.both, self.capacity, s + self.n, t)
+
+    def paths(self, s: int, t: int) -> list[list[int]]:
+        """The vertices of each of these paths."""
+        value, net = self.flow(s, t)
+        walks = walks_of(self.both.out_csr, net, s + self.n, t, value)
+        return [[*(v - self.n for v in walk if v >= self.n), t] for walk in walks]
 
 
 def walks_of(arcs: CSR, net: Any, source: int, sink: int, value: int) -> list[list[int]]:

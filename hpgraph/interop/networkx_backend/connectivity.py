@@ -10,7 +10,6 @@ import numpy as np
 
 from hpgraph.algorithms import cuts as _cuts
 from hpgraph.algorithms import disjoint_paths as _paths
-from hpgraph.algorithms import maximum_flow as _flows
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import is_connected_in
@@ -19,37 +18,29 @@ from hpgraph.interop.networkx_backend.flows import Flow, check_whole, of_two, un
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 
-class _Split:
-    """The graph with each node as an arc that carries 1, from where its arcs arrive to where they leave."""
-
-    def __init__(self, G: ConvertedGraph) -> None:
-        self.G, self.arcs = G, _arcs(G)
-        self.both, self.capacity = _flows.both_ways(_paths.vertices_as_arcs(self.arcs))
-
-    def flow(self, s: Any, t: Any) -> tuple[int, Any]:
-        """The number of paths without a common node, and what flows along each arc."""
-        u, v = self.G.index[s], self.G.index[t]
-        return _flows.flow_between(self.both, self.capacity, u + len(self.G), v)
-
-    def paths(self, s: Any, t: Any) -> list[list[int]]:
-        """The paths, as numbers of nodes."""
-        n, (value, net) = len(self.G), self.flow(s, t)
-        u, v = self.G.index[s] + n, self.G.index[t]
-        walks = _paths.walks_of(self.both.out_csr, net, u, v, value)
-        return [[*(node - n for node in walk if node >= n), v] for walk in walks]
-
-    def cut(self, s: Any, t: Any) -> set[Any]:
-        """The nodes that divide two: of several such sets the one nearest to the second."""
-        n, (_, net) = len(self.G), self.flow(s, t)
-        far = _cuts.far_side(self.both, self.capacity, net, self.G.index[t])
-        rows, columns = self.arcs.expand_rows(), self.arcs.indices
-        across = ~far[rows + n] & far[columns]
-        divided = np.concatenate([np.flatnonzero(~far[:n] & far[n:]), rows[across], columns[across]])
-        return set(self.G.named(divided)) - {s, t}
-
-
 def _arcs(G: ConvertedGraph) -> CSR:
     return G.graph().out_csr.to("cpu").with_data(None)
+
+
+def _split(G: ConvertedGraph) -> _paths.VerticesAsArcs:
+    return _paths.VerticesAsArcs(_arcs(G))
+
+
+def _flow(G: ConvertedGraph, s: Any, t: Any) -> int:
+    """As `networkx.algorithms.connectivity.local_node_connectivity`."""
+    return _split(G).flow(G.index[s], G.index[t])[0]
+
+
+def _divided_by(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
+    """The nodes that divide two: of several such sets the one nearest to the second."""
+    arcs, n = _arcs(G), len(G)
+    split = _paths.VerticesAsArcs(arcs)
+    _, net = split.flow(G.index[s], G.index[t])
+    far = _cuts.far_side(split.both, split.capacity, net, G.index[t])
+    rows, columns = arcs.expand_rows(), arcs.indices
+    across = ~far[rows + n] & far[columns]
+    divided = np.concatenate([np.flatnonzero(~far[:n] & far[n:]), rows[across], columns[across]])
+    return set(G.named(divided)) - {s, t}
 
 
 def _check_ends(G: ConvertedGraph, s: Any, t: Any) -> None:
@@ -62,7 +53,7 @@ def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
     """As `networkx.node_connectivity`."""
     if of_two(s, t):
         _check_ends(G, s, t)
-        return _Split(G).flow(s, t)[0]
+        return _flow(G, s, t)
     if not is_connected_in(G):
         return 0
     check_whole(G)
@@ -71,10 +62,10 @@ def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
 
 def _of_all_pairs(G: ConvertedGraph, nbunch: Any) -> dict[Any, dict[Any, int]]:
     """As `networkx.all_pairs_node_connectivity`."""
-    nodes, split = list(G if nbunch is None else set(nbunch)), _Split(G)
+    nodes, split = list(G if nbunch is None else set(nbunch)), _split(G)
     found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
     for u, v in (permutations if G.is_directed() else combinations)(nodes, 2):
-        found[u][v], _ = split.flow(u, v)
+        found[u][v], _ = split.flow(G.index[u], G.index[v])
         if not G.is_directed():
             found[v][u] = found[u][v]
     return found
@@ -92,7 +83,7 @@ def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     for u, v in joined:
         if u in G and v in G and (G.indices[G.indptr[G.index[u]] : G.indptr[G.index[u] + 1]] == G.index[v]).any():
             return set()
-    return _Split(G).cut(s, t)
+    return _divided_by(G, s, t)
 
 
 def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
@@ -107,7 +98,7 @@ def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     _, pair = _paths.least_separation(arcs, _paths.separated(arcs, False), int(G.degree()[fewest]))
     if pair is None:
         return set(G.named(G.indices[G.indptr[fewest] : G.indptr[fewest + 1]]))
-    return _Split(G).cut(*G.named(pair))
+    return _divided_by(G, *G.named(pair))
 
 
 def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
@@ -123,7 +114,7 @@ def _by_nodes(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterat
     _check_ends(G, s, t)
     if s == t:
         raise NotImplementedError("source and sink are the same node")
-    for path in _limited(_Split(G).paths(s, t), cutoff):
+    for path in _limited(_split(G).paths(G.index[s], G.index[t]), cutoff):
         yield [G.nodes[number] for number in path]
 
 
@@ -147,7 +138,7 @@ globals().update(
     )
     | family(
         {
-            "local_node_connectivity": lambda G, s, t: _Split(G).flow(s, t)[0],
+            "local_node_connectivity": _flow,
             "all_pairs_node_connectivity": _of_all_pairs,
             "average_node_connectivity": _average,
             "minimum_st_node_cut": _cut_between,
