@@ -71,7 +71,7 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     codes = xp.zeros(graph.n_vertices, np.int64)
     if colors is not None:
         codes, _ = _coded(graph, _of_vertices(graph, colors, "colors"))
-    sides = _sides(graph, graph.out_csr.data if weighted else None)
+    sides = _sides(graph, _hashed_kinds(graph.out_csr.data if weighted else None))
     hashes, count = _hashed(codes), len(xp.unique(codes))
     for _ in range(limit):
         refined = _refined(sides, hashes)
@@ -229,10 +229,14 @@ def _hashed(words: Any) -> Any:
     return words ^ words >> np.uint64(31)
 
 
-def _sides(graph: Graph, kinds: Any) -> list[tuple[int, CSR]]:
-    """Arcs out, and of a directed graph arcs in, with a hash of what tells them apart."""
+def _hashed_kinds(kinds: Any) -> Any:
+    """A hash of what tells arcs apart, or None."""
     # Of two zeros the sign is lost.
-    held = None if kinds is None else _hashed((kinds.astype(np.float64) + 0.0).view(np.uint64))
+    return None if kinds is None else _hashed((kinds.astype(np.float64) + 0.0).view(np.uint64))
+
+
+def _sides(graph: Graph, held: Any) -> list[tuple[int, CSR]]:
+    """Arcs out, and of a directed graph arcs in, with what each of them holds, or None."""
     out = graph.out_csr.with_data(held, copy=False)
     if not graph.directed:
         return [(_OUT, out)]
@@ -257,11 +261,8 @@ def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:
 def _rounds(graph: Graph, first: Any, kinds: Any, iterations: int, size: int) -> Iterator[tuple[Any, Any]]:
     """The codes of all vertices' labels after each round, and the labels, hashed, ascending."""
     xp, (codes, texts) = array_module(graph.device), first
-    sides = _sides(graph, None if kinds is None else kinds[0])
-    by_kind = sides if kinds is None else [(_OUT, graph.out_csr.with_data(kinds[0], copy=False))]
-    if kinds is not None and graph.directed:
-        turned = graph.numbered_in_csr
-        by_kind.append((_IN, turned.with_data(kinds[0][turned.data], copy=False)))
+    kind = None if kinds is None else kinds[0]
+    sides, by_kind = _sides(graph, _hashed_kinds(kind)), _sides(graph, kind)
     marks = ("s_", "p_") if graph.directed and kinds is None else ("", "")
     for _ in range(iterations):
         _, chosen, group = xp.unique(_refined(sides, _hashed(codes)), return_index=True, return_inverse=True)
