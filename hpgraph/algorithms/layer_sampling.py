@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, to_device
+from hpgraph.algorithms.random_choice import drawn_by
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import sampling
@@ -79,9 +80,7 @@ def _times(xp: Any, chance: Any, size: int, seed: list[int]) -> Any:
     upto = xp.cumsum(chance)
     if not size or not len(upto) or not float(upto[-1]):
         return xp.zeros(len(chance))
-    drawn = to_device(np.random.default_rng(seed).random(size), "cuda" if xp is not np else "cpu") * upto[-1]
-    # Rounded up to the total, a number would be behind the last.
-    chosen = xp.searchsorted(upto, xp.minimum(drawn, xp.nextafter(upto[-1], 0.0)), side="right")
+    chosen = drawn_by(upto, np.random.default_rng(seed).random(size))
     expected = size * chance / upto[-1]
     expected[expected == 0] = 1
     return xp.bincount(chosen, minlength=len(chance)) / expected

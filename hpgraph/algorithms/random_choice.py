@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, device_of, to_device
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
@@ -57,6 +57,14 @@ def hashes(count: int, seed: Any, device: str) -> Any:
         hashes ^= hashes >> np.uint64(33)
         hashes *= np.uint64(factor)
     return hashes
+
+
+def drawn_by(upto: Any, numbers: Any) -> Any:
+    """The places that numbers of [0, 1), in NumPy, draw by running sums, on the device of the sums."""
+    xp = array_module(upto)
+    # Rounded up to the total, a number would be behind the last.
+    at = xp.minimum(to_device(numbers, device_of(upto)) * upto[-1], xp.nextafter(upto[-1], 0.0))
+    return xp.searchsorted(upto, at, side="right")
 
 
 def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from hpgraph.algorithms.batch_loader import BatchLoader
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.neighbor_sampling import NeighborSample
+from hpgraph.algorithms.random_choice import drawn_by
 from hpgraph.algorithms.random_walks import random_walk
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
@@ -147,19 +148,12 @@ class SubgraphLoader(BatchLoader):
         rng = np.random.default_rng([self.seed % 2**64, epoch, batch])
         if self.by == "walks":
             roots = rng.integers(0, n, self.batch_size if n else 0)
-            walks = random_walk(
-                self.graph,
-                id(roots),
-                self.length,
-                incoming=self.incoming,
-                seed=int(random_bits(self.seed, epoch, batch)),
-            )
+            seed = int(random_bits(self.seed, epoch, batch))
+            walks = random_walk(self.graph, id(roots), self.length, incoming=self.incoming, seed=seed)
             return walks[walks >= 0]
         if not len(self._upto) or not float(self._upto[-1]):
             return xp.zeros(0, np.int64)
-        at = to_device(rng.random(self.batch_size), self.graph.device) * self._upto[-1]
-        # Rounded up to the total, a number would be behind the last.
-        chosen = xp.searchsorted(self._upto, xp.minimum(at, xp.nextafter(self._upto[-1], 0.0)), side="right")
+        chosen = drawn_by(self._upto, rng.random(self.batch_size))
         if self.by == "vertices":
             return chosen
         row = xp.searchsorted(self._arcs.indptr, chosen, side="right") - 1
