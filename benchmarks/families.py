@@ -6,8 +6,6 @@ NetworkX stands, on smaller graphs.
 
 import argparse
 import importlib
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import numpy as np
 import hpgraph as hpg
 
 from .record import RESULTS, Record
+from .timing import medians
 
 Works = dict[tuple[str, str], Callable[[], Any]]
 
@@ -141,15 +140,13 @@ def main(words: Sequence[str]) -> int:
     found, answers, unlike = [], dict[str, Any](), 0
     for (library, work), call in calls.items():
         answer = call()
-        seconds = []
-        for _ in range(chosen.repeats):
-            begin, spent = time.perf_counter(), time.process_time()
-            call()
-            seconds.append((time.perf_counter() - begin, time.process_time() - spent))
-        wall, processor = (statistics.median(column) for column in zip(*seconds, strict=True))
-        found.append({"library": library, "work": work, "median_s": wall, "processor_s": processor})
+        took = medians(call, chosen.repeats)
+        found.append({"library": library, "work": work, **took})
         same = answers.setdefault(work, answer) == answer
-        print(f"{library:10}{work:62}{wall:9.3f} s{processor:9.3f} s of processors  {answer}", flush=True)
+        print(
+            f"{library:10}{work:62}{took['median_s']:9.3f} s{took['processor_s']:9.3f} s of processors  {answer}",
+            flush=True,
+        )
         unlike += not same and library in ("OR-tools", "NetworkX")
         record.save(families={"scale": chosen.scale, "results": found})
     print(f"saved in {path}")

@@ -5,8 +5,6 @@ pathpyG closeness: of fewer contacts, as it takes minutes for all of them.
 """
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import hpgraph as hpg
 
 from .record import RESULTS, Record
+from .timing import medians
 
 # Seconds: between readings of the badges; from the first contact of a motif to its last; windows, and their steps.
 STEP, SPAN, HOUR, DAY = 20, 600, 3600, 86400
@@ -101,14 +100,9 @@ def main(words: Sequence[str]) -> int:
     found = []
     for (library, work), call in calls.items():
         call()
-        seconds = []
-        for _ in range(chosen.repeats):
-            begin, spent = time.perf_counter(), time.process_time()
-            call()
-            seconds.append((time.perf_counter() - begin, time.process_time() - spent))
-        wall, processor = (statistics.median(column) for column in zip(*seconds, strict=True))
-        found.append({"library": library, "work": work, "median_s": wall, "processor_s": processor})
-        print(f"{library:10}{work:34}{wall:9.3f} s{processor:9.3f} s of processors", flush=True)
+        took = medians(call, chosen.repeats)
+        found.append({"library": library, "work": work, **took})
+        print(f"{library:10}{work:34}{took['median_s']:9.3f} s{took['processor_s']:9.3f} s of processors", flush=True)
         record.save(temporal={"people": chosen.people, "contacts": chosen.contacts, "results": found})
     print(f"saved in {path}")
     return 0

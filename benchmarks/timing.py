@@ -76,6 +76,17 @@ class References:
         return complaint
 
 
+def medians(call: Callable[[], Any], repeats: int) -> dict[str, float]:
+    """Medians of the seconds and of the processor time, of all threads, that a call takes on the CPU."""
+    seconds = []
+    for _ in range(repeats):
+        begin, spent = time.perf_counter(), time.process_time()
+        call()
+        seconds.append((time.perf_counter() - begin, time.process_time() - spent))
+    wall, processor = (statistics.median(column) for column in zip(*seconds, strict=True))
+    return {"median_s": wall, "processor_s": processor}
+
+
 def timed(call: Callable[..., Any], device: str, *arguments: Any) -> tuple[float, Any]:
     """Seconds that one call took, with all it started on the device, and what it returned."""
     synchronize = require_cupy().cuda.Device().synchronize if device == "cuda" else lambda: None
