@@ -10,7 +10,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
 
 
@@ -56,8 +56,8 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
         given = graph.vertex_column(states)
     percolated = vertex_values(graph, given, "states", np.dtype(np.float64))
     sources = xp.flatnonzero(percolated)
-    at = sources if isinstance(sources, np.ndarray) else sources.get()
-    total = path_dependencies(graph, at.astype(np.int64), weighted, shares=percolated[sources]).vertices
+    at = to_device(sources, "cpu").astype(np.int64)
+    total = path_dependencies(graph, at, weighted, shares=percolated[sources]).vertices
     others = percolated.sum() - percolated
     # Of states that sum to 0 rounding leaves a little.
     there = abs(others) > 1e-12 * abs(percolated).sum()

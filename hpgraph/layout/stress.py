@@ -126,11 +126,11 @@ def _distances(graph: Graph, chosen: Any, weighted: bool) -> Any:
     for rows, block in blocks_from(graph, to_device(chosen, "cpu"), weighted=weighted):
         found[rows] = block
     far = (found < 0) | ~xp.isfinite(found)
-    farthest = float(xp.where(far, 0, found).max()) if found.size else 0.0
-    nearest = float(xp.where(far | (found == 0), np.inf, found).min()) if found.size else np.inf
+    some = found[~far & (found > 0)]
+    nearest, farthest = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
     if farthest > _LONGEST or nearest < 1 / _LONGEST:
         raise ValueError(f"weight: distances must lie from {1 / _LONGEST:g} to {_LONGEST:g}; scale the weights")
-    found[far] = _APART * (farthest or 1.0)
+    found[far] = _APART * farthest
     return found
 
 
