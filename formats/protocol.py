@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.formats.storage import Storage
-
-if TYPE_CHECKING:
-    from hpgraph.formats.csr import CSR
 
 
 class Tail(NamedTuple):
@@ -55,16 +52,16 @@ class RowFormat(Storage):
 
     @classmethod
     @abstractmethod
-    def from_csr(cls, csr: CSR) -> Self:
-        """From CSR, on its device; each row keeps its order."""
+    def from_csr(cls, csr: Any) -> Self:
+        """From a `CSR`, on its device; each row keeps its order."""
 
     @abstractmethod
-    def to_csr(self) -> CSR:
-        """As CSR, each row in its order."""
+    def to_csr(self) -> Any:
+        """As `CSR`, each row in its order."""
 
     @classmethod
     @abstractmethod
-    def division(cls, csr: CSR) -> Division:
+    def division(cls, csr: Any) -> Division:
         """How `from_csr` would divide a matrix, without doing so. On CUDA this waits for the stream."""
 
     @property
@@ -84,20 +81,20 @@ class RowFormat(Storage):
         return part.indices.dtype
 
     @classmethod
-    def of(cls, csr: CSR) -> Self:
+    def of(cls, csr: Any) -> Self:
         """`from_csr`, which also keeps the CSR."""
         return cls.from_csr(csr).keep(csr)
 
-    def keep(self, csr: CSR) -> Self:
+    def keep(self, csr: Any) -> Self:
         """Note that a CSR holds the same matrix."""
         object.__setattr__(self, "_csr", csr)
         return self
 
     @property
-    def csr(self) -> CSR:
-        """The same matrix as CSR: the one that it was made of, else a new one, which is kept."""
+    def csr(self) -> Any:
+        """The same matrix as `CSR`: the one that it was made of, else a new one, which is kept."""
         try:
-            kept: CSR = self._csr  # type: ignore[attr-defined]
+            kept = self._csr  # type: ignore[attr-defined]
         except AttributeError:
             kept = self.to_csr()
             self.keep(kept)
@@ -122,7 +119,7 @@ class RowFormat(Storage):
         dtype = as_value_dtype(dtype, "dtype")
         return self if self.dtype == dtype and self.dtype is not None else self._again(self.csr.astype(dtype))
 
-    def _again(self, csr: CSR) -> Self:
+    def _again(self, csr: Any) -> Self:
         """Another matrix, divided as this one where that does not depend on it."""
         return type(self).of(csr)
 

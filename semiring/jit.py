@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -25,17 +25,14 @@ from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.fingerprint import is_lasting
 from hpgraph.semiring.stop import stop_by
 
-if TYPE_CHECKING:
-    from hpgraph.semiring.function import Function
-
-# Numba asks for the body of a function by its type alone, perhaps after the Function itself is gone.
-_FUNCTIONS: dict[str, Function] = {}
+# Each `Function` by its key: Numba asks for its body by its type alone, perhaps after the Function itself is gone.
+_FUNCTIONS: dict[str, Any] = {}
 
 
 class FunctionType(types.Opaque):
     """Numba type of a `Function`: equal for functions of equal key."""
 
-    def __init__(self, function_key: str, function: Function | None = None) -> None:
+    def __init__(self, function_key: str, function: Any = None) -> None:
         self.function_key = function_key
         if function is not None:
             _FUNCTIONS.setdefault(function_key, function)
@@ -68,7 +65,7 @@ def _unbox_function(typ: Any, obj: Any, c: Any) -> NativeValue:
     return NativeValue(c.context.get_dummy_value())
 
 
-def call(function: Function, *args: Any) -> Any:
+def call(function: Any, *args: Any) -> Any:
     """Call a `Function` that is an argument of the kernel; any number of arguments, of any type Numba knows."""
     return function(*args)
 

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -30,19 +30,16 @@ from hpgraph.core.patches import checking_bounds, complete_numba_cuda, for_archi
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.snapshot import copy_function
 
-if TYPE_CHECKING:
-    from hpgraph.semiring.function import Function
-
 
 def compile_ltoir(
-    function: Function,
+    function: Any,
     argument_dtypes: Sequence[Any],
     return_dtype: Any,
     symbol: str,
     arch: tuple[int, int],
     fault: int,
 ) -> bytes:
-    """LTO-IR of a function; see `Function.cuda` for the parameters and what is raised."""
+    """LTO-IR of a `Function`; see `Function.cuda` for the parameters and what is raised."""
     arguments = tuple(_numba_type(dtype) for dtype in argument_dtypes)
     result = None if return_dtype is None else _numba_type(return_dtype)
     return _compile(function, arguments, result, symbol, tuple(arch), fault)
@@ -50,7 +47,7 @@ def compile_ltoir(
 
 @lru_cache(maxsize=1024)
 def _compile(
-    function: Function, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int], fault: int
+    function: Any, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int], fault: int
 ) -> bytes:
     inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
     inner.fault = fault

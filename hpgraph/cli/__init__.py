@@ -6,6 +6,7 @@ Nothing heavier than argparse is imported until a command runs, so that ``hpgrap
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from hpgraph.cli.output import any_letter, check_output, complain, results_apart, warnings_in_a_line
 from hpgraph.cli.parser import parser
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with config(**settings), any_letter(), warnings_in_a_line(), results_apart(arguments):
             check_output(getattr(arguments, "output", None))
-            arguments.run(arguments)
+            _run(arguments)
             if sys.stdout is not None:
                 sys.stdout.flush()
     except KeyboardInterrupt:
@@ -43,6 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(_one_line(error))
         return BAD_INPUT
     return 0
+
+
+def _run(arguments: Any) -> None:
+    """Run the command; its module is imported only now, as it imports NumPy."""
+    from hpgraph.cli import commands, structures, values
+
+    module = next(module for module in (commands, structures, values) if hasattr(module, arguments.command))
+    getattr(module, arguments.command)(arguments)
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,8 +1,7 @@
-"""The command line: commands, their arguments, and what runs them."""
+"""The command line: commands and their arguments."""
 
 import argparse
 import difflib
-import functools
 import re
 from typing import Any, NoReturn
 
@@ -10,7 +9,7 @@ from hpgraph import __version__
 
 
 class _Parser(argparse.ArgumentParser):
-    """Of a word that is no choice it says which was meant; argparse lists them all."""
+    """Suggests the choices nearest to an invalid one; argparse lists them all."""
 
     def error(self, message: str) -> NoReturn:
         said = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
@@ -179,7 +178,7 @@ def parser() -> argparse.ArgumentParser:
     for name, about, takes, options in _COMMANDS:
         parent, said = parents[takes], f"{about[0].upper()}{about[1:]}."
         one = names.add_parser(name, help=about, description=said, parents=[parent])
-        one.set_defaults(run=functools.partial(_run, name), parser=top)
+        one.set_defaults(command=name, parser=top)
         for option in options.split():
             _add(one, option)
         if name in ("sssp", "forest"):
@@ -202,11 +201,3 @@ def _add(command: argparse.ArgumentParser, option: str) -> None:
         how = _OPTIONS[word]
         changed = {"default": how["type"](default)} if default else {}
         command.add_argument(f"--{word.partition(':')[0]}", **{**how, **changed})
-
-
-def _run(name: str, arguments: Any) -> None:
-    """Run a command, whose module is imported only now: it brings NumPy."""
-    from hpgraph.cli import commands, structures, values
-
-    module = next(module for module in (commands, structures, values) if hasattr(module, name))
-    getattr(module, name)(arguments)

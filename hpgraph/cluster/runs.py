@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from hpgraph.engine.declarations import Declarations, EdgeDeclarations
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_of
 from hpgraph.engine.state import initial_state, parameters
-
-if TYPE_CHECKING:
-    from hpgraph.cluster.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def _next_options() -> Options:
 
 
 def run_declared(
-    graph: Graph, declared: Declarations, sources: Any, policy: Direction, limit: int, delta: float | None,
+    graph: Any, declared: Declarations, sources: Any, policy: Direction, limit: int, delta: float | None,
     ceiling: float | None, gather: bool, initial: dict[str, Any],
 ) -> ClusterResult:  # fmt: skip
     """Run a program from one start, superstep by superstep, on all workers; uses up `initial`."""
@@ -107,7 +104,7 @@ def run_declared(
 
 
 def _job(
-    graph: Graph, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int
+    graph: Any, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int
 ) -> tuple[Job, dict[str, np.ndarray]]:
     """The job of a program, and the properties that are given as arrays."""
     given: dict[str, np.ndarray] = {}
@@ -142,7 +139,7 @@ def _job(
     return job, given
 
 
-def _blank(graph: Graph, options: Options, limit: int, **more: Any) -> Job:
+def _blank(graph: Any, options: Options, limit: int, **more: Any) -> Job:
     topic = f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None
     return Job(
         graph=graph.key, limits=graph.limits, arcs=graph.n_edges, threads=options.threads, topic=topic, limit=limit,
@@ -150,21 +147,21 @@ def _blank(graph: Graph, options: Options, limit: int, **more: Any) -> Job:
     )  # fmt: skip
 
 
-def count_triangles(graph: Graph) -> ClusterResult:
+def count_triangles(graph: Any) -> ClusterResult:
     """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
     made = _next_options()
     job = _blank(graph, made, graph.grid.columns, kind="triangles", details={"program": "triangles"})
     return _supervised(graph, job, [Share({}, None)] * graph.grid.blocks, made)
 
 
-def _supervised(graph: Graph, job: Job, shares: list[Share], options: Options) -> ClusterResult:
+def _supervised(graph: Any, job: Job, shares: list[Share], options: Options) -> ClusterResult:
     supervisor = Supervisor(graph, job, shares, options.restarts)
     with turns.setdefault(graph.client, Lock()):
         futures, results = supervisor.run(None if options.saved is None else options.saved["place"], options.gather)
     return collect(graph, futures, results, supervisor.lost, options.gather)
 
 
-def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
+def _shares(graph: Any, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
     """The initial data of each block, from arrays by vertex."""
     grid = graph.grid
     # If vertices keep their order, ranges are slices.

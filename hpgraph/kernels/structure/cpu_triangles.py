@@ -115,12 +115,14 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
 
 
 @part
-def _mark_chunks(thread, indptr, indices, order, rank, row_start, lower, tallies, all_marks, room, following, found):
+def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room, following, found):
     """One thread's loop: take chunks of middle vertices v, and note the number of triangles found.
 
-    `order` and `rank` are None where the order is that of the ids; `row_start` and `lower` are then the graph's rows.
+    `rows` and `lower_rows` are pairs of offsets and ids. Where the order is that of the ids, `order` and `rank` are
+    None, and both pairs the graph's.
     The thread's marks, a bit for each vertex, and its room are zeros: entries past the last are prefetched too.
     """
+    (indptr, indices), (row_start, lower) = rows, lower_rows
     n, marks, above = row_start.size - 1, all_marks[thread], room[thread]
     tally = None if tallies is None else tallies[thread]
     mine = 0
@@ -165,10 +167,9 @@ def _mark_chunks(thread, indptr, indices, order, rank, row_start, lower, tallies
 
 
 @njit(cache=True, nogil=True)
-def _count(indptr, indices, order, rank, row_start, lower, tallies, marks, above, following, found):
+def _count(rows, order, rank, lower_rows, tallies, marks, above, following, found):
     """Triangles by thread; with `tallies`, of shape (threads, n), also those at each vertex."""
-    given = indptr, indices, order, rank, row_start, lower, tallies, marks, above, following, found
-    in_parallel(found.size, _mark_chunks, given)
+    in_parallel(found.size, _mark_chunks, (rows, order, rank, lower_rows, tallies, marks, above, following, found))
 
 
 @part
@@ -226,12 +227,13 @@ def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, th
     if order is None and cheapest(graph) == WALK:
         _count_by_walking(graph.indptr, graph.indices, tallies, following, found)
         return int(found.sum())
-    rows: tuple[Any, ...] = (None, None, graph.indptr, graph.indices)
+    rows = graph.indptr, graph.indices
+    ordered: tuple[Any, ...] = (None, None, rows)
     if order is not None:
-        rows = order.order, order.rank, order.indptr, order.indices
+        ordered = order.order, order.rank, (order.indptr, order.indices)
     marks = by_thread(threads, (graph.shape[0] + 31) // 32, np.uint32)
     above = by_thread(threads, BATCH, graph.indices.dtype)
-    _count(graph.indptr, graph.indices, *rows, tallies, marks, above, following, found)
+    _count(rows, *ordered, tallies, marks, above, following, found)
     return int(found.sum())
 
 

@@ -27,11 +27,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+import hpgraph.kernels.runtime.cpu.kernel as kernel
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.locks import uncollected
 from hpgraph.core.patches import libraries
-from hpgraph.kernels.runtime.cpu import kernel
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threading_layer import prepare
 from hpgraph.kernels.runtime.cpu.threads import in_python
