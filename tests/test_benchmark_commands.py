@@ -153,6 +153,15 @@ def test_families(tmp_path: Path, run: Callable[..., str]) -> None:
     assert any("min_cost_flow" in work for work in works) and any("steiner_tree, 100" in work for work in works)
 
 
+def test_training(tmp_path: Path, run: Callable[..., str]) -> None:
+    pytest.importorskip("torch_geometric")
+    output = tmp_path / "training.json"
+    run("training", "--device", "cpu", "--scale", "0.001", "--epochs", "1", "--output", str(output))
+    found = {row["way"]: row["accuracy"] for row in json.loads(output.read_text())["training"]}
+    assert set(found) == {"hpgraph/hpgraph", "hpgraph/PyG", "PyG/PyG"}
+    assert all(0 <= right <= 1 for right in found.values())
+
+
 def test_temporal(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "temporal.json"
     printed = run("temporal", "--people", "40", "--contacts", "2000", "--repeats", "1", "--output", str(output))
