@@ -69,14 +69,22 @@ def _least_and_largest(arcs: CSR) -> tuple[float, float]:
 
 
 def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
-    """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
+    """What leaves each vertex: arcs, or their weights; -1 where nothing does. Read-only."""
     if weighted and graph.weighted:
-        leaving = run(Leaving, graph).total.astype(dtype)
-        leaving[leaving == 0] = -1
-        return leaving
+        kept = _weight_sums(graph.out_csr) if graph.in_one_memory else {}
+        if "leaving" not in kept:
+            leaving = run(Leaving, graph).total
+            leaving[leaving == 0] = -1
+            kept["leaving"] = leaving
+        return kept["leaving"].astype(dtype, copy=False)
     if graph.in_one_memory:
         return _row_sums(graph.out_csr)
     return graph.of_out_degrees(partial(_counted, n=graph.n_vertices))
+
+
+@attached
+def _weight_sums(arcs: CSR) -> dict[str, Any]:
+    return {}
 
 
 @attached

@@ -183,8 +183,8 @@ def pagerank(
     Notes
     -----
     On the CPU it takes 36 bytes a vertex beside the graph, 28 in single precision, the result among them, where ids
-    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 4 bytes a vertex.
-    Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
+    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 4 bytes a vertex,
+    or sums of weights, 8. Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
 
     From k personalizations a GPU sends changes of ranks along arcs, in single precision, with what rounding leaves
     carried over to the next iteration. Ranks in double precision then end where those of k single calls do, and differ

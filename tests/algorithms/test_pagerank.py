@@ -91,6 +91,16 @@ def test_weighted(personal, device):
     close(found, by_networkx(SMALL, weighted=True, **options))
 
 
+def test_weights_are_summed_once(device):
+    """The sums are kept with the graph, and neither another type nor another method changes them."""
+    G = graph(SMALL, device)
+    first = ranks(G, weight=True, tol=1e-10)
+    for options in ({"dtype": "float32"}, {"method": "delta"}, {"normalization": "hpgraph"}):
+        hpg.pagerank(G, weight=True, **options)
+        assert np.array_equal(ranks(G, weight=True, tol=1e-10), first)
+    assert not np.array_equal(ranks(graph(2 * SMALL.multiply(SMALL), device), weight=True, tol=1e-10), first)
+
+
 def test_weighted_without_weights(device):
     pattern = CSR(SMALL.shape, SMALL.indptr.astype(np.int64), SMALL.indices, None)
     close(ranks(hpg.Graph(pattern, directed=True).to(device), weight=True, tol=1e-10), by_networkx(SMALL))
