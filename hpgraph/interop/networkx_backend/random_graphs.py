@@ -102,11 +102,14 @@ def _fast_gnp(n: int, p: float, seed: Any, directed: bool) -> tuple[Any, ...]:
     return range(n), *(joined(first[::-1], lower()) if directed else first)
 
 
-def _gnm(n: int, m: int, seed: Any, directed: bool) -> tuple[Any, ...]:
+def _gnm(n: int, m: float, seed: Any, directed: bool) -> tuple[Any, ...]:
     if n == 1:
         return range(1), no_nodes, no_nodes
     if m >= n * (n - 1) // (1 if directed else 2):
         return complete(n, directed)
+    if not m > 0:
+        return range(n), no_nodes, no_nodes
+    m = math.ceil(m)
     bits, state, count = n.bit_length(), seed.getstate(), 4 * m + 64
     while True:
         # Python's choice takes as many bits as n has, until they make a number below n.
@@ -119,8 +122,7 @@ def _gnm(n: int, m: int, seed: Any, directed: bool) -> tuple[Any, ...]:
         _, first = np.unique(key, return_index=True)
         chosen = np.sort(first[source[first] != target[first]])[:m]
         if len(chosen) == m:
-            if m:
-                _words(seed, int(taken[2 * chosen[-1] + 1]) + 1)
+            _words(seed, int(taken[2 * chosen[-1] + 1]) + 1)
             return range(n), source[chosen], target[chosen]
         count *= 2
 
