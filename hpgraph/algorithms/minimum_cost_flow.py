@@ -187,26 +187,36 @@ def _demands(given: Graph, demand: Any) -> np.ndarray:
     return to_device(vertex_values(given, taken, "demand", np.dtype(np.float64)), "cpu")
 
 
-def _is_whole(numbers: Any) -> bool:
+def is_whole(numbers: Any) -> bool:
     """Whether all numbers are whole, or no bound."""
     return numbers.dtype.kind != "f" or bool(((numbers == np.rint(numbers)) | (numbers == np.inf)).all())
 
 
 def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlow:
-    # Loaded here, as it brings Numba.
-    from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
-
     source, target = arcs.expand_rows(), arcs.indices
     cost = np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     if cost.dtype.kind == "f" and not bool(np.isfinite(cost).all()):
         raise ValueError("weight: costs must be finite")
-    wide = np.float64
-    carried = float(abs(taken).sum())
-    if abs(float(taken.sum())) > 1e-9 * carried:
+    if abs(float(taken.sum())) > 1e-9 * float(abs(taken).sum()):
         raise ValueError(f"demand: what is taken must be what is given, and the sum is {float(taken.sum()):g}, not 0")
-    most = 2 * (carried + float(bound[bound < np.inf].sum(dtype=wide))) + 1
-    dearest = (float(abs(cost.astype(wide)).max(initial=0)) + 1) * (graph.n_vertices + 1)
-    kind: Any = np.int64 if all(map(_is_whole, (cost, bound, taken))) else wide
+    flow, meets, bounded = least_cost_flow(source, target, cost, bound, taken)
+    if not meets:
+        raise ValueError("no flow meets the demands within the capacities of G")
+    if not bounded:
+        raise ValueError("G has a cycle of negative cost without bounds of capacity, and no flow is the cheapest")
+    ends = (to_device(part, graph.device) for part in (flow, source, target))
+    return named(MinimumCostFlow(_product(flow, cost.astype(flow.dtype)), *ends), graph)
+
+
+def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any) -> tuple[np.ndarray, bool, bool]:
+    """A cheapest flow along arcs, in NumPy; whether it meets what vertices take, and whether costs have a least."""
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
+
+    wide = np.float64
+    most = 2 * (float(abs(taken).sum()) + float(bound[bound < np.inf].sum(dtype=wide))) + 1
+    dearest = (float(abs(cost.astype(wide)).max(initial=0)) + 1) * (len(taken) + 1)
+    kind: Any = np.int64 if all(map(is_whole, (cost, bound, taken))) else wide
     if kind is np.int64 and max(most, dearest) >= _LIMIT:
         raise ValueError(f"G: capacities and costs add up to more than {_LIMIT}, which cannot be counted")
     loop, unbounded = source == target, bound == np.inf
@@ -215,13 +225,7 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
     flow = np.where(loop & (cost < 0), room, 0).astype(kind)
     kept = np.flatnonzero(~loop & (room > 0))
     flow[kept], meets = network_simplex(source[kept], target[kept], cost[kept], room[kept], (-taken).astype(kind))
-    if not meets:
-        raise ValueError("no flow meets the demands within the capacities of G")
-    if bool((flow[unbounded] > 0.75 * most).any()):
-        raise ValueError("G has a cycle of negative cost without bounds of capacity, and no flow is the cheapest")
-    total = _product(flow, cost)
-    ends = (to_device(part, graph.device) for part in (flow, source, target))
-    return named(MinimumCostFlow(total, *ends), graph)
+    return flow, bool(meets), not bool((flow[unbounded] > 0.75 * most).any())
 
 
 def _product(flow: Any, cost: Any) -> float:

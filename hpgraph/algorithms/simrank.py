@@ -68,7 +68,7 @@ def simrank_similarity(
     """
     graph, weighted = with_weights(G, weight)
     factor, tolerance = real(importance_factor, "importance_factor"), real(tolerance, "tolerance")
-    limit, n = whole(max_iterations, "max_iterations"), graph.n_vertices
+    limit = whole(max_iterations, "max_iterations")
     if not 0 <= factor <= 1:
         raise ValueError(f"importance_factor must be from 0 to 1, not {importance_factor}")
     if not tolerance >= 0 or limit < 0:
@@ -76,12 +76,7 @@ def simrank_similarity(
     at = [graph.index_of(v, name) for v, name in ((source, "source"), (target, "target")) if v is not None]
     if source is None and target is not None:
         raise ValueError("target needs a source to be compared with")
-    means = _means(graph, weighted)
-    check_memory(16 * n * n + 4 * min(_BLOCK, 8 * n * n), f"the similarities of {n} vertices", graph.device)
-    alike, change, rounds = array_module(graph.device).eye(n), np.inf, 0
-    while rounds < limit and not change <= tolerance:
-        alike, change = _round(means, alike, factor)
-        rounds += 1
+    alike, change, rounds = similarities(graph, weighted, factor, limit, tolerance)
     if not change <= tolerance:
         warnings.warn(
             f"simrank_similarity stopped after {rounds} rounds at a change of {change:.3g}: raise max_iterations, or "
@@ -92,6 +87,18 @@ def simrank_similarity(
     if target is not None:
         return float(alike[at[0], at[1]])
     return alike if source is None else alike[at[0]].copy()
+
+
+def similarities(graph: Graph, weighted: bool, factor: float, limit: int, tolerance: float) -> tuple[Any, float, int]:
+    """How alike all vertices are, (n, n), by how much the last round changed that, and how many rounds there were."""
+    n = graph.n_vertices
+    means = _means(graph, weighted)
+    check_memory(16 * n * n + 4 * min(_BLOCK, 8 * n * n), f"the similarities of {n} vertices", graph.device)
+    alike, change, rounds = array_module(graph.device).eye(n), np.inf, 0
+    while rounds < limit and not change <= tolerance:
+        alike, change = _round(means, alike, factor)
+        rounds += 1
+    return alike, change, rounds
 
 
 def _means(graph: Graph, weighted: bool) -> CSR:

@@ -122,11 +122,7 @@ def weisfeiler_lehman_graph_hash(
     >>> hpg.weisfeiler_lehman_graph_hash(G)
     'c045439172215f49e0bef8c3d26c6b61'
     """
-    found: list[tuple[str, int]] = []
-    for codes, digests in _labels(G, edge_attr, node_attr, iterations, digest_size)[1]:
-        counts = to_device(array_module(codes).bincount(codes, minlength=len(digests)), "cpu").tolist()
-        found += zip(digests.tolist(), counts, strict=True)
-    return _digest(str(tuple(found)), digest_size)
+    return hash_of_steps(_labels(G, edge_attr, node_attr, iterations, digest_size)[1], digest_size)
 
 
 @naming_arguments
@@ -158,11 +154,27 @@ def weisfeiler_lehman_subgraph_hashes(
     >>> hpg.weisfeiler_lehman_subgraph_hashes(G, iterations=2, digest_size=4).tolist()[:2]
     [['fc942c07', '677d926f'], ['f6c78813', 'c57da234']]
     """
-    (codes, texts), steps = _labels(G, edge_attr, node_attr, iterations, digest_size)
-    first = np.array([_digest(text, digest_size) for text in texts], dtype=object)[to_device(codes, "cpu")]
+    first, steps = _labels(G, edge_attr, node_attr, iterations, digest_size)
     plain = edge_attr in (None, False) and node_attr is None
-    columns = [first] * (bool(include_initial_labels) + plain)
-    columns += [digests[to_device(now, "cpu")].astype(object) for now, digests in steps]
+    return hashes_of_steps(first, steps, digest_size, bool(include_initial_labels) + plain)
+
+
+def hash_of_steps(steps: Iterator[tuple[Any, Any]], size: int) -> str:
+    """The hash of a graph, from the rounds of `refined_labels`."""
+    found: list[tuple[str, int]] = []
+    for codes, digests in steps:
+        counts = to_device(array_module(codes).bincount(codes, minlength=len(digests)), "cpu").tolist()
+        found += zip(digests.tolist(), counts, strict=True)
+    return _digest(str(tuple(found)), size)
+
+
+def hashes_of_steps(
+    first: tuple[Any, list[str]], steps: Iterator[tuple[Any, Any]], size: int, initial: int
+) -> np.ndarray:
+    """The hashes of each vertex: that of its first label, repeated ``initial`` times, and one of each round."""
+    codes, texts = first
+    labels = np.array([_digest(text, size) for text in texts], dtype=object)[to_device(codes, "cpu")]
+    columns = [labels] * initial + [digests[to_device(now, "cpu")].astype(object) for now, digests in steps]
     return np.stack(columns, axis=1)
 
 
@@ -193,7 +205,7 @@ def _labels(
         kinds = array_module(graph.device).zeros(graph.n_edges, np.int64), ["1"]
     elif edge_attr not in (None, False):
         kinds = _coded(graph, graph.edge_column(edge_attr, both_ways=True))
-    return first, _rounds(graph, first, kinds, iterations, size)
+    return first, refined_labels(graph, first, kinds, iterations, size)
 
 
 def _degrees(graph: Graph) -> tuple[Any, list[str]]:
@@ -258,8 +270,13 @@ def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:
     return found
 
 
-def _rounds(graph: Graph, first: Any, kinds: Any, iterations: int, size: int) -> Iterator[tuple[Any, Any]]:
-    """The codes of all vertices' labels after each round, and the labels, hashed, ascending."""
+def refined_labels(
+    graph: Graph, first: tuple[Any, list[str]], kinds: tuple[Any, list[str]] | None, iterations: int, size: int
+) -> Iterator[tuple[Any, Any]]:
+    """The codes of all vertices' labels after each round, and the labels, hashed, ascending.
+
+    ``first``: codes of the labels to begin with, and their texts; ``kinds``: the same of the arcs.
+    """
     xp, (codes, texts) = array_module(graph.device), first
     kind = None if kinds is None else kinds[0]
     sides, by_kind = _sides(graph, _hashed_kinds(kind)), _sides(graph, kind)

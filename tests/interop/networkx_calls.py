@@ -1,5 +1,6 @@
 """What every function of the NetworkX backend is called with, beside NetworkX's own."""
 
+import math
 import sys
 from typing import Any
 
@@ -25,6 +26,20 @@ KINDS = (nx.Graph, nx.DiGraph)
 PIPES = nx.DiGraph()
 PIPES.add_edges_from([(0, 1), (2, 3)])
 PIPES.add_weighted_edges_from([(1, 2, 4), (0, 2, 1), (3, 3, 2)], weight="capacity")
+# Of each problem one flow is the cheapest; the last two have none.
+DELIVERIES = nx.DiGraph(
+    [(0, 1, {"capacity": 4, "weight": 3}), (0, 2, {"capacity": 10, "weight": 6}), (1, 3, {"weight": 1}),
+     (2, 3, {"capacity": 5, "weight": 2}), (1, 2, {"capacity": 0}), (3, 3, {"capacity": 2, "weight": -1})]
+)  # fmt: skip
+nx.set_node_attributes(DELIVERIES, {0: -5, 3: 5}, "demand")
+UNMET = nx.DiGraph(DELIVERIES)
+UNMET.nodes[3]["demand"] = UNMET.nodes[1]["taken"] = 6
+UNMET.nodes[2]["reach"] = float("inf")
+BARE = nx.gnp_random_graph(9, 0.3, seed=1, directed=True)
+# Labels of several types, which are hashed as text.
+LABELLED = nx.DiGraph([(0, 1, {"kind": 1}), (1, 2, {"kind": 1.0}), (2, 0, {"kind": True}), (2, 2, {"kind": "a"})])
+nx.set_node_attributes(LABELLED, {0: "x", 1: 1, 2: None}, "mark")
+ENDLESS = nx.DiGraph([(0, 1, {"weight": -3}), (1, 0, {"weight": 2, "cost": float("inf"), "room": -1})])
 FRAME = pandas.DataFrame([[0, 2.5], [1, 0]], index=["a", "b"], columns=["a", "b"])
 EDGES = pandas.DataFrame({"source": ["b", "a", "b"], "target": ["a", "c", "c"], "w": [1, 2, 3], "x": [0.5, 1.5, 2.5]})
 # Distinct sums: the lightest matching is unique.
@@ -101,6 +116,14 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     **same(["minimum_spanning_edges", "maximum_spanning_edges"], [("colored",), ("blocks", {"data": False}),
         ("halves", {"weight": "no such"}), ("null",)]),
     **same(["minimum_spanning_tree", "maximum_spanning_tree"], [("colored",), ("halves",), ("null",)]),
+    "kruskal_mst_edges": [("colored", True), ("blocks", False, {"data": False}), ("null", True),
+        (nx.Graph([(0, 1, {"weight": math.nan})]), True)],
+    **same(["network_simplex", "capacity_scaling", "min_cost_flow_cost"], [(DELIVERIES,), (UNMET,),
+        (ENDLESS,), (ENDLESS, {"weight": "no such", "capacity": "room"}),
+        (DELIVERIES, {"demand": "no such"}), (UNMET, {"demand": "taken"}), ("null digraph",)]),
+    "min_cost_flow": [(ENDLESS, {"weight": "cost"}), (UNMET, {"demand": "reach"}), (DELIVERIES,)],
+    "max_flow_min_cost": [(ENDLESS, 0, 1), (ENDLESS, 0, 9), ("path", 0, 3, {"capacity": "weight", "weight": "cost"}),
+        (PIPES, 0, 3), (nx.Graph(PIPES), 0, 3), ("path", 3, 0), ("path", 0, 3)],
     "has_path": [("whole", *NODES), ("whole", "v3", "absent")],
     "shortest_path": [("tree", *NODES), ("single", {**TARGETS, "weight": "weight"}),
         ("acyclic", {**WEIGHTED, "source": LAST}), ("whole", "v3"), ("whole", "v3", {"weight": "weight"}),
@@ -175,6 +198,26 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "global_efficiency": [("whole",), ("null",), ("several",)],
     "harmonic_diameter": [("whole",), ("directed", {"weight": "weight"}), ("null",), (nx.empty_graph(3),)],
     "wiener_index": [("connected",), ("strong", "weight"), ("halves", "weight"), ("whole",), ("null",)],
+    **same(["hyper_wiener_index", "schultz_index", "gutman_index"], [("connected",), ("halves", "weight"), ("whole",),
+        ("null",), (nx.Graph([(0, 0), (0, 1)]),)]),
+    "global_reaching_centrality": [("whole",), ("directed",), ("null",), (nx.Graph([(0, 0)]),)],
+    "local_reaching_centrality": [("whole", "v3"), ("directed", STRONG[0]), ("whole", "absent"), ("null", 0)],
+    "flow_hierarchy": [("directed",), ("directed", "weight"), ("acyclic",), ("null digraph",), ("whole",)],
+    "laplacian_centrality": [("whole",), ("halves", {"normalized": False}), ("whole", {"nodelist": ["v3", "v3"]}),
+        ("whole", {"nodelist": ["v5", "v3"], "weight": None}), ("null",), (nx.empty_graph(2),),
+        (nx.empty_graph(2), {"normalized": False}), (nx.Graph([(0, 0), (0, 1)]),)],
+    **same(["trophic_levels", "trophic_differences", "trophic_incoherence_parameter"], [("acyclic", None), ("path",),
+        (nx.DiGraph([(0, 1, {"weight": 3}), (2, 1), (1, 3), (3, 3), (3, 1)]),), ("strong",), ("directed",),
+        (nx.DiGraph([(0, 1), (2, 3), (3, 2)]),), (nx.empty_graph(3, create_using=nx.DiGraph),)]),
+    "percolation_centrality": [("whole",), ("colored", {"attribute": "size"}), ("halves", {"weight": "weight"}),
+        ("directed", {"states": {node: 0.5 ** (k % 5) for k, node in enumerate(GRAPHS["directed"])}}), ("null",),
+        (nx.path_graph(2),), (nx.path_graph(3), {"states": {0: 0, 1: 2, 2: 0}}), (nx.empty_graph(1),)],
+    "simrank_similarity": [(BARE, *ends, more) for ends in ((), (1,), (1, 3)) for more in ({}, {"max_iterations": 2})]
+    + [(BARE, 99), (BARE, 1, 99), ("null",), (nx.empty_graph(2),)],
+    **same(["weisfeiler_lehman_graph_hash", "weisfeiler_lehman_subgraph_hashes"], [("whole",),
+        ("colored", None, "size"), ("directed", "weight"), ("directed", {"iterations": 1}), ("null",),
+        (LABELLED, "kind", "mark", 2, 5), (LABELLED, {"node_attr": "no such"}), (LABELLED, "no such"),
+        (LABELLED, {"iterations": 0}), (LABELLED, "kind")]),
     "barycenter": [("connected",), ("strong", "weight"), ("whole",)],
     "maximal_matching": [("whole",), (nx.Graph([(0, 0), (0, 1), (2, 1)]),), ("null",)],
     "greedy_color": [("whole",), ("blocks",), ("null",)],
@@ -329,7 +372,8 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "gnp_random_graph": [(40, 0.1, {"seed": 7}), (30, 0.2, {"seed": 7, "directed": True}), (5, 1), (5, 0), (0, 0.5)],
     "fast_gnp_random_graph": [(40, 0.1, {"seed": 7}), (30, 0.2, {"seed": 7, "directed": True}), (1, 0.5),
         (400, 0.01, 3)],
-    "gnm_random_graph": [(40, 90, {"seed": 7}), (9, 60, 3, True), (1, 5), (6, 15), (6, 14, {"seed": 3}), (64, 0)],
+    "gnm_random_graph": [(40, 90, {"seed": 7}), (9, 5.5, {"seed": 2}), (9, -1.1), (9, 60, 3, True), (1, 5),
+        (6, 15), (6, 14, {"seed": 3}), (64, 0)],
     "stochastic_block_model": [([20, 30, 1], BLOCKS, {"seed": 5}),
         ([20, 30, 40], BLOCKS, {"seed": 5, "directed": True, "sparse": False}), ([20], BLOCKS),
         ([2, 3, 4], [[0.1] * 3, [0.2] * 3, [0.1] * 3]), ([2], [[1.5]]), ([2, 3], [[1], [1]])],
@@ -363,7 +407,7 @@ DRAWN = REGISTERED.keys() & {
     "fast_label_propagation_communities", "label_propagation_communities", "maximal_independent_set",
     "find_cliques", "find_cliques_recursive", "max_weight_clique", "shortest_simple_paths", "stoer_wagner",
     "minimum_edge_cut", "minimum_node_cut", "edge_disjoint_paths", "node_disjoint_paths", "max_weight_matching",
-    "min_weight_matching", "k_clique_communities",
+    "min_weight_matching", "k_clique_communities", "random_spanning_tree", "steiner_tree",
     *FAMILIES["small_graphs"].split(),
 }  # fmt: skip
 

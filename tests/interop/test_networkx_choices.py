@@ -247,3 +247,84 @@ def test_longest_path() -> None:
     G = nx.DiGraph([(u, v, {"weight": (u * v) % 4}) for u in range(12) for v in range(u + 1, 12, 3)])
     path = nx.dag_longest_path(G, backend="hpgraph")
     assert nx.path_weight(G, path, "weight") == nx.dag_longest_path_length(G, backend="networkx")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flows_of_least_cost(seed: int) -> None:
+    rng = random.Random(seed)
+    G = nx.gnp_random_graph(rng.randrange(2, 9), 0.5, seed=seed, directed=True)
+    G.add_edge(0, 0)
+    for _, _, data in G.edges(data=True):
+        data.update(weight=rng.randrange(-2, 9))
+        if rng.random() < 0.8 or data["weight"] < 0:
+            data["capacity"] = rng.choice([0, 1, 2, 5])
+    for node, taken in enumerate(given := [rng.randrange(-2, 3) for _ in G]):
+        G.nodes[node]["demand"] = taken - (sum(given) if node == 0 else 0)
+    for solve in (nx.network_simplex, nx.capacity_scaling):
+        try:
+            wanted = solve(G, backend="networkx")
+        except nx.NetworkXUnfeasible as error:
+            with pytest.raises(nx.NetworkXUnfeasible, match=str(error)):
+                solve(G, backend="hpgraph")
+            continue
+        cost, flow = solve(G, backend="hpgraph")
+        assert (type(cost), cost) == (int, wanted[0]) == (int, nx.cost_of_flow(G, flow))
+        assert [list(row) for row in flow.values()] == [list(row) for row in wanted[1].values()]
+        assert all(0 <= flow[u][v] <= room for u, v, room in G.edges(data="capacity", default=99))
+        gained = {node: sum(flow[u][node] for u in G.pred[node]) - sum(flow[node].values()) for node in G}
+        assert gained == dict(G.nodes(data="demand"))
+
+
+def test_greatest_flow_of_least_cost() -> None:
+    for name, ends in (("directed", STRONG), ("connected", NODES)):
+        G = nx.DiGraph(GRAPHS[name]) if name == "directed" else nx.Graph(GRAPHS[name])
+        nx.set_edge_attributes(G, {edge: place * 5 % 7 for place, edge in enumerate(G.edges)}, "cost")
+        found, wanted = (
+            nx.max_flow_min_cost(G, *ends, capacity="weight", weight="cost", backend=backend)
+            for backend in ("hpgraph", "networkx")
+        )
+        both = nx.DiGraph(G)
+        assert nx.cost_of_flow(both, found, "cost") == nx.cost_of_flow(both, wanted, "cost") > 0
+        assert [list(row) for row in found.values()] == [list(row) for row in wanted.values()]
+    with pytest.raises(NotImplementedError):
+        nx.max_flow_min_cost(G, *ends, capacity="weight", backend="hpgraph")
+    held = nx.DiGraph([(0, 1, {"capacity": 2})])
+    held.nodes[1]["demand"] = 1
+    with pytest.raises(NotImplementedError, match="a demand"):
+        nx.max_flow_min_cost(held, 0, 1, backend="hpgraph")
+
+
+def test_random_spanning_trees() -> None:
+    """Of a triangle each tree is as likely as the product of its weights."""
+    G = nx.Graph([("a", "b", {"w": 1}), ("b", "c", {"w": 2}), ("c", "a", {"w": 3})])
+    drawn = [nx.random_spanning_tree(G, "w", seed=seed, backend="hpgraph") for seed in range(1200)]
+    assert all(nx.is_tree(tree) and set(tree) == set(G) for tree in drawn)
+    without = [next(edge for edge in G.edges if not tree.has_edge(*edge)) for tree in drawn]
+    for edge, share in (("ab", 6 / 11), ("ac", 2 / 11), ("bc", 3 / 11)):
+        count = sum(set(edge) == set(left) for left in without)
+        assert abs(count / len(drawn) - share) < 4 * math.sqrt(share / len(drawn))
+    with pytest.raises(KeyError, match="no such"):
+        nx.random_spanning_tree(G, "no such", backend="hpgraph")
+    with pytest.raises(NotImplementedError, match="multiplicative"):
+        nx.random_spanning_tree(G, multiplicative=False, backend="hpgraph")
+    with pytest.raises(NotImplementedError, match="spanning_tree"):
+        nx.random_spanning_tree(nx.empty_graph(2), backend="hpgraph")
+
+
+def test_steiner_trees() -> None:
+    steiner_tree, G, rng = nx.algorithms.approximation.steiner_tree, GRAPHS["colored"], random.Random(3)
+    G = G.subgraph(max(nx.connected_components(G), key=len)).copy()
+    for _ in range(10):
+        terminals = rng.sample(list(G), 5)
+        found, wanted = (steiner_tree(G, terminals, backend=backend) for backend in ("hpgraph", "networkx"))
+        assert nx.is_tree(found) and set(terminals) <= set(found)
+        assert {node for node, degree in found.degree if degree == 1} <= set(terminals)
+        assert all(data == G.nodes[node] for node, data in found.nodes(data=True))
+        assert all(data == G.edges[u, v] for u, v, data in found.edges(data=True))
+        assert found.size("weight") <= 2 * wanted.size("weight")
+    path = nx.path_graph(5)
+    assert list(steiner_tree(path, [3, 1], backend="hpgraph").edges) == [(1, 2), (2, 3)]
+    assert len(steiner_tree(path, [3], backend="hpgraph")) == 0
+    for wrong, error in (([], ValueError), (["absent"], nx.NodeNotFound)):
+        with pytest.raises(error):
+            steiner_tree(path, wrong, backend="hpgraph")

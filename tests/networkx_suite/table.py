@@ -36,8 +36,7 @@ def tables() -> str:
     left = reasons()
     for reason in LEFT:
         names = sorted(name for name in left if left[name] == reason)
-        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-        lines.append(f"| {reason} | {shown} |")
+        lines.append(f"| {reason} | {', '.join(names)} |")
     return "\n".join(lines)
 
 

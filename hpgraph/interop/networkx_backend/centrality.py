@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import networkx as nx
@@ -229,9 +230,36 @@ def _load(G: ConvertedGraph, v: Any, cutoff: Any, normalized: bool, weight: str 
     return loads if v is None else loads.get(v, 0.0)
 
 
+def _percolation_centrality(
+    G: ConvertedGraph, attribute: str, states: Mapping[Any, float] | None, weight: str | None
+) -> dict[Any, float]:
+    n = len(G)
+    if states is None:
+        data = G.node_data or {}
+        states = {node: data.get(node, {}).get(attribute, 1) for node in G}
+    if not all(isinstance(value, Real) for value in states.values()):
+        raise NotImplementedError("a state is not a number")
+    if not set(G) <= states.keys():
+        raise NotImplementedError("a node has no state, for which NetworkX may not ask")
+    # States of what is no node count in the sum.
+    percolated, whole = G.array_of(states), float(sum(states.values()))
+    graph, others = G.lengths(weight, positive=True), whole - percolated
+    G.check_ties(weight)
+    met = np.zeros(n, bool)
+    met[G.indices[G.rows != G.indices]] = True
+    if (met & (others == 0)).any():
+        raise ZeroDivisionError("float division by zero")
+    scale = 1 / (n - 2)
+    at = np.flatnonzero(percolated)
+    shares = to_device(percolated[at], graph.device)
+    found = to_device(_betweenness.path_dependencies(graph, at, graph.weighted, shares=shares).vertices, "cpu")
+    return G.by_node(np.where(met, found, 0) / np.where(met, others, 1) * scale)
+
+
 globals().update(
     family(
         {
+            "percolation_centrality": _percolation_centrality,
             "newman_betweenness_centrality": _load,
             "katz_centrality": _katz_centrality,
             "eigenvector_centrality": _eigenvector_centrality,

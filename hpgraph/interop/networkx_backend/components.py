@@ -112,6 +112,17 @@ def _condensation(G: ConvertedGraph, scc: Any) -> Any:
     )  # fmt: skip
 
 
+def _hierarchy(G: ConvertedGraph, weight: str | None) -> float:
+    """As `networkx.flow_hierarchy`."""
+    if len(G.indices) == 0:
+        raise nx.NetworkXError("flow_hierarchy not applicable to empty graphs")
+    if not G.is_directed():
+        raise nx.NetworkXError("G must be a digraph in flow_hierarchy")
+    label, values = _strong(G)[0], G.column(weight)
+    values = np.ones(len(G.indices), np.int64) if values is None else values
+    return 1 - values[label[G.rows] == label[G.indices]].sum().item() / values.sum().item()
+
+
 def _begins(G: ConvertedGraph) -> tuple[Any, np.ndarray, np.ndarray]:
     """A depth-first forest, the places of leaving, and in their order the nodes below which a component begins."""
     forest, left = _searched(G)
@@ -180,6 +191,6 @@ globals().update(
         parallel=True,
     )
     | family("number_attracting_components is_attracting_component is_biconnected", parallel=True)
-    | family({"bridges": _bridges})
+    | family({"bridges": _bridges, "flow_hierarchy": _hierarchy})
     | family("has_bridges", without=("root",))
 )

@@ -57,6 +57,8 @@ class ConvertedGraph:
         if made._keeps_all and any(chain.from_iterable(row.values() for row in rows)):
             made.arc_data = list(chain.from_iterable(row.values() for row in rows))
         for name, default in (edge_attrs or {}).items():
+            if default is None and made._keeps_all:
+                continue
             default = UNBOUNDED if default == np.inf else 1 if default is None else default
             made._columns[name, default] = values_of(graph, rows, name, default)
         if keep_nodes:

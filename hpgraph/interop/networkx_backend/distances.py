@@ -1,7 +1,7 @@
 """How far nodes are from each other."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -148,6 +148,51 @@ def _wiener_index(G: ConvertedGraph, weight: str | None) -> float:
     return int(total) if G.whole(weight) else total
 
 
+def _over_pairs(of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., float]:
+    """Half the sum over all pairs of a function of their distances and of the degrees of either end."""
+
+    def run(G: ConvertedGraph, weight: str | None) -> float:
+        if not is_connected_in(G):
+            return math.inf
+        degree, begin, total = G.degree().astype(np.float64), 0, 0.0
+        for _, lengths in _blocks(G.lengths(weight), weight=G.column(weight) is not None or None):
+            found = to_device(lengths, "cpu").astype(np.float64)
+            total += of(found, degree[begin : begin + len(found), None], degree).sum().item()
+            begin += len(found)
+        return total / 2
+
+    return run
+
+
+def _reaching(G: ConvertedGraph, nodes: list[Any] | None = None) -> np.ndarray:
+    """For each of some nodes, by default all, the share of the others that it reaches.
+
+    In an undirected graph each counts one over its distance.
+    """
+    if len(G.indices) == 0:
+        raise nx.NetworkXError("Size of G must be positive")
+    if len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    sources = None if nodes is None else id(np.array([G.number(v, "Source {} not in G") for v in nodes], np.int64))
+    total = []
+    for _, lengths in _blocks(G.graph(), sources=sources):
+        found = to_device(lengths, "cpu").astype(np.float64)
+        found = np.where(found > 0, found, np.inf)
+        total.append((np.isfinite(found) if G.is_directed() else 1 / found).sum(axis=1))
+    return np.concatenate(total) / (len(G) - 1)
+
+
+def _global_reaching(G: ConvertedGraph) -> float:
+    """As `networkx.global_reaching_centrality`."""
+    found = _reaching(G)
+    return float((found.max() - found).sum() / (len(G) - 1))
+
+
+def _local_reaching(G: ConvertedGraph, v: Any) -> float:
+    """As `networkx.local_reaching_centrality`."""
+    return float(_reaching(G, [v])[0])
+
+
 def _barycenter(G: ConvertedGraph, weight: str | None) -> list[Any]:
     if len(G) == 0:
         return []
@@ -179,4 +224,15 @@ globals().update(
     | family({"global_efficiency": _global_efficiency}, parallel=True)
     | family({"harmonic_diameter": _harmonic_diameter, "wiener_index": _wiener_index})
     | family({"barycenter": _barycenter}, unless=_no_tree)
+    | family(
+        {
+            "hyper_wiener_index": _over_pairs(lambda lengths, one, other: lengths + lengths**2),
+            "schultz_index": _over_pairs(lambda lengths, one, other: lengths * (one + other)),
+            "gutman_index": _over_pairs(lambda lengths, one, other: lengths * one * other),
+        }
+    )
+    | family(
+        {"global_reaching_centrality": _global_reaching, "local_reaching_centrality": _local_reaching},
+        unread=("normalized",),
+    )
 )

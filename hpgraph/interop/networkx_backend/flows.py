@@ -18,7 +18,7 @@ from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import family
 
 
-def _capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
+def capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
     """What each arc can carry, int64 or float64: `UNBOUNDED` where none is given, or it is infinite."""
     values = G.column(capacity, UNBOUNDED)
     if values is None:
@@ -144,7 +144,7 @@ def _cut_tree(G: ConvertedGraph, capacity: str) -> Any:
     if len(G) == 0:
         raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")
     edges = G.edges[G.rows[G.edges] != G.indices[G.edges]]
-    values = _capacities(G, capacity)[edges]
+    values = capacities(G, capacity)[edges]
     if (values == UNBOUNDED).any():
         # Some cut divides the ends of such an edge.
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
@@ -158,7 +158,7 @@ def _cut_tree(G: ConvertedGraph, capacity: str) -> Any:
 
 def _flow(what: Callable[[Flow], Any]) -> Callable[..., Any]:
     def run(flowG: ConvertedGraph, _s: Any, _t: Any, capacity: str) -> Any:
-        return what(Flow(flowG, _s, _t, _capacities(flowG, capacity)))
+        return what(Flow(flowG, _s, _t, capacities(flowG, capacity)))
 
     return run
 

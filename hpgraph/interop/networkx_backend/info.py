@@ -6,7 +6,7 @@ from typing import Any
 FAMILIES: dict[str, str] = {
     "centrality": """
         pagerank hits katz_centrality eigenvector_centrality betweenness_centrality edge_betweenness_centrality
-        closeness_centrality harmonic_centrality newman_betweenness_centrality
+        closeness_centrality harmonic_centrality newman_betweenness_centrality percolation_centrality
     """,
     "clustering": "clustering average_clustering transitivity triangles square_clustering find_cliques "
     "find_cliques_recursive enumerate_all_cliques node_clique_number max_weight_clique",
@@ -15,7 +15,7 @@ FAMILIES: dict[str, str] = {
         number_weakly_connected_components number_strongly_connected_components is_connected is_weakly_connected
         is_strongly_connected strongly_connected_components condensation attracting_components
         number_attracting_components is_attracting_component is_semiconnected biconnected_components
-        articulation_points is_biconnected bridges has_bridges is_bipartite
+        articulation_points is_biconnected bridges has_bridges is_bipartite flow_hierarchy
     """,
     "paths": """
         has_path shortest_path shortest_path_length single_source_shortest_path single_source_shortest_path_length
@@ -38,12 +38,13 @@ FAMILIES: dict[str, str] = {
     """,
     "distances": """
         eccentricity diameter radius center periphery average_shortest_path_length global_efficiency harmonic_diameter
-        wiener_index barycenter
+        wiener_index hyper_wiener_index schultz_index gutman_index barycenter global_reaching_centrality
+        local_reaching_centrality
     """,
     "cores": "core_number onion_layers k_core k_shell k_crust k_corona k_truss ego_graph complement reverse",
     "trees": """
         is_tree is_forest is_arborescence is_branching minimum_spanning_edges maximum_spanning_edges
-        minimum_spanning_tree maximum_spanning_tree
+        minimum_spanning_tree maximum_spanning_tree kruskal_mst_edges random_spanning_tree steiner_tree
     """,
     "structures": """
         maximal_matching maximal_independent_set greedy_color color sets hopcroft_karp_matching eppstein_matching
@@ -54,6 +55,7 @@ FAMILIES: dict[str, str] = {
         maximum_flow maximum_flow_value minimum_cut minimum_cut_value stoer_wagner gomory_hu_tree edge_connectivity
         local_edge_connectivity minimum_edge_cut minimum_st_edge_cut
     """,
+    "minimum_cost_flows": "network_simplex capacity_scaling min_cost_flow min_cost_flow_cost max_flow_min_cost",
     "connectivity": """
         node_connectivity local_node_connectivity all_pairs_node_connectivity average_node_connectivity minimum_node_cut
         minimum_st_node_cut edge_disjoint_paths node_disjoint_paths
@@ -76,9 +78,11 @@ FAMILIES: dict[str, str] = {
         k_clique_communities
     """,
     "link_prediction": "jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment",
+    "similarity": "simrank_similarity weisfeiler_lehman_graph_hash weisfeiler_lehman_subgraph_hashes",
     "solvers": """
         current_flow_closeness_centrality current_flow_betweenness_centrality
         edge_current_flow_betweenness_centrality katz_centrality_numpy constraint effective_size
+        laplacian_centrality trophic_levels trophic_differences trophic_incoherence_parameter
     """,
     "matrices": """
         to_scipy_sparse_array from_scipy_sparse_array to_numpy_array from_numpy_array to_pandas_adjacency
@@ -115,6 +119,7 @@ _CLIQUES = "In another order than NetworkX's."
 _MATCHING = "Of several maximum matchings it may be another than NetworkX's."
 _DISJOINT = "Of several such sets of paths it may be another than NetworkX's."
 _BIPARTITE = "Of bipartite graphs. Of several such matchings it may be another than NetworkX's."
+_CHEAPEST = "Of several flows of least cost it may be another than NetworkX's."
 # What the documentation of a function in NetworkX is to say besides.
 NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
@@ -123,6 +128,7 @@ NOTES: dict[str, str] = {
     "bidirectional_dijkstra": _ONE_OF,
     "bidirectional_shortest_path": _ONE_OF,
     "asyn_lpa_communities": _SEED,
+    "capacity_scaling": f"By the network simplex method, of whole numbers. {_CHEAPEST}",
     "closeness_centrality": "Without `sp`.",
     "configuration_model": "Of simple graphs: `create_using=nx.Graph`.",
     "dag_longest_path": "Of several longest paths, the one with the first last node, then the first before it.",
@@ -132,6 +138,7 @@ NOTES: dict[str, str] = {
     "fast_label_propagation_communities": _SEED,
     "find_cliques": _CLIQUES,
     "find_cliques_recursive": _CLIQUES,
+    "global_reaching_centrality": "Without weights.",
     "goldberg_radzik": _TREE_ORDER,
     "greedy_color": "By falling degree alone.",
     "hopcroft_karp_matching": _MATCHING,
@@ -139,26 +146,35 @@ NOTES: dict[str, str] = {
     "group_betweenness_centrality": "Without weights; of a directed graph only where it is strongly connected.",
     "johnson": "Of weights that are not negative.",
     "k_clique_communities": "Without `cliques`. In another order than NetworkX's.",
+    "kruskal_mst_edges": "Without `partition`.",
+    "laplacian_centrality": "Of undirected graphs.",
+    "local_reaching_centrality": "Without weights and `paths`.",
     "label_propagation_communities": "Of labels as frequent it may choose others: communities as good as NetworkX's.",
     "leiden_communities": f"By modularity alone; `theta` is not read. {_SEED}",
     "leiden_partitions": f"By modularity alone. {_SEED}",
     "louvain_communities": _SEED,
     "louvain_partitions": _SEED,
     "maximal_independent_set": "Draws differ from NetworkX's: the same seed gives another set.",
+    "max_flow_min_cost": _CHEAPEST,
     "max_weight_clique": "Of `weight=None`. Of several largest cliques it may be another than NetworkX's.",
     "max_weight_matching": _BIPARTITE,
     "maximum_flow": "Of several flows it may be another than NetworkX's.",
     "min_weight_matching": _BIPARTITE,
+    "min_cost_flow": _CHEAPEST,
     "minimum_edge_cut": "Of several cuts of a whole graph it may be another than NetworkX's.",
     "minimum_node_cut": "Of several cuts of a whole graph it may be another than NetworkX's.",
     "minimum_weight_full_matching": "Of several matchings of least weight it may be another than NetworkX's.",
+    "network_simplex": _CHEAPEST,
     "node_disjoint_paths": _DISJOINT,
+    "random_spanning_tree": "Of `multiplicative=True`. The same seed gives another tree, of the same distribution.",
     "reverse": "Of graphs without attributes of nodes and edges, which NetworkX does not convert here.",
     "rich_club_coefficient": "Without comparison with a random graph: `normalized=False`.",
     "stoer_wagner": "Of several minimum cuts it may be another than NetworkX's.",
     "shortest_path": f"Between two nodes: {_ONE_OF[0].lower()}{_ONE_OF[1:]}",
     "shortest_simple_paths": "Paths of equal length may come in another order than NetworkX's.",
+    "simrank_similarity": "Of graphs without an attribute 'weight' of edges, which NetworkX does not convert here.",
     "single_source_bellman_ford": _TREE_ORDER,
+    "steiner_tree": "By Mehlhorn's method. Of several such trees it may be another than NetworkX's.",
 }
 # Parameters that NetworkX's own functions do not have.
 PARAMETERS: dict[str, dict[str, str]] = {

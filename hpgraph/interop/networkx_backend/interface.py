@@ -33,8 +33,10 @@ def convert_from_nx(
     """A NetworkX graph, converted."""
     if isinstance(graph, ConvertedGraph):
         return graph
+    # What has no number for a default may be of any type.
+    keep_edges = preserve_edge_attrs or None in (edge_attrs or {}).values()
     try:
-        return ConvertedGraph.of(graph, edge_attrs, preserve_edge_attrs, bool(preserve_node_attrs or node_attrs))
+        return ConvertedGraph.of(graph, edge_attrs, keep_edges, bool(preserve_node_attrs or node_attrs))
     except TypeError as error:
         raise NotImplementedError(str(error)) from error
 

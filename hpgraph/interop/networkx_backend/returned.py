@@ -139,8 +139,10 @@ def graph_of_edges(
     return as_networkx(ConvertedGraph(nodes, indptr, indices, directed, False, data, node_data, graph_data))
 
 
-def subgraph(G: ConvertedGraph, members: np.ndarray) -> Any:
+def subgraph(G: ConvertedGraph, members: np.ndarray, arcs: np.ndarray | None = None) -> Any:
     """The graph of some nodes, by number, and the edges between them, as a copy of ``G.subgraph`` of them is.
+
+    ``arcs``: a mask of those that it has, if not all.
 
     NetworkX goes by the order of a set where the nodes are fewer than half of all.
     """
@@ -150,7 +152,7 @@ def subgraph(G: ConvertedGraph, members: np.ndarray) -> Any:
     else:
         members = np.sort(members)
         kept = G.named(members)
-    return spanned(G, kept, members, np.ones(len(G.indices), bool))
+    return spanned(G, kept, members, np.ones(len(G.indices), bool) if arcs is None else arcs)
 
 
 def spanned(G: ConvertedGraph, kept: list[Any], members: np.ndarray, arcs: np.ndarray) -> Any:

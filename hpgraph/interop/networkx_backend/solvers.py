@@ -6,12 +6,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import scipy.sparse
+from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.matrices import adjacency, pseudoinverse
 from hpgraph.interop.networkx_backend.returned import as_networkx
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, undirected
 
 # Numbers in a block of rows that is sorted.
 _BLOCK = 1 << 22
@@ -111,6 +112,70 @@ def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: 
     return dict(zip(nodes, (found / norm).tolist(), strict=True))
 
 
+def _laplacian_centrality(G: ConvertedGraph, normalized: bool, nodelist: Any, weight: str | None) -> dict[Any, float]:
+    """As `networkx.laplacian_centrality` of an undirected graph: what goes with a node's row, in closed form."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
+    matrix = adjacency(G, None, weight).astype(np.float64)
+    if matrix.sum() == 0:
+        if normalized:
+            raise ZeroDivisionError("graph with no edges has zero full energy")
+        return dict.fromkeys(G, 0)
+    nodes = list(G) if nodelist is None else list(nodelist)
+    if len(set(G.nbunch_iter(nodes))) != len(nodes):
+        raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
+    matrix = matrix - scipy.sparse.diags_array(matrix.diagonal())
+    diagonal = np.asarray(matrix.sum(axis=1)).ravel()
+    squares = np.asarray(matrix.power(2).sum(axis=1)).ravel()
+    energy = diagonal**2 + squares + 2 * (abs(matrix) @ diagonal)
+    whole = (diagonal**2).sum() + squares.sum() if normalized else 1
+    return {node: (energy[G.index[node]] / whole).item() for node in nodes}
+
+
+def _trophic(G: ConvertedGraph, weight: str | None, arcs: Any = slice(None)) -> dict[Any, float]:
+    """As `networkx.trophic_levels`, of some of the arcs."""
+    n, source, target, values = len(G), G.rows[arcs], G.indices[arcs], G.column(weight)
+    G.lengths(weight, positive=True)
+    values = np.ones(len(source)) if values is None else values[arcs].astype(np.float64)
+    fed = np.bincount(target, weights=values, minlength=n)
+    basal = fed == 0
+    if not basal.any():
+        raise nx.NetworkXError(
+            "This graph has no basal nodes (nodes with no incoming edges)."
+            "Trophic levels are not defined without at least one basal node."
+        )
+    # From one more node with arcs to the basal ones.
+    roots = np.flatnonzero(basal)
+    ends = np.append(source, np.full(len(roots), n)), np.append(target, roots)
+    wide = scipy.sparse.csr_array((np.ones(len(ends[0])), ends), shape=(n + 1, n + 1))
+    if len(breadth_first_order(wide, n, directed=True, return_predecessors=False)) <= n:
+        raise nx.NetworkXError(
+            "Trophic levels are only defined for graphs where every node has a path "
+            "from a basal node (basal nodes are nodes with no incoming edges)."
+        )
+    level, other = np.ones(n), np.flatnonzero(~basal)
+    if len(other):
+        share = scipy.sparse.csr_array((values / fed[target], (target, source)), shape=(n, n))[other][:, other]
+        matrix = (scipy.sparse.eye_array(len(other)) - share).tocsc()
+        level[other] += scipy.sparse.linalg.spsolve(matrix, np.ones(len(other)))
+    levels: dict[Any, float] = dict.fromkeys(G.named(roots), 1)
+    return levels | dict(zip(G.named(other), level[other].tolist(), strict=True))
+
+
+def _trophic_differences(
+    G: ConvertedGraph, weight: str | None, arcs: Any = slice(None)
+) -> dict[tuple[Any, Any], float]:
+    """As `networkx.trophic_differences`."""
+    level = _trophic(G, weight, arcs)
+    return {(u, v): level[v] - level[u] for u, v in zip(G.named(G.rows[arcs]), G.named(G.indices[arcs]), strict=True)}
+
+
+def _incoherence(G: ConvertedGraph, weight: str | None, cannibalism: bool) -> float:
+    """As `networkx.trophic_incoherence_parameter`."""
+    arcs = slice(None) if cannibalism else G.rows != G.indices
+    return float(np.std(list(_trophic_differences(G, weight, arcs).values())))
+
+
 def _mutual(G: ConvertedGraph, weight: str | None) -> tuple[Any, np.ndarray]:
     """The weights between nodes, in both directions, and their sums; NetworkX's errors where there are no nodes."""
     matrix = adjacency(G, None, weight).astype(np.float64)
@@ -159,4 +224,13 @@ globals().update(
         }
     )
     | family({"effective_size": _effective_size}, unless=_undirected)
+    | family({"laplacian_centrality": _laplacian_centrality}, unless=undirected, unread=("walk_type", "alpha"))
+    | family(
+        {
+            "trophic_levels": _trophic,
+            "trophic_differences": _trophic_differences,
+            "trophic_incoherence_parameter": _incoherence,
+        },
+        without=("arcs",),
+    )
 )

@@ -6,14 +6,17 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from hpgraph.algorithms.spanning_forest import minimum_spanning_forest
+from hpgraph.algorithms import spanning_forest as _forests
+from hpgraph.algorithms import steiner_tree as _steiner_trees
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
+from hpgraph.core.errors import NoPathError
 from hpgraph.interop.networkx_backend.components import _count
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.returned import graph_of_edges
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.returned import graph_of_edges, subgraph
+from hpgraph.interop.networkx_backend.serving import family, undirected
 
 
 def _of_trees(single: bool, branching: bool = False) -> Callable[[ConvertedGraph], bool]:
@@ -44,7 +47,7 @@ def _spanning(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool) -
     rank = np.empty(len(edges), np.int64)
     rank[order] = np.arange(len(edges))
     graph = Graph.from_edges(G.rows[edges], G.indices[edges], rank, n_vertices=len(G), directed=False)
-    chosen = to_device(minimum_spanning_forest(graph.to(config.networkx_device)).weight, "cpu")
+    chosen = to_device(_forests.minimum_spanning_forest(graph.to(config.networkx_device)).weight, "cpu")
     return edges[order[np.sort(chosen)]]
 
 
@@ -79,6 +82,43 @@ def _tree(minimum: bool) -> Callable[..., Any]:
     return run
 
 
+def _random(G: ConvertedGraph, weight: str | None, multiplicative: bool, seed: Any) -> Any:
+    """As `networkx.random_spanning_tree`."""
+    values = G.column(weight, np.nan)
+    if len(G) > 1 and weight is not None and (values is None or np.isnan(values).any()):
+        raise KeyError(weight)
+    tree = _forests.random_spanning_tree(G.lengths(weight), weight is not None, seed=seed.getrandbits(31))
+    if len(tree.source) != len(G) - 1 or len(G) < 2:
+        raise NotImplementedError("of a graph that has no spanning tree, or no edge, NetworkX says what is wrong")
+    return graph_of_edges(G.nodes, tree.source, tree.target, directed=False)
+
+
+def _steiner(G: ConvertedGraph, terminal_nodes: Any, weight: str | None) -> Any:
+    """As `networkx.approximation.steiner_tree`."""
+    terminals = list(terminal_nodes)
+    if not terminals:
+        raise ValueError("sources must not be empty")
+    numbers = np.unique([G.number(node, "Node {} not found in graph") for node in terminals])
+    graph = G.lengths(weight)
+    G.check_ties(weight)
+    try:
+        tree = _steiner_trees.steiner_tree(graph, id(numbers), weight=graph.weighted)
+    except NoPathError as error:
+        raise NotImplementedError("no path joins two of the nodes") from error
+    ends = [to_device(end, "cpu").astype(np.int64) for end in (tree.source, tree.target)]
+    low, high = np.minimum(G.rows, G.indices).astype(np.int64), np.maximum(G.rows, G.indices)
+    chosen = np.isin(low * len(G) + high, np.minimum(*ends) * len(G) + np.maximum(*ends))
+    return subgraph(G, np.unique(np.concatenate(ends)), chosen)
+
+
+def _method(call: Mapping[str, Any]) -> str | None:
+    return None if call["method"] in (None, "mehlhorn") else "method must be 'mehlhorn'"
+
+
+def _drawn(call: Mapping[str, Any]) -> str | None:
+    return undirected(call) if call["multiplicative"] else "only multiplicative=True is taken"
+
+
 def _kruskal(call: Mapping[str, Any]) -> str | None:
     # The others' order of edges, and choice among equal weights, is their own.
     return None if call["algorithm"] == "kruskal" else "only Kruskal's algorithm is taken"
@@ -101,4 +141,7 @@ globals().update(
     | family(
         {"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)}, unless=_kruskal
     )
+    | family({"kruskal_mst_edges": _listed}, unless=undirected, unread=("keys",))
+    | family({"random_spanning_tree": _random}, unless=_drawn)
+    | family({"steiner_tree": _steiner}, unless=_method, unread=("method",))
 )
