@@ -201,12 +201,12 @@ def pull(
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
-    rows = rows.csr
-    alone = rows.nnz + rows.shape[0] <= SERIAL
+    csr: CSR = rows.csr
+    alone = csr.nnz + csr.shape[0] <= SERIAL
     simple = mask is accum is None and (active is None or not alone)
-    if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):
+    if simple and pull_pairs(csr, arrays(csr), gather, reduce, active, out, received):
         return
-    gather = checked_where_needed(gather, rows, state)
+    gather = checked_where_needed(gather, csr, state)
     sets: tuple[Any, ...] = _ALL
     if not active is mask is received is None:
         senders = None if active is None else active.to_bool().view(np.uint8)
@@ -215,13 +215,13 @@ def pull(
             written[:] = 0
         sets = senders, allowed, bool(complement), written
     product = product_of(gather, reduce, accum, out.dtype)
-    what = product, tuple([plain(array) for array in state]), arrays(rows), sets, out
+    what = product, tuple([plain(array) for array in state]), arrays(csr), sets, out
     if alone:
         with interruptible():
             _pull_alone(*what)
         return
     with team() as workers:
-        _pull(*what, tuple(schedule(rows)), workers)
+        _pull(*what, tuple(schedule(csr)), workers)
 
 
 def _pull_nothing(

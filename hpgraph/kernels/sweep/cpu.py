@@ -15,7 +15,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.core import work_clock
-from hpgraph.formats import RowFormat
+from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -159,11 +159,11 @@ def sweeps(
 
     ``state``: the properties; changed in place.
     """
-    rows = rows.csr
-    if rows.nnz == 0:
+    csr: CSR = rows.csr
+    if csr.nnz == 0:
         return "there are no arcs"
     does, sent, nothing = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
-    arcs, plan = arrays(rows), None if rows.nnz + rows.shape[0] <= SERIAL else tuple(schedule(rows))
+    arcs, plan = arrays(csr), None if csr.nnz + csr.shape[0] <= SERIAL else tuple(schedule(csr))
     sums = np.empty((1 if plan is None else len(plan[0]), len(nothing)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     # A double buffer: what is read and what is written in odd supersteps, and in even ones.
