@@ -139,7 +139,7 @@ def test_ugly_graphs(name: str, device: str) -> None:
             embed(hpg.Graph.from_edges([0, 1], [1, 2], bad, n_vertices=9).to(device), 4)
     vectors = host(embed(hpg.Graph.from_edges([0, 1], [1, 2], [1.0, -1.0], n_vertices=9).to(device), 4, weight=None))
     assert np.isfinite(vectors).all()
-    with pytest.raises(ValueError, match="dim must be 1 or more"):
+    with pytest.raises(ValueError, match="dim must be at least 1"):
         embed(hpg.Graph.from_edges([0, 1], [1, 2]), 0)
 
 
@@ -150,9 +150,9 @@ def test_ugly_graphs(name: str, device: str) -> None:
     ("ppr", {"alpha": 1.0}, "alpha must be above 0 and below 1"),
     ("hope", {"dim": 5}, "dim must be even"),
     ("strap", {"dim": 5}, "dim must be even"),
-    ("strap", {"walks": 0}, "walks must be 1 or more"),
-    ("strap", {"delta": -1.0}, "delta must be above 0"),
-    ("node2vec", {"window": 0}, "window must be 1 or more"),
+    ("strap", {"walks": 0}, "walks must be at least 1"),
+    ("strap", {"delta": -1.0}, "delta must be finite and positive"),
+    ("node2vec", {"window": 0}, "window must be at least 1"),
     ("node2vec", {"p": 0.0}, "p must be positive"),
     ("spectral", {"dim": 4}, "dim must be below the number of vertices"),
 ])  # fmt: skip

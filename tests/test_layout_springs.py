@@ -129,7 +129,8 @@ def test_layers_of_a_tree_do_not_cross(device: str) -> None:
     ("spring", {"k": 0}, "k must be finite"), ("spring", {"fixed": [0]}, "give pos"),
     ("spring", {"iterations": -1}, "iterations must not be"), ("spring", {"theta": np.nan}, "theta must be finite"),
     ("sfdp", {"theta": -1}, "theta must be finite"), ("sfdp", {"center": (1, 2, 3)}, "center must be 2"),
-    ("kamada_kawai", {"pivots": 0}, "pivots must be 1"), ("kamada_kawai", {"max_iter": -1}, "max_iter must not be"),
+    ("kamada_kawai", {"pivots": 0}, "pivots must be at least 1"),
+    ("kamada_kawai", {"max_iter": -1}, "max_iter must not be"),
     ("layered", {"scale": np.inf}, "scale must be finite"),
 ])  # fmt: skip
 def test_refused_arguments(layout: str, how: dict[str, Any], said: str) -> None:

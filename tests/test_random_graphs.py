@@ -229,7 +229,7 @@ def test_geometric(dim, device):
 def test_arguments():
     for call, says in (
         (lambda: datasets.gnp_random_graph(-1, 0.5), "n must be"),
-        (lambda: datasets.gnp_random_graph(5, 1.5), "p must be a probability"),
+        (lambda: datasets.gnp_random_graph(5, 1.5), "p must be from 0 to 1"),
         (lambda: datasets.gnm_random_graph(5, 11), "m must be from 0 to 10"),
         (lambda: datasets.stochastic_block_model([2, 3], [[1, 0.5], [0.4, 1]]), "p must be symmetric"),
         (lambda: datasets.expected_degree_graph([-1.0]), "w must be"),

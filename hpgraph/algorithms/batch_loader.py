@@ -28,9 +28,7 @@ class BatchLoader:
     graph: Graph
 
     def __init__(self, batch_size: Any, prefetch: Any, incoming: Any, seed: Any) -> None:
-        self.batch_size, self.prefetch = whole(batch_size, "batch_size"), whole(prefetch, "prefetch")
-        if self.batch_size < 1 or self.prefetch < 0:
-            raise ValueError(f"batch_size must be 1 or more, prefetch 0 or more, not {batch_size} and {prefetch}")
+        self.batch_size, self.prefetch = whole(batch_size, "batch_size", least=1), whole(prefetch, "prefetch", least=0)
         self.incoming, self.seed = bool(incoming), seed_of(seed)
         self._epoch = 0
         self._features: Any = None
@@ -63,8 +61,7 @@ class BatchLoader:
         True
         """
         graph, n = self.graph, self.graph.n_vertices
-        if (cache := whole(cache, "cache")) < 0:
-            raise ValueError(f"cache must be a number of vertices, 0 or more, not {cache}")
+        cache = whole(cache, "cache", "a number of vertices", least=0)
         # How often a vertex is drawn goes by the arcs that lead to it.
         drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
         hot = array_module(drawn_by).argsort(-drawn_by)[:cache]

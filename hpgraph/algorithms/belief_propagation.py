@@ -121,9 +121,7 @@ def belief_propagation(
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
-    damping = real(damping, "damping")
-    if not 0 <= damping < 1:
-        raise ValueError(f"damping must be 0 or more, and below 1, not {damping!r}")
+    damping = real(damping, "damping", least=0, below=1)
     if product not in ("sum", "max"):
         raise ValueError(f'product must be "sum" or "max", not {product!r}')
     likes = _potential(graph, potential, dtype)

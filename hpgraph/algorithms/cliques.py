@@ -128,9 +128,7 @@ def count_cliques(G: Graph | Any, k: int) -> int:
     >>> [hpg.count_cliques(hpg.datasets.gnp_random_graph(6, 1), k) for k in range(1, 8)]
     [6, 15, 20, 15, 6, 1, 0]
     """
-    k = whole(k, "k")
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+    k = whole(k, "k", least=1)
     if k == 3:
         return triangle_count(G)
     graph, arcs = plain(G)

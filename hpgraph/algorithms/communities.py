@@ -116,9 +116,7 @@ def quality_of(level: Level, label: Any, count: int, resolution: float, between:
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
     """What searches by modularity and its measure take, checked."""
-    resolution = real(resolution, "resolution")
-    if not 0 <= resolution < np.inf:
-        raise ValueError(f"resolution must be finite and not negative, not {resolution!r}")
+    resolution = real(resolution, "resolution", least=0, below=np.inf)
     graph, weighted = with_weights(G, weight, parallel="sum")
     level = level_of(graph.out_csr, graph.directed, weighted)
     if positive and level.total == 0 and graph.n_edges:
@@ -138,9 +136,7 @@ def level_limit(max_level: Any) -> float:
     """The most levels that a search may take."""
     if max_level is None:
         return float("inf")
-    limit = whole(max_level, "max_level", "a whole number or None")
-    if limit < 1:
-        raise ValueError(f"max_level must be at least 1, or None, not {max_level!r}")
+    limit = whole(max_level, "max_level", "a whole number or None", least=1)
     return limit
 
 

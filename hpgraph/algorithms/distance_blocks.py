@@ -131,15 +131,13 @@ def all_pairs_shortest_path_length(
     """
     graph, weighted = with_lengths(G, weight)
     vertices = sources_of(graph, sources, seed)
-    if cutoff is not None and not (cutoff := real(cutoff, "cutoff", "a number or None")) >= 0:
-        raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
+    if cutoff is not None:
+        cutoff = real(cutoff, "cutoff", "a number or None", least=0)
     limit = None if cutoff == np.inf else cutoff
     if block is None:
         size = block_size(graph)
     else:
-        size = whole(block, "block", "a whole number or None")
-        if size < 1:
-            raise ValueError(f"block must be positive, not {block}")
+        size = whole(block, "block", "a whole number or None", least=1)
         size = min(size, max(len(vertices), 1))
         what = f"distances from a block of {size} sources to {graph.n_vertices} vertices"
         check_memory(size * graph.n_vertices * 8, what, graph.device)
@@ -197,8 +195,7 @@ def distance_histogram(
         return survey(graph, vertices).histogram
     if width is None:
         raise ValueError("sums of weights are counted in bins: give width, the width of a bin")
-    if not 0 < real(width, "width", "a number or None") < np.inf:
-        raise ValueError(f"width must be positive and finite, not {width!r}")
+    real(width, "width", "a number or None", above=0, below=np.inf)
     xp = array_module(graph.device)
     counts = np.zeros(1, np.int64)
     for _, block in blocks_from(graph, vertices, weighted=True):
@@ -240,9 +237,7 @@ def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = Non
     >>> round(hpg.effective_diameter(hpg.datasets.grid(30, removed=0)), 2)
     33.08
     """
-    share = real(share, "share")
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, not {share}")
+    share = real(share, "share", above=0, most=1)
     within = np.cumsum(distance_histogram(G, sources, seed=seed)[1:])
     if not len(within):
         return float("nan")

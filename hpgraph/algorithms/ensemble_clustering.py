@@ -55,11 +55,8 @@ def ecg(
     >>> hpg.ecg(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    least, size, first = real(min_weight, "min_weight"), whole(ensemble_size, "ensemble_size"), whole(seed, "seed")
-    if not 0 <= least <= 1:
-        raise ValueError(f"min_weight must be from 0 to 1, not {min_weight!r}")
-    if size < 1:
-        raise ValueError(f"ensemble_size must be at least 1, not {size}")
+    least, size = real(min_weight, "min_weight", least=0, most=1), whole(ensemble_size, "ensemble_size", least=1)
+    first = whole(seed, "seed")
     graph, weighted = with_weights(G, weight, parallel="sum")
     graph, level, resolution = checked(graph, weighted, resolution)
     arcs = level.arcs

@@ -85,12 +85,8 @@ def heat_kernel(
     [0.25, 0.5, 0.25]
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
-    tol, _, dtype = checked(tol, 0, dtype)
-    t = real(t, "t")
-    if not 0 <= t < math.inf:
-        raise ValueError(f"t must be finite and not negative, not {t!r}")
-    if not 0 < tol < 1:
-        raise ValueError(f"tol must be above 0 and below 1, not {tol!r}")
+    tol, _, dtype = checked(real(tol, "tol", above=0, below=1), 0, dtype)
+    t = real(t, "t", least=0, below=math.inf)
     if laplacian not in LAPLACIANS:
         raise ValueError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}, not {laplacian!r}")
     if laplacian == "normalized" and graph.directed:

@@ -87,10 +87,8 @@ def influence_maximization(
     largest = chance if facts is None else float(arcs.data.max()) if arcs.nnz else 0.0
     if (facts is not None and facts.has_nan) or not 0 <= (chance if facts is None else facts.least) <= largest <= 1:
         raise ValueError(f"{'weight' if weighted else 'probability'}: chances of arcs must be from 0 to 1")
-    if not 1 <= whole(k, "k") <= n:
-        raise ValueError(f"k must be from 1 to the number of vertices, {n}, not {k}")
-    if not 0 < real(epsilon, "epsilon") < 1:
-        raise ValueError(f"epsilon must be between 0 and 1, not {epsilon}")
+    whole(k, "k", least=1, most=n)
+    real(epsilon, "epsilon", above=0, below=1)
     inward = graph.in_csr.to("cpu")
     sets = ReverseSets(inward if weighted else inward.pattern, chance, seed_of(seed, _STREAM))
     wanted = _wanted(sets, n, k, epsilon)

@@ -56,7 +56,7 @@ def label_propagation_communities(
     >>> hpg.label_propagation_communities(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    rounds = _rounds(max_iteration, "max_iteration")
+    rounds = whole(max_iteration, "max_iteration", least=0)
     graph, level, _ = checked(G, weight, 0.0)
     label = kernels(graph.device).asynchronous_labels(level, scattered(seed), rounds, _FEW)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
@@ -99,7 +99,7 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     >>> hpg.cdlp(G).tolist()
     [0, 0, 0, 2, 2, 2]
     """
-    rounds = _rounds(max_iteration, "max_iteration")
+    rounds = whole(max_iteration, "max_iteration", least=0)
     graph = as_simple(G)
     xp = array_module(graph.device)
     values = None
@@ -117,10 +117,3 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
         label, rounds = backend.first_neighbours(arcs), rounds - 1
     label = backend.frequent_labels(arcs, label, rounds)
     return by_vertex(label if values is None else values[label], graph)
-
-
-def _rounds(value: Any, name: str) -> int:
-    rounds = whole(value, name)
-    if rounds < 0:
-        raise ValueError(f"{name} must not be negative, not {value!r}")
-    return rounds

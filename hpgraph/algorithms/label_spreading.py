@@ -103,9 +103,7 @@ def label_spreading(
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
-    alpha = real(alpha, "alpha")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
+    alpha = real(alpha, "alpha", above=0, below=1)
     _, classes, given = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     xp = array_module(graph.device)

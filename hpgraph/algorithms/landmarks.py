@@ -235,9 +235,7 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
         if listed.size == 0:
             raise ValueError("k holds no vertices: give one at least")
         return listed
-    count = whole(k, "k", "a number of landmarks, or a list of vertices")
-    if not 0 < count <= graph.n_vertices:
-        raise ValueError(f"k must lie in 1..{graph.n_vertices}, the number of vertices, not {count}")
+    count = whole(k, "k", "a number of landmarks, or a list of vertices", least=1, most=graph.n_vertices)
     degree = graph.out_degree + graph.in_degree if graph.directed else graph.out_degree
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
 

@@ -98,10 +98,7 @@ def local_cluster(
     >>> sorted(vertices.tolist()), round(conductance, 4)
     ([3, 4, 5], 0.1429)
     """
-    damping, tol = real(damping, "damping"), real(tol, "tol")
-    for value, name in ((damping, "damping"), (tol, "tol")):
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must be above 0 and below 1, not {value!r}")
+    damping, tol = real(damping, "damping", above=0, below=1), real(tol, "tol", above=0, below=1)
     if method not in ("pagerank", "heat_kernel"):
         raise ValueError(f'method must be "pagerank" or "heat_kernel", not {method!r}')
     graph, weighted = with_weights(G, weight, parallel="sum")

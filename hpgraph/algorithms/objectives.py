@@ -148,9 +148,7 @@ def size_limit(max_size: Any, label: Any) -> int:
     """The most vertices of a community, 0 for any number; `label` has what a search starts with."""
     if max_size is None:
         return 0
-    limit = whole(max_size, "max_size", "a whole number or None")
-    if limit < 1:
-        raise ValueError(f"max_size must be at least 1, or None, not {max_size!r}")
+    limit = whole(max_size, "max_size", "a whole number or None", least=1)
     largest = int(array_module(label).bincount(label).max()) if len(label) else 0
     if largest > limit:
         raise ValueError(f"start: a community has {largest} vertices, more than max_size={limit}")

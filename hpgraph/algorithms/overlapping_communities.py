@@ -58,9 +58,7 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
 
-    k = whole(k, "k")
-    if k < 2:
-        raise ValueError(f"k must be at least 2, not {k}")
+    k = whole(k, "k", least=2)
     graph, arcs = plain(G)
     blocks = list(maximal_cliques(arcs, min(k, graph.n_vertices + 1)))
     sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(ends) for ends, _ in blocks)])
@@ -113,11 +111,8 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
     >>> [community.tolist() for community in hpg.slpa(G)]
     [[0, 1, 2], [3, 4, 5]]
     """
-    rounds, share, key = whole(n_iterations, "n_iterations"), real(threshold, "threshold"), scattered(seed)
-    if rounds < 1:
-        raise ValueError(f"n_iterations must be at least 1, not {rounds}")
-    if not 0 <= share <= 1:
-        raise ValueError(f"threshold must be from 0 to 1, not {threshold!r}")
+    rounds, key = whole(n_iterations, "n_iterations", least=1), scattered(seed)
+    share = real(threshold, "threshold", least=0, most=1)
     graph = as_simple(G)
     xp, n, backend = array_module(graph.device), graph.n_vertices, kernels(graph.device)
     arcs, vertex = both_ways(graph), xp.arange(n, dtype=graph.id_dtype)

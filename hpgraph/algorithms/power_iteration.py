@@ -85,11 +85,7 @@ def iterated(
 
 def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:
     """Arguments that all of them take."""
-    tol, limit, dtype = real(tol, "tol"), whole(max_iteration, "max_iteration"), np.dtype(dtype)
-    if not tol >= 0:
-        raise ValueError(f"tol must not be negative, not {tol!r}")
-    if limit < 0:
-        raise ValueError(f"max_iteration must be a whole number, not negative, not {max_iteration!r}")
+    tol, limit, dtype = real(tol, "tol", least=0), whole(max_iteration, "max_iteration", least=0), np.dtype(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"dtype must be float32 or float64, not {dtype}")
     return tol, limit, dtype

@@ -75,10 +75,8 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
         raise ValueError("values must be whole numbers where discrete=True")
     value = value.astype(np.float64)
     if xmin is not None:
-        kept = value >= real(xmin, "xmin")
+        kept = value >= real(xmin, "xmin", above=0)
         starts, value, count = [float(xmin)], value[kept], count[kept]
-        if not xmin > 0:
-            raise ValueError(f"xmin must be above 0, not {xmin}")
     else:
         starts = value[:-1].tolist()
     if len(value) < 2:

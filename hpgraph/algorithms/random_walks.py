@@ -109,9 +109,7 @@ def node2vec_walk(
 
 def _walks(G: Any, starts: Any, length: Any, weight: Any, incoming: bool, seed: Any, bias: Bias | None) -> Any:
     graph, weighted = with_weights(G, weight, parallel="keep")
-    steps, counter = whole(length, "length"), seed_of(seed)
-    if not 0 <= steps < 2 ** (63 - STEP_SHIFT):
-        raise ValueError(f"length must be from 0 to below 2**{63 - STEP_SHIFT}, not {length}")
+    steps, counter = whole(length, "length", least=0, below=1 << 63 - STEP_SHIFT), seed_of(seed)
     xp = array_module(graph.device)
     begin = xp.arange(graph.n_vertices) if starts is None else graph.indices_of(starts, "starts")
     begin = xp.ascontiguousarray(to_device(begin, graph.device), dtype=np.int64)

@@ -169,9 +169,7 @@ def _limit(value: Any, weighted: bool, argument: str) -> float | None:
         return None
     if not weighted and isinstance(value, float | np.floating) and value.is_integer():
         value = int(value)
-    limit = real(value, argument, "a number or None") if weighted else whole(value, argument)
-    if not limit >= 0:
-        raise ValueError(f"{argument} must not be negative, not {value!r}")
+    limit = real(value, argument, "a number or None", least=0) if weighted else whole(value, argument, least=0)
     return limit
 
 
@@ -207,9 +205,7 @@ def ego_graph(
     Graph: 3 vertices, 4 arcs, undirected, no weights, cpu, named 1, 2, 3
     """
     graph, weighted = with_lengths(G, distance)
-    limit = real(radius, "radius")
-    if not limit >= 0:
-        raise ValueError(f"radius must be a number from 0 on, not {radius!r}")
+    limit = real(radius, "radius", least=0)
     middle = graph.index_of(n, "n")
     searched = graph.undirected if undirected else graph
     bound = None if limit == np.inf else limit if weighted else int(limit)
@@ -304,9 +300,7 @@ def k_hop_subgraph(
     ([0, 1, 2, 3], [0, 0, 1, 1], [[0, 2], [1, 3]])
     """
     graph = as_simple(G)
-    limit = whole(k, "k")
-    if limit < 0:
-        raise ValueError(f"k must not be negative, not {k}")
+    limit = whole(k, "k", least=0)
     middles = to_device(graph.indices_of(vertices), "cpu").astype(np.int64)
     if len(middles) == 0:
         raise ValueError("vertices is empty: give a vertex at least")

@@ -159,8 +159,8 @@ def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any,
         work = similarity(graph.device)
         found = work.pair_scores(measure.rows, source, target, measure.common, form, measure.sizes)
         return _finished(measure, found, source, target) if measure.looped else found
-    if top is not None and whole(top, "top", "a whole number or None") < 1:
-        raise ValueError(f"top must be 1 or more, not {top}")
+    if top is not None:
+        whole(top, "top", "a whole number or None", least=1)
     xp, chosen = array_module(graph.device), None
     if vertices is not None:
         chosen = to_device(graph.indices_of(vertices), graph.device).astype(np.int64, copy=False)

@@ -67,12 +67,8 @@ def simrank_similarity(
     [[0.0, 1.0, 0.9, 0.0], [0.0, 0.9, 1.0, 0.0]]
     """
     graph, weighted = with_weights(G, weight)
-    factor, tolerance = real(importance_factor, "importance_factor"), real(tolerance, "tolerance")
-    limit = whole(max_iterations, "max_iterations")
-    if not 0 <= factor <= 1:
-        raise ValueError(f"importance_factor must be from 0 to 1, not {importance_factor}")
-    if not tolerance >= 0 or limit < 0:
-        raise ValueError("tolerance and max_iterations must not be negative")
+    factor = real(importance_factor, "importance_factor", least=0, most=1)
+    tolerance, limit = real(tolerance, "tolerance", least=0), whole(max_iterations, "max_iterations", least=0)
     at = [graph.index_of(v, name) for v, name in ((source, "source"), (target, "target")) if v is not None]
     if source is None and target is not None:
         raise ValueError("target needs a source to be compared with")

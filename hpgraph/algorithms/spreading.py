@@ -114,12 +114,10 @@ def _epidemic(
     if weighted and not 0 <= weight_facts(arcs).least < np.inf:
         raise ValueError("weight: an arc counts as so many, and weights must not be negative or NaN")
     for name, value in (("beta", beta), ("gamma", gamma)):
-        if not 0 <= real(value, name) <= 1:
-            raise ValueError(f"{name} must be a probability from 0 to 1, not {value}")
-    counts = {"max_steps": max_steps, "runs": runs}
-    for name, given in counts.items():
-        if given is not None and whole(given, name) < 0:
-            raise ValueError(f"{name} must not be negative, not {given}")
+        real(value, name, "a probability", least=0, most=1)
+    for name, given in (("max_steps", max_steps), ("runs", runs)):
+        if given is not None:
+            whole(given, name, least=0)
     limit = np.inf if max_steps is None else max_steps
     shape = (graph.n_vertices,) if runs is None else (graph.n_vertices, runs)
     check_memory(40 * int(np.prod(shape)), "the runs of an epidemic", graph.device)

@@ -162,13 +162,9 @@ def sssp(
     if facts.has_nan or facts.least == -np.inf:
         raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
     if delta is not None:
-        delta = real(delta, "delta", "a number or None")
-        if not delta > 0:
-            raise ValueError(f"delta must be positive, not {delta!r}")
+        delta = real(delta, "delta", "a number or None", above=0)
     if cutoff is not None:
-        cutoff = real(cutoff, "cutoff", "a number or None")
-        if not cutoff >= 0:
-            raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
+        cutoff = real(cutoff, "cutoff", "a number or None", least=0)
         # No finite distance lies beyond the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
     plain = delta is None and lanes is None and group_size == "auto"

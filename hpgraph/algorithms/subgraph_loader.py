@@ -89,9 +89,7 @@ class SubgraphLoader(BatchLoader):
     ) -> None:
         super().__init__(batch_size, prefetch, incoming, seed)
         graph = self.graph = with_weights(G, None, parallel="keep")[0]
-        self.length, coverage = whole(length, "length"), whole(coverage, "coverage")
-        if self.length < 0 or coverage < 0:
-            raise ValueError(f"length and coverage must be 0 or more, not {self.length} and {coverage}")
+        self.length, coverage = whole(length, "length", least=0), whole(coverage, "coverage", least=0)
         self._arcs = graph.numbered_in_csr if self.incoming and graph.directed else graph.numbered_out_csr
         self._chances: _Chances | None = None
         if not isinstance(by, str):
@@ -104,9 +102,7 @@ class SubgraphLoader(BatchLoader):
         if by not in vertices_of_draw:
             raise ValueError(f"by must be 'vertices', 'edges', 'walks' or the community of each vertex, not {by!r}")
         self.by, drawn = by, self.batch_size * vertices_of_draw[by]
-        self._count = -(-graph.n_vertices // drawn) if batches is None else whole(batches, "batches")
-        if self._count < 0:
-            raise ValueError(f"batches must be 0 or more, not {batches}")
+        self._count = -(-graph.n_vertices // drawn) if batches is None else whole(batches, "batches", least=0)
         if by != "walks":
             self._upto, self._chances = _exact(self._arcs, by == "edges", graph.directed, self.batch_size)
         elif coverage:

@@ -67,9 +67,7 @@ def subgraph_isomorphisms(
     from hpgraph.kernels.structure.cpu_subgraphs import list_mappings
 
     graph, order, rows, steps = _prepared(G, pattern, labels, kind)
-    most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit")
-    if most < 0:
-        raise ValueError(f"limit must not be negative, not {limit}")
+    most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit", least=0)
     found = np.empty((0, 0), np.int64) if not len(order) else list_mappings(rows, steps, int(most))
     by_vertex = np.empty_like(found)
     by_vertex[:, order] = found

@@ -105,9 +105,7 @@ def temporal_katz(T: TemporalGraph, alpha: float = 0.1, *, start: Any = None, en
     checked(T)
     from hpgraph.kernels.temporal.cpu_walks import katz
 
-    factor = real(alpha, "alpha")
-    if not 0 < factor < np.inf:
-        raise ValueError(f"alpha must be above 0 and finite, not {alpha!r}")
+    factor = real(alpha, "alpha", above=0, below=np.inf)
     events, rows = arcs_of(T, start, end)
     factors = np.full(len(rows), factor) if T._weight is None else factor * T._weight[rows].astype(np.float64)
     return by_vertex(katz(events, T.n_vertices, factors), T)
@@ -149,10 +147,7 @@ def temporal_pagerank(
     checked(T)
     from hpgraph.kernels.temporal.cpu_walks import pagerank
 
-    numbers = real(damping, "damping"), real(transition, "transition")
-    for name, number in zip(("damping", "transition"), numbers, strict=True):
-        if not 0 <= number <= 1:
-            raise ValueError(f"{name} must be from 0 to 1, not {number}")
+    numbers = real(damping, "damping", least=0, most=1), real(transition, "transition", least=0, most=1)
     events, _ = arcs_of(T, start, end)
     rank = pagerank(events.source, events.target, T.n_vertices, *numbers)
     return by_vertex(rank / rank.sum() if rank.any() else rank, T)

@@ -71,9 +71,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
 
     graph, arcs = undirected_only(G, "min")
     n = graph.n_vertices
-    if whole(k, "k") < 1:
-        raise ValueError(f"k must be positive, not {k}")
-    k = min(k, n)
+    k = min(whole(k, "k", least=1), n)
     check_memory(64 * n, "bounds of closeness", graph.device)
     label = connected_components(graph).label
     arcs = arcs.without_diagonal().pattern

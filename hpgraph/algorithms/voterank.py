@@ -43,9 +43,7 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     [0, 1]
     """
     graph = as_simple(G)
-    limit = graph.n_vertices if number_of_nodes is None else whole(number_of_nodes, "number_of_nodes")
-    if limit < 0:
-        raise ValueError(f"number_of_nodes must not be negative, not {number_of_nodes}")
+    limit = graph.n_vertices if number_of_nodes is None else whole(number_of_nodes, "number_of_nodes", least=0)
     arcs = graph.out_csr.without_diagonal().pattern
     matrix = matrix_of_csr(arcs)
     bounds = arcs.indptr

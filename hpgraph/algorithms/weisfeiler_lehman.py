@@ -64,9 +64,7 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     [0, 2, 1, 2, 0]
     """
     graph, weighted = with_weights(with_attributes(G, "weight", [weight], [colors]), weight)
-    limit = graph.n_vertices if iterations is None else whole(iterations, "iterations")
-    if limit < 0:
-        raise ValueError(f"iterations must not be negative, not {iterations}")
+    limit = graph.n_vertices if iterations is None else whole(iterations, "iterations", least=0)
     xp = array_module(graph.device)
     codes = xp.zeros(graph.n_vertices, np.int64)
     if colors is not None:
@@ -186,10 +184,8 @@ def _labels(
     G: Any, edge_attr: Any, node_attr: Any, iterations: Any, size: Any
 ) -> tuple[tuple[Any, list[str]], Iterator[tuple[Any, Any]]]:
     """The first labels of all vertices, as codes and their texts, and those of each round after it."""
-    if whole(iterations, "iterations") <= 0:
-        raise ValueError(f"iterations must be positive, not {iterations}")
-    if not 1 <= whole(size, "digest_size") <= 64:
-        raise ValueError(f"digest_size must be from 1 to 64, not {size}")
+    whole(iterations, "iterations", least=1)
+    whole(size, "digest_size", least=1, most=64)
     weighted = edge_attr is True or edge_attr == "weight"
     graph = as_simple(with_attributes(G, "weight" if weighted else None, [edge_attr][weighted:], [node_attr]))
     if node_attr is not None:

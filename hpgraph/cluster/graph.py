@@ -354,9 +354,7 @@ def _shape(
         return rows, columns
     if blocks is None:
         return shape_for(len(Workers(client, limits or Limits()).wait_for_any()))
-    if whole(blocks, "blocks") < 1:
-        raise ValueError(f"blocks must be at least 1, not {blocks!r}")
-    return shape_for(blocks)
+    return shape_for(whole(blocks, "blocks", least=1))
 
 
 def _drop(client: Client, key: str) -> None:

@@ -66,11 +66,8 @@ def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "c
     ...     C.connected_components().count
     1
     """
-    if whole(n_workers, "n_workers") < 1:
-        raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")
-    each = max(1, config.threads // n_workers) if threads is None else whole(threads, "threads")
-    if each < 1:
-        raise ValueError(f"threads must be at least 1, not {threads!r}")
+    n_workers = whole(n_workers, "n_workers", least=1)
+    each = max(1, config.threads // n_workers) if threads is None else whole(threads, "threads", least=1)
     if normalize_device(device) == "cuda":
         arguments = {"worker_class": _OneGPU, **arguments}
     if dask.config.get(_LOST) == _USUAL:

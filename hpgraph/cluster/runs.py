@@ -41,10 +41,9 @@ class Options:
     saved: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.checkpoint is not None and real(self.every, "every") < 0:
-            raise ValueError(f"every must not be negative, not {self.every!r}")
-        if whole(self.restarts, "restarts") < 0:
-            raise ValueError(f"restarts must not be negative, not {self.restarts!r}")
+        if self.checkpoint is not None:
+            real(self.every, "every", least=0)
+        whole(self.restarts, "restarts", least=0)
 
     def to(self, **changed: Any) -> Options:
         """The same but for some."""

@@ -137,8 +137,7 @@ class ResultTable:
             source first; of groups the number of the group and its size. Largest first, of equal ones in order of
             index. What is not reached, or not a number, is left out.
         """
-        if whole(k, "k") < 0:
-            raise ValueError(f"k must not be negative, not {k}")
+        whole(k, "k", least=0)
         values = self._values()
         numbers = [name for name in values if name not in self._ends]
         if not numbers:

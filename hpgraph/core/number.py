@@ -7,28 +7,54 @@ from typing import Any
 import numpy as np
 
 
-def real(value: Any, name: str, what: str = "a number") -> float:
-    """A real number as Python's float, possibly infinite or NaN."""
+def real(value: Any, name: str, what: str = "a number", **bounds: float) -> float:
+    """A real number as Python's float; infinity and NaN pass where `bounds`, those of `_check`, allow them."""
     if type(value) is float:
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        number = value
+    elif isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be {what}, not {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    else:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf if value > 0 else -math.inf
+    if bounds:
+        _check(number, value, name, **bounds)
+    return number
 
 
-def whole(value: Any, name: str, what: str = "a whole number") -> int:
-    """A whole number, as Python's int, however large."""
-    if type(value) is int:
-        return value
+def whole(value: Any, name: str, what: str = "a whole number", **bounds: float) -> int:
+    """A whole number within `bounds`, those of `_check`, as Python's int, however large."""
     try:
         if isinstance(value, bool):
             raise TypeError
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be {what}, not {value!r}") from None
+    if bounds:
+        _check(number, value, name, **bounds)
+    return number
+
+
+def _check(
+    number: float, value: Any, name: str, *, least: float | None = None, above: float | None = None,
+    most: float | None = None, below: float | None = None,
+) -> None:  # fmt: skip
+    """Raise ValueError unless a number, given as `value`, lies within bounds; NaN does not. An infinite one is none."""
+    if (
+        (least is None or number >= least) and (above is None or number > above)
+        and (most is None or number <= most) and (below is None or number < below)
+    ):  # fmt: skip
+        return
+    if most is not None or below not in (None, math.inf):
+        lower = f"above {above} and" if least is None else f"from {least} to"
+        upper = f"below {below}" if most is None else most if least is not None else f"at most {most}"
+        words = f"be {lower} {upper}"
+    else:
+        sign = ("positive", f"above {above}") if least is None else ("not negative", f"at least {least}")
+        words = sign[bool(above or least)]
+        words = f"be finite and {words}" if below is not None else f"be {words}".replace("be not", "not be")
+    raise ValueError(f"{name} must {words}, not {value!r}")
 
 
 def beyond_range(dtype: np.dtype[Any]) -> ValueError:

@@ -60,8 +60,7 @@ def contacts(
     from hpgraph.containers.temporal import TemporalGraph
 
     for name, number, least in (("people", people, 2), ("rows", rows, 0), ("classes", classes, 1), ("days", days, 1)):
-        if whole(number, name) < least:
-            raise ValueError(f"{name} must be {least} or more, not {number}")
+        whole(number, name, least=least)
     rng = np.random.default_rng(seed)
     lasting = np.minimum(rng.zipf(_EXPONENT, rows), _LONGEST)
     lasting = lasting[: int(np.searchsorted(np.cumsum(lasting), rows)) + 1]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, to_device
-from hpgraph.datasets.drawing import MOST, begun, of_edges, of_places, pairs_of, share_of, whole_within
+from hpgraph.core.number import real, whole
+from hpgraph.datasets.drawing import MOST, begun, of_edges, of_places, pairs_of
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -44,8 +45,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     >>> hpg.datasets.barabasi_albert_graph(1000, 3)
     Graph: 1,000 vertices, 5,982 arcs, undirected, no weights, cpu
     """
-    n = whole_within("n", n, 2, MOST)
-    m = whole_within("m", m, 1, n - 1)
+    n = whole(n, "n", least=2, most=MOST)
+    m = whole(m, "m", least=1, most=n - 1)
     xp, rng = begun(n, m * (n - m), seed, device)
     return of_edges(xp, n, *sampling(device).attachments(xp, rng, n, m))
 
@@ -71,8 +72,8 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     >>> hpg.datasets.watts_strogatz_graph(1000, 6, 0.1)
     Graph: 1,000 vertices, 6,000 arcs, undirected, no weights, cpu
     """
-    n, p = whole_within("n", n, 1, MOST), share_of("p", p)
-    k = whole_within("k", k, 0, (n - 1) // 2) // 2
+    n, p = whole(n, "n", least=1, most=MOST), real(p, "p", "a probability", least=0, most=1)
+    k = whole(k, "k", least=0, most=(n - 1) // 2) // 2
     xp, rng = begun(n, n * k, seed, device)
     vertex = xp.arange(n, dtype=np.int64)
     source, target = xp.tile(vertex, k), (vertex + xp.arange(1, k + 1)[:, None]).ravel()
@@ -117,7 +118,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     degree = np.asarray(to_device(deg_sequence, "cpu") if hasattr(deg_sequence, "dtype") else deg_sequence)
     if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or (degree < 0).any():
         raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
-    total, n = int(degree.sum()), whole_within("the length of deg_sequence", len(degree), 0, MOST)
+    total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MOST)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
     if exact and total > (n * (n - 1)) // 2 and degree.max() < n:
@@ -167,8 +168,8 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     >>> sorted(set(hpg.datasets.random_regular_graph(3, 1000).out_degree.tolist()))
     [3]
     """
-    n = whole_within("n", n, 0, MOST)
-    d = whole_within("d", d, 0, max(n - 1, 0))
+    n = whole(n, "n", least=0, most=MOST)
+    d = whole(d, "d", least=0, most=max(n - 1, 0))
     if d * n % 2:
         raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")
     return configuration_model(np.full(n, d), exact=True, seed=seed, device=device)

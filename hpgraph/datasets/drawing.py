@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
-from hpgraph.core.number import real, whole
 from hpgraph.formats.duplicates import run_starts
 from hpgraph.kernels.backend import kernels, sampling
 
@@ -19,21 +18,6 @@ if TYPE_CHECKING:
 MOST = 94_906_265
 # Arcs a block: bounds the memory that a hundred million arcs need besides the result.
 _CHUNK = 1 << 24
-
-
-def whole_within(name: str, value: Any, lowest: int, highest: int) -> int:
-    """A whole number within bounds, checked."""
-    value = whole(value, name)
-    if not lowest <= value <= highest:
-        raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
-    return int(value)
-
-
-def share_of(name: str, value: Any) -> float:
-    """A probability, checked."""
-    if not 0 <= (share := real(value, name)) <= 1:
-        raise ValueError(f"{name} must be a probability from 0 to 1, not {value}")
-    return share
 
 
 def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:

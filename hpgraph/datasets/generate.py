@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.number import real
-from hpgraph.datasets.drawing import begun, of_edges, share_of, whole_within
+from hpgraph.core.number import real, whole
+from hpgraph.datasets.drawing import begun, of_edges
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -105,10 +105,11 @@ def rmat(
     >>> hpg.datasets.rmat(10, 8, 0.25, 0.25, 0.25)
     Graph: 1,024 vertices, 16,234 arcs, undirected, no weights, cpu
     """
-    chances = share_of("a", a), share_of("b", b), share_of("c", c)
+    given = (a, "a"), (b, "b"), (c, "c")
+    a, b, c = chances = [real(value, name, "a probability", least=0, most=1) for value, name in given]
     if sum(chances) > 1:
         raise ValueError(f"a, b and c must add up to at most 1, not {sum(chances)}")
-    return _recursive(scale, edge_factor, chances, seed, weighted, device)
+    return _recursive(scale, edge_factor, (a, b, c), seed, weighted, device)
 
 
 def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool = False, device: str = "cpu") -> Graph:
@@ -154,7 +155,7 @@ def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = Fal
     >>> hpg.datasets.grid(3, removed=0).out_degree.tolist()
     [2, 3, 2, 3, 4, 3, 2, 3, 2]
     """
-    side = whole_within("side", side, 1, 46340)
+    side = whole(side, "side", least=1, most=46340)
     if not 0 <= real(removed, "removed") <= 1:
         raise ValueError(f"removed must be a share from 0 to 1, not {removed}")
     n = side * side
@@ -199,6 +200,6 @@ def _permutation(xp: ModuleType, rng: Any, n: int) -> Any:
 
 def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
     """Vertices and edges to draw."""
-    scale = whole_within("scale", scale, 1, _MAX_SCALE)
-    edge_factor = whole_within("edge_factor", edge_factor, 0, 1 << 20)
+    scale = whole(scale, "scale", least=1, most=_MAX_SCALE)
+    edge_factor = whole(edge_factor, "edge_factor", least=0, most=1 << 20)
     return 1 << scale, edge_factor << scale

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.number import real
+from hpgraph.core.number import real, whole
 from hpgraph.datasets.degree_graphs import mended
-from hpgraph.datasets.drawing import MOST, begun, of_edges, share_of, whole_within
+from hpgraph.datasets.drawing import MOST, begun, of_edges
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -67,17 +67,16 @@ def LFR_benchmark_graph(
     >>> hpg.adjusted_rand_index(hpg.louvain(G).label, G.vertex_column("community")) > 0.8
     True
     """
-    n, mu = whole_within("n", n, 1, MOST), share_of("mu", mu)
+    n, mu = whole(n, "n", least=1, most=MOST), real(mu, "mu", "a probability", least=0, most=1)
     for name, value in (("tau1", tau1), ("tau2", tau2)):
-        if not 1 < real(value, name) < np.inf:
-            raise ValueError(f"{name} must be above 1 and finite, not {value}")
+        real(value, name, above=1, below=np.inf)
     if (average_degree is None) == (min_degree is None):
         raise ValueError("give either average_degree or min_degree")
-    most = n - 1 if max_degree is None else whole_within("max_degree", max_degree, 0, n - 1)
+    most = n - 1 if max_degree is None else whole(max_degree, "max_degree", least=0, most=n - 1)
     least = _least_degree(tau1, real(average_degree, "average_degree"), most) if min_degree is None else min_degree
-    least = whole_within("min_degree", least, min(1, most), most)
-    smallest = whole_within("min_community", max(least, 1) if min_community is None else min_community, 1, n)
-    largest = whole_within("max_community", n if max_community is None else max_community, smallest, n)
+    least = whole(least, "min_degree", least=min(1, most), most=most)
+    smallest = whole(max(least, 1) if min_community is None else min_community, "min_community", least=1, most=n)
+    largest = whole(n if max_community is None else max_community, "max_community", least=smallest, most=n)
     _, rng = begun(n, n * least * 4, seed, "cpu")
     degree = _power_law(rng, tau1, least, most, n)
     if degree.sum() % 2:

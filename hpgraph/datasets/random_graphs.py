@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import to_device
-from hpgraph.core.number import real
+from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import (
     MOST,
     begun,
@@ -22,8 +22,6 @@ from hpgraph.datasets.drawing import (
     of_edges,
     of_places,
     pairs_of,
-    share_of,
-    whole_within,
 )
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -69,7 +67,7 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     >>> hpg.datasets.gnp_random_graph(1000, 0.01, seed=1)
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
-    n, p = whole_within("n", n, 0, MOST), share_of("p", p)
+    n, p = whole(n, "n", least=0, most=MOST), real(p, "p", "a probability", least=0, most=1)
     xp, rng = begun(n, p * n * n / 2, seed, device)
     return of_places(n, each_with(xp, rng, pairs_of(n, directed), p), directed)
 
@@ -95,8 +93,8 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     >>> hpg.datasets.gnm_random_graph(1000, 5000)
     Graph: 1,000 vertices, 10,000 arcs, undirected, no weights, cpu
     """
-    n = whole_within("n", n, 0, MOST)
-    m = whole_within("m", m, 0, pairs_of(n, directed))
+    n = whole(n, "n", least=0, most=MOST)
+    m = whole(m, "m", least=0, most=pairs_of(n, directed))
     xp, rng = begun(n, m, seed, device)
     return of_places(n, drawn(xp, rng, pairs_of(n, directed), m), directed)
 
@@ -128,11 +126,11 @@ def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int =
     >>> hpg.louvain(G).count
     2
     """
-    sizes = [whole_within("sizes", size, 0, MOST) for size in sizes]
+    sizes = [whole(size, "sizes", least=0, most=MOST) for size in sizes]
     table = np.asarray(p, np.float64)
     if table.shape != (len(sizes),) * 2 or not ((table >= 0) & (table <= 1) & (table == table.T)).all():
         raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
-    n = whole_within("the sum of sizes", sum(sizes), 0, MOST)
+    n = whole(sum(sizes), "the sum of sizes", least=0, most=MOST)
     if theta is not None:
         weight = _vertex_weights("theta", theta)
         if len(weight) != n:
@@ -173,7 +171,7 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     8
     """
     weight = _vertex_weights("w", w)
-    n, total = whole_within("the length of w", len(weight), 0, MOST), float(weight.sum())
+    n, total = whole(len(weight), "the length of w", least=0, most=MOST), float(weight.sum())
     xp, rng = begun(n, total, seed, device)
     return _by_weight(xp, rng, weight, np.zeros(n, np.int64), np.full((1, 1), 1 / (total or 1)))
 
@@ -211,9 +209,8 @@ def random_geometric_graph(
     """
     from hpgraph.formats import CSR
 
-    n, dim, radius = whole_within("n", n, 0, 1 << 31), whole_within("dim", dim, 1, 3), real(radius, "radius")
-    if not 0 <= radius < np.inf:
-        raise ValueError(f"radius must be finite and not negative, not {radius}")
+    n, dim = whole(n, "n", least=0, most=1 << 31), whole(dim, "dim", least=1, most=3)
+    radius = real(radius, "radius", least=0, below=np.inf)
     xp, rng = begun(n, n * (1 + n * min(2 * radius, 1) ** dim) / 2, seed, device)
     place = rng.random((n, dim)) if points is None else xp.asarray(points, np.float64)
     if place.shape != (n, dim) or not bool(((place >= 0) & (place <= 1)).all()):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.datasets.drawing import of_edges, whole_within
+from hpgraph.core.number import whole
+from hpgraph.datasets.drawing import of_edges
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -60,7 +61,7 @@ def double_edge_swap(G: Graph | Any, nswap: int = 1, max_tries: int = 100, *, se
     graph = as_simple(G)
     if graph.directed:
         raise ValueError("double_edge_swap: the graph is directed; G.undirected has its arcs in both directions")
-    nswap, tries = whole_within("nswap", nswap, 0, 1 << 62), whole_within("max_tries", max_tries, 0, 1 << 62)
+    nswap, tries = whole(nswap, "nswap", least=0, most=1 << 62), whole(max_tries, "max_tries", least=0, most=1 << 62)
     arcs, n = graph.out_csr.to("cpu"), graph.n_vertices
     row, column = arcs.expand_rows().astype(np.int64), arcs.indices.astype(np.int64)
     source, target = row[row < column], column[row < column]

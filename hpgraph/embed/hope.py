@@ -9,9 +9,9 @@ from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
 from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.number import whole
+from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.embed.arguments import checked, positive
+from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors, thin_svd
 
 # Terms are added until what is left of the series is below this share of it, but no more than so many.
@@ -89,7 +89,7 @@ def hope(
     arcs = arc_sums(graph, weighted=weighted, loops=True, dtype=np.dtype(np.float32))
     scale = inverse(arcs.sent)[:, None] if proximity == "ppr" else np.float32(1)
     if proximity == "ppr":
-        ratio = factor = 1 - positive(alpha, "alpha", 1)
+        ratio = factor = 1 - real(alpha, "alpha", above=0, below=1)
     else:
         factor, ratio = _katz(arcs, beta)
     left, values, right = singular_vectors(
@@ -119,7 +119,7 @@ def _katz(arcs: ArcSums, beta: Any) -> tuple[float, float]:
         raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
     if beta is None:
         return (_DEFAULT / size if size else _DEFAULT), _DEFAULT
-    given = positive(beta, "beta")
+    given = real(beta, "beta", above=0, below=math.inf)
     if given * size >= 1:
         raise ValueError(f"beta must be below {1 / size:.3g}, 1 over the largest singular value, not {beta!r}")
     return given, max(given * size, _LEFT)

@@ -11,8 +11,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.embed.arguments import checked, count, positive
+from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors
 from hpgraph.formats import CSR
 
@@ -92,8 +93,9 @@ def node2vec(
     True
     """
     graph, weighted, dim = checked(G, weight, dim, 6)
-    each, steps, width = count(walks, "walks"), count(length, "length"), count(window, "window")
-    shift, begin, n = positive(negative, "negative"), seed_of(seed), graph.n_vertices
+    counts = (walks, "walks"), (length, "length"), (window, "window")
+    each, steps, width = (whole(value, name, least=1) for value, name in counts)
+    shift, begin, n = real(negative, "negative", above=0, below=math.inf), seed_of(seed), graph.n_vertices
     width = min(width, steps)
     met = _Meetings(graph, n * (steps + 1) * width)
     for round_ in range(each):
@@ -175,9 +177,10 @@ def strap(
     """
     graph, weighted, dim = checked(G, weight, dim, 6)
     check_halves(dim, graph.directed)
-    ends, each, begin = positive(alpha, "alpha", 1), count(walks, "walks"), seed_of(seed)
+    ends, each, begin = real(alpha, "alpha", above=0, below=1), whole(walks, "walks", least=1), seed_of(seed)
     steps = math.ceil(math.log(_REST) / math.log(1 - ends))
-    least = positive(delta, "delta") if delta is not None else ends * (1 - ends) ** steps / each / 4
+    given = None if delta is None else real(delta, "delta", above=0, below=math.inf)
+    least = given if given is not None else ends * (1 - ends) ** steps / each / 4
     xp, n, device = array_module(graph.device), graph.n_vertices, graph.device
 
     def ranks(incoming: bool) -> tuple[Any, Any, Any]:

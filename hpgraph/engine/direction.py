@@ -46,11 +46,7 @@ class Direction:
         if not isinstance(self.mode, str) or self.mode not in _FORCED:
             raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
         for name in ("alpha", "beta"):
-            given = getattr(self, name)
-            share = real(given, name)
-            if not share >= 0:
-                raise ValueError(f"alpha and beta must not be negative, not {given!r}")
-            object.__setattr__(self, name, share)
+            object.__setattr__(self, name, real(getattr(self, name), name, least=0))
         object.__setattr__(self, "forced", _FORCED[self.mode])
 
     def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:

@@ -37,9 +37,7 @@ def sources_at_most(group_size: int | str, k: int, most: int) -> int:
             raise ValueError(f'group_size must be "auto" or a whole number, not {group_size!r}')
         number = most
     else:
-        number = whole(group_size, "group_size", 'a whole number or "auto"')
-        if number < 1:
-            raise ValueError(f"group_size must be positive, not {group_size}")
+        number = whole(group_size, "group_size", 'a whole number or "auto"', least=1)
     groups = -(-k // number)
     return -(-k // groups) if groups else number
 

@@ -179,9 +179,7 @@ def limit_of(given: int | None, argument: str = "max_iteration") -> int:
     """Supersteps at the most, where the user gave a number or None."""
     if given is None:
         return ENDLESS
-    limit = whole(given, argument, "a whole number or None")
-    if limit < 0:
-        raise ValueError(f"{argument} must not be negative, not {given}")
+    limit = whole(given, argument, "a whole number or None", least=0)
     return min(limit, ENDLESS)
 
 

@@ -99,11 +99,8 @@ def force_atlas2(
     graph, weighted = with_weights(G, weight, parallel="sum")
     numbers = {"jitter_tolerance": jitter_tolerance, "scaling_ratio": scaling_ratio, "gravity": gravity, "theta": theta}
     for name, number in numbers.items():
-        if not 0 <= real(number, name) < math.inf:
-            raise ValueError(f"{name} must be finite and not negative, not {number!r}")
-    steps = whole(max_iter, "max_iter")
-    if steps < 0:
-        raise ValueError(f"max_iter must not be negative, not {max_iter}")
+        real(number, name, least=0, below=math.inf)
+    steps = whole(max_iter, "max_iter", least=0)
     graph = graph.undirected
     xp, n = array_module(graph.device), graph.n_vertices
     check_memory(200 * n, f"a layout of {n:,} vertices", graph.device)

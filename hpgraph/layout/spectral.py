@@ -57,11 +57,9 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     [1.0, 0.41, -0.41, -1.0]
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
-    wanted = whole(dim, "dim")
+    wanted = whole(dim, "dim", least=1)
     size, middle = checked(scale, center, wanted)
     xp, n = array_module(graph.device), graph.n_vertices
-    if wanted < 1:
-        raise ValueError(f"dim must be 1 or more, not {dim}")
     if n <= 2:
         places = xp.zeros((n, wanted))
         if n == 2:

@@ -104,13 +104,13 @@ def spring(
     graph, arcs = _springs(G, weight)
     xp, n = array_module(graph.device), graph.n_vertices
     size, middle = checked(scale, center, 2)
-    given = {"threshold": threshold, "theta": theta, **({} if k is None else {"k": k})}
-    for name, number in given.items():
-        if not 0 <= real(number, name) < math.inf or (name == "k" and not number):
-            raise ValueError(f"{name} must be finite and not negative, not {number!r}")
-    steps = whole(iterations, "iterations")
-    if steps < 0 or (fixed is not None and pos is None):
-        raise ValueError("iterations must not be negative" if steps < 0 else "fixed vertices have places: give pos")
+    for name, number in (("threshold", threshold), ("theta", theta)):
+        real(number, name, least=0, below=math.inf)
+    if k is not None:
+        real(k, "k", above=0, below=math.inf)
+    steps = whole(iterations, "iterations", least=0)
+    if fixed is not None and pos is None:
+        raise ValueError("fixed vertices have places: give pos")
     place = beginning(graph, pos, seed_of(seed))
     place = (place + 1) / 2 if pos is None else place
     side = float((place.max(axis=0) - place.min(axis=0)).max()) if n else 0.0
@@ -184,8 +184,7 @@ def sfdp(
     graph, arcs = _springs(G, weight)
     xp, n, counter = array_module(graph.device), graph.n_vertices, seed_of(seed)
     size, middle = checked(scale, center, 2)
-    if not 0 <= real(theta, "theta") < math.inf:
-        raise ValueError(f"theta must be finite and not negative, not {theta!r}")
+    real(theta, "theta", least=0, below=math.inf)
     if n == 0:
         return xp.zeros((0, 2))
     check_memory(300 * n + 60 * arcs.nnz, f"a layout of {n:,} vertices", graph.device)

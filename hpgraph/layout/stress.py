@@ -98,9 +98,7 @@ def kamada_kawai(
     graph, weighted = with_lengths(G, weight)
     graph = graph.undirected
     size, middle = checked(scale, center, 2)
-    wanted, steps = whole(pivots, "pivots"), whole(max_iter, "max_iter")
-    if wanted < 1 or steps < 0:
-        raise ValueError("pivots must be 1 or more" if wanted < 1 else "max_iter must not be negative")
+    wanted, steps = whole(pivots, "pivots", least=1), whole(max_iter, "max_iter", least=0)
     xp, n = array_module(graph.device), graph.n_vertices
     chosen = random_order(graph, seed)[: min(wanted, n)]
     chosen = xp.arange(n) if len(chosen) == n else xp.sort(chosen)

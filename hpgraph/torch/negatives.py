@@ -63,9 +63,7 @@ def negative_edges(
     pairs = _Pairs(Adjacency.of(A).places, bool(loops), by == "degree", generator)
     if sources is not None:
         return pairs.for_rows(pairs.checked(sources))
-    wanted = whole(count, "count")
-    if wanted < 0:
-        raise ValueError(f"count must be 0 or more, not {count}")
+    wanted = whole(count, "count", least=0)
     return pairs.alike(wanted) if by == "uniform" else pairs.by_degree(wanted)
 
 

@@ -157,7 +157,7 @@ ALIKE = [[2, 1], [1, 2]]
         ({}, [[1, np.nan], [np.nan, 1]], {}, ValueError, "potential must be positive and finite"),
         ({}, [[1, 2], [3, 1]], {}, ValueError, "potential must be symmetric"),
         ({}, ALIKE, {"product": "min"}, ValueError, 'product must be "sum" or "max"'),
-        ({}, ALIKE, {"damping": 1}, ValueError, "damping must be 0 or more, and below 1"),
+        ({}, ALIKE, {"damping": 1}, ValueError, "damping must be from 0 to below 1"),
         ({}, ALIKE, {"tol": -1}, ValueError, "tol must not be negative"),
         ({}, ALIKE, {"dtype": int}, TypeError, "dtype must be float32 or float64"),
     ],

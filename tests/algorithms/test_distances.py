@@ -260,8 +260,8 @@ def test_weights_that_are_no_lengths():
     [
         ({"weight": True}, "give width"),
         ({"width": 2.0}, "give weight=True"),
-        ({"weight": True, "width": 0.0}, "width must be positive"),
-        ({"weight": True, "width": np.inf}, "width must be positive"),
+        ({"weight": True, "width": 0.0}, "width must be finite and positive"),
+        ({"weight": True, "width": np.inf}, "width must be finite and positive"),
         ({"weight": True, "width": 1e-15}, "histogram of bins"),
     ],
 )

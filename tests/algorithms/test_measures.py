@@ -187,7 +187,7 @@ def test_power_law():
     for call, says in (
         (lambda: hpg.power_law_fit([1, 1, 0]), "two or more different"),
         (lambda: hpg.power_law_fit([1.5, 2], discrete=True), "must be whole numbers"),
-        (lambda: hpg.power_law_fit([1, 2], xmin=0), "xmin must be above 0"),
+        (lambda: hpg.power_law_fit([1, 2], xmin=0), "xmin must be positive"),
         (lambda: hpg.power_law_fit([[1, 2]]), "one-dimensional"),
     ):
         with pytest.raises(ValueError, match=says):

@@ -241,7 +241,7 @@ class TestLoader:
         bad = hpg.Graph.from_edges([0], [1], [-1.0])
         with pytest.raises(ValueError, match="there is -1"):
             list(hpg.NeighborLoader(bad, 3, weight=True))
-        with pytest.raises(ValueError, match="batch_size must be 1 or more"):
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
             hpg.NeighborLoader(graph, 3, batch_size=0)
 
 

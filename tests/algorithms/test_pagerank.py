@@ -238,7 +238,7 @@ def test_weights_that_are_refused(weight, device):
         ({"tol": -1e-6}, ValueError, "tol must not be negative"),
         ({"tol": np.nan}, ValueError, "tol"),
         ({"tol": None}, TypeError, "tol must be a number"),
-        ({"max_iteration": -1}, ValueError, "max_iteration must be a whole number"),
+        ({"max_iteration": -1}, ValueError, "max_iteration must not be negative"),
         ({"max_iteration": 2.0}, TypeError, "max_iteration must be a whole number"),
         ({"max_iteration": True}, TypeError, "max_iteration must be a whole number"),
         ({"normalization": "l2"}, ValueError, '"standard" or "hpgraph"'),

@@ -209,7 +209,7 @@ def test_unfit_input(device: str) -> None:
     for bad, said in ((np.nan, "NaN"), (np.inf, "infinity")):
         with pytest.raises(ValueError, match=f"there is {said}"):
             hpg.cosine(hpg.Graph.from_edges([0, 1], [1, 0], [1.0, bad]).to(device), weight=True)
-    with pytest.raises(ValueError, match="top must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match="top must be at least 1, not 0"):
         hpg.jaccard(G, top=0)
     with pytest.raises(ValueError, match="leave top and vertices away"):
         hpg.jaccard(G, [(0, 1)], top=3)

@@ -125,8 +125,8 @@ def test_arguments():
     ring = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0])
     negative = hpg.Graph.from_edges([0], [1], [-1.0])
     for call, says in (
-        (lambda: hpg.sir(ring, [0], 2, 0.5), "beta must be a probability"),
-        (lambda: hpg.sir(ring, [0], 0.5, -1), "gamma must be a probability"),
+        (lambda: hpg.sir(ring, [0], 2, 0.5), "beta must be from 0 to 1"),
+        (lambda: hpg.sir(ring, [0], 0.5, -1), "gamma must be from 0 to 1"),
         (lambda: hpg.sir(ring, [0], 0.5, 0), "max_steps"),
         (lambda: hpg.sis(ring, [0], 0.5, 0.5, runs=-1), "runs must not be negative"),
         (lambda: hpg.sir(negative, [0], 0.5, 0.5, weight=True), "must not be negative"),

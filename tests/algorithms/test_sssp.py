@@ -295,7 +295,7 @@ def test_weights_that_are_refused(weight, device):
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"cutoff": -1}, ValueError, "cutoff must be a number, not negative"),
+        ({"cutoff": -1}, ValueError, "cutoff must not be negative"),
         ({"cutoff": np.nan}, ValueError, "cutoff"),
         ({"cutoff": "1"}, TypeError, "cutoff must be a number"),
         ({"delta": 0}, ValueError, "delta must be positive"),

@@ -31,7 +31,7 @@ def test_of_many(G):
 def test_unfit():
     assert hpg.top_closeness(([0, 1], [1, 0]), 3).closeness.tolist() == [1, 1]
     assert len(hpg.top_closeness(hpg.Graph.from_edges([], [], n_vertices=0, directed=False)).vertices) == 0
-    with pytest.raises(ValueError, match="k must be positive"):
+    with pytest.raises(ValueError, match="k must be at least 1"):
         hpg.top_closeness(([0, 1], [1, 0]), 0)
     with pytest.raises(ValueError, match="G must be undirected"):
         hpg.top_closeness(([0], [1]))

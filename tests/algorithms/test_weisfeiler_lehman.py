@@ -122,7 +122,7 @@ ONE = ([0], [1])
     [
         (lambda: hpg.weisfeiler_lehman_graph_hash(ONE, "x"), "no edge column 'x'"),
         (lambda: hpg.weisfeiler_lehman_graph_hash(ONE, None, "x"), "no vertex column 'x'"),
-        (lambda: hpg.weisfeiler_lehman_graph_hash(ONE, iterations=0), "iterations must be positive"),
+        (lambda: hpg.weisfeiler_lehman_graph_hash(ONE, iterations=0), "iterations must be at least 1"),
         (lambda: hpg.weisfeiler_lehman_graph_hash(ONE, digest_size=65), "digest_size must be from 1 to 64"),
         (lambda: hpg.color_refinement(ONE, ["a"]), "must have a value for each of the 2"),
         (lambda: hpg.color_refinement(ONE, iterations=-1), "iterations must not be negative"),

@@ -229,7 +229,7 @@ def test_bad_negatives() -> None:
     for arguments, error, text in (
         ({}, ValueError, "give either count"),
         ({"count": 1, "sources": torch.tensor([0])}, ValueError, "give either count"),
-        ({"count": -1}, ValueError, "0 or more"),
+        ({"count": -1}, ValueError, "count must not be negative"),
         ({"count": 1, "by": "weight"}, ValueError, "by must be"),
         ({"count": 1}, ValueError, "at most 0"),
         ({"count": 1, "by": "degree"}, ValueError, "finds no pair"),
