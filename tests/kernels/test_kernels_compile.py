@@ -35,6 +35,7 @@ from hpgraph.kernels.structure import (
     cuda_support,
     cuda_triangles,
     cuda_truss,
+    cuda_truss_numbers,
 )  # fmt: skip
 from hpgraph.kernels.sweep import cuda_ranks
 from hpgraph.kernels.traversal import cuda_bands, cuda_parents
@@ -67,9 +68,10 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         ids = DTYPES[index]
         for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order):
             yield of_set(room.KERNELS, arch, Index=ids)
-        source, peel, arch, text = of_set(cuda_truss.PEEL, arch, Index=ids)
-        yield source, (*cuda_truss.KERNELS.text(Index=ids)["names"], *peel), arch, text
-        kinds = [(0, False, 32, True), (1, True, 8, True), (0, True, 16, True), (0, False, 32, False)]
+        for room in (cuda_truss, cuda_truss_numbers):
+            source, peel, _, text = of_set(room.PEEL, arch, Index=ids)
+            yield source, (*room.KERNELS.text(Index=ids)["names"], *peel), arch, text
+        kinds = [(0, 0, 32, True), (1, 1, 8, True), (0, 2, 16, True), (1, 2, 8, False), (0, 0, 32, False)]
         given = [dict(zip(("above", "tally", "lanes", "filtered"), kind, strict=True)) for kind in kinds]
         counts = [of_set(cuda_triangles.KERNELS, arch, Index=ids, **kind) for kind in given]
         yield counts[0][0], dict.fromkeys(name for count in counts for name in count[1]), arch, counts[0][3]

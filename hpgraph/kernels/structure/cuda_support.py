@@ -15,8 +15,7 @@ from hpgraph.kernels.structure import cuda_triangles as triangles
 SUPPORT = Layout("Support", count="*", enough="*", cap="unsigned")
 KERNELS = KernelSet(
     "support.cuh", "triangles of edges",
-    {"<{Index}, {above}, {lanes}>": "support_short support_long", triangles.LISTING: "list_tasks",
-     "<{Index}>": "support_few"},
+    {"<{Index}, {above}, {lanes}>": "support_short support_long", triangles.LISTING: "list_tasks"},
     layouts=(triangles.UPWARDS, triangles.TASKS, SUPPORT),
 )  # fmt: skip
 # Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
@@ -37,20 +36,16 @@ class Edges:
         return len(self.row)
 
 
-def support_of_graph(graph: CSR, cap: int) -> tuple[Rows, Any]:
+def support_of_graph(graph: CSR, cap: int | None) -> tuple[Rows, Any]:
     """Rows, in degree order if that pays, and the triangles of each edge; from `cap` on, any number from `cap` on."""
-    import cupy
-
     chosen = triangles.plan(graph)
-    by_degree, up = chosen.by_degree, triangles.Upwards.of(graph, chosen.by_degree)
+    by_degree = None if chosen.few else chosen.by_degree
+    up = triangles.Upwards.of(graph, by_degree)
     rows = Rows(up.row_start, up.lower, up.order)
-    if by_degree is not None or not chosen.few:
-        above = triangles.BY_ID if by_degree is None else triangles.BY_RANK
-        return rows, _support(above, up, chosen.longest, chosen.lanes, cap)
-    n, support = graph.shape[0], cupy.zeros(graph.nnz, np.uint32)
-    types = {"Index": graph.indices.dtype, "above": triangles.BY_ID, "lanes": chosen.lanes}
-    KERNELS.of(**types).each("support_few", n, graph.indptr, graph.indices, np.int64(n), support)
-    return rows, support
+    if chosen.few or cap is None:
+        return rows, triangles.per_edge(graph, chosen)
+    above = triangles.BY_ID if by_degree is None else triangles.BY_RANK
+    return rows, _support(above, up, chosen.longest, chosen.lanes, cap)
 
 
 def support_of_edges(edges: Edges, cap: int) -> Any:

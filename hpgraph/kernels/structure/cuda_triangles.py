@@ -23,6 +23,7 @@ THREADS = 256
 # As in the source.
 LONG, PIECE = 256, 1024
 BY_RANK, BY_ID, LISTED = range(3)
+TOTAL, OF_VERTICES, OF_EDGES = range(3)
 UPWARDS = Layout(
     "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", edges="*", row="*",
     row_start="*", lower="*",
@@ -120,12 +121,16 @@ def launch(
     short((blocks,), (THREADS,), (made, np.int64(n), np.int32(share), share_of_work, next_vertex, *extra))
 
 
-def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) -> Any:
-    """Launch; the first element of the uint64 array returned is the total. `tally`: None, or n zeros of uint64."""
+def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, parts: int = 1) -> Any:
+    """Launch; the first element of the uint64 array returned is the total.
+
+    ``of``: what is counted; ``tally``: n zeros of uint64 for vertices; zeros of uint32 for edges, one for each place in
+    the rows.
+    """
     import cupy
 
     n, ids, by_degree = graph.shape[0], graph.indices.dtype, chosen.by_degree
-    types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": tally is not None,
+    types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": of,
              "lanes": chosen.lanes, "filtered": techniques.triangle_filters}  # fmt: skip
     found = KERNELS.of(**types)
     # Total, next short vertex, number of tasks, next task.
@@ -135,8 +140,8 @@ def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) 
         arguments = graph.indptr, graph.indices, np.int64(n), struct(np.int32(part), np.int32(parts)), *sums
         found.launch("count_few", -(-n // (THREADS * parts)), *arguments)
     else:
-        # By vertex half a filter more: the members before each word.
-        filters = 1 if tally is None else 1.5
+        # With a tally half a filter more: the members before each word.
+        filters = 1 if of == TOTAL else 1.5
         kernels = [found.functions[name] for name in ("count_short", "count_long", "list_tasks")]
         launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), filters, counters[1:], sums)
     return counters
@@ -146,7 +151,7 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
     """Number of triangles; waits for the stream."""
     if not graph.nnz:
         return 0
-    return int(_count(graph, plan(graph), None, part, parts)[0])
+    return int(_count(graph, plan(graph), TOTAL, None, part, parts)[0])
 
 
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
@@ -156,7 +161,17 @@ def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
     tally = cupy.zeros(graph.shape[0], np.uint64)
     if graph.nnz:
         chosen = plan(graph)
-        _count(graph, chosen, tally, part, parts)
+        _count(graph, chosen, OF_VERTICES, tally, part, parts)
         if chosen.by_degree is not None:
             tally = tally[chosen.by_degree.rank]
     return tally.view(np.int64)
+
+
+def per_edge(graph: CSR, chosen: Plan) -> Any:
+    """Triangles of each edge, uint32, by its place in its upper end's row: in degree order, unless degrees are few."""
+    import cupy
+
+    lower = graph.indices if chosen.few or chosen.by_degree is None else chosen.by_degree.indices
+    support = cupy.zeros(len(lower), np.uint32)
+    _count(graph, chosen, OF_EDGES, support)
+    return support

@@ -1,8 +1,7 @@
-"""Trusses on CUDA: triangles of each edge are counted, and edges of low support peeled.
+"""One truss on CUDA: triangles of each edge are counted up to a cap, and edges of low support peeled.
 
-For one truss they are counted up to a cap. If half of the edges or more are removed at once, the triangles of the rest
-are counted anew, which halves the work each time; else removals are propagated along their triangles. For the numbers
-of all trusses they are counted once, and only propagated.
+If half of the edges or more are removed at once, the triangles of the rest are counted anew, which halves the work each
+time; else removals are propagated along their triangles.
 """
 
 from typing import Any
@@ -20,18 +19,16 @@ from hpgraph.kernels.structure.cuda_support import Edges, Rows, support_of_edges
 # Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
 BLOCKS = 4
 STAYS, GONE = 0, 2
-# As a cap: count every triangle.
-ALL = 1 << 28
 EDGES = Layout("Edges<{Index}>", indptr="*", lower="*", row="*", upper_indptr="*", upper="*")
 PEELING = Layout(
-    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*", level="*", gone="*",
+    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*",
 )  # fmt: skip
-TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
+TO_ARCS = Layout("ToArcs<{Index}, bool>", indptr="*", indices="*", order="*", values="*")
 
 
 _LAYOUTS = EDGES, PEELING, TO_ARCS
 KERNELS = KernelSet(
-    "truss.cuh", "trusses", {"": "begin_peeling find_going", "<{Index}>": "list_upper flag_arcs number_arcs"},
+    "truss.cuh", "trusses", {"": "begin_peeling find_going", "<{Index}>": "list_upper flag_arcs"},
     layouts=_LAYOUTS,
 )  # fmt: skip
 # Launched cooperatively.
@@ -55,14 +52,14 @@ def truss(arcs: CSR, k: int) -> Any:
             return inside
         if 2 * left > count:
             break
-        edges = _linked(_kept(rows, cupy.flatnonzero(enough)))
+        edges = _linked(kept(rows, cupy.flatnonzero(enough)))
         rows, count, support = edges.rows, left, support_of_edges(edges, cap)
     whole = edges is None
     if edges is None:
         edges, support = _whole(arcs, rows, support)
     peeling = _Peeling(edges, support, cap)
-    if left < len(edges) and peeling.find(cap)[0]:
-        peeling.run(cap)
+    if left < len(edges):
+        peeling.run()
     if whole:
         # Fewer edges are gone than stay: flag those.
         inside.fill(True)
@@ -72,48 +69,19 @@ def truss(arcs: CSR, k: int) -> Any:
     return inside
 
 
-def truss_numbers(arcs: CSR) -> Any:
-    """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU.
-
-    Each triangle is visited once more when its first edge is removed, in rows rebuilt whenever half of the edges are
-    gone.
-    """
-    import cupy
-
-    number = cupy.full(arcs.nnz, 2, np.int64)
-    if arcs.nnz == 0:
-        return number
-    number[arcs.indices == arcs.expand_rows()] = 0
-    rows, support = support_of_graph(arcs, ALL)
-    least = 2
-    # Edges in no triangle are done.
-    while len(places := cupy.flatnonzero(support)):
-        edges, support = _linked(_kept(rows, places)), support[places]
-        peeling = _Peeling(edges, support, ALL, levels=True)
-        while True:
-            going, fewest, gone = peeling.find(least)
-            if 2 * gone > len(edges):
-                # Those found are found again among the edges kept.
-                break
-            if going:
-                peeling.run(least)
-                least += 1
-            else:
-                # No edge is removed before the least support.
-                least = fewest + 1
-        peeling.number(arcs, number)
-        # Removed edges are in no triangle.
-        support *= peeling.state != GONE
-        rows = edges.rows
-    return number
-
-
-def _kept(rows: Rows, places: Any) -> Rows:
+def kept(rows: Rows, places: Any) -> Rows:
     """The edges at given positions, which ascend."""
     import cupy
 
     indptr = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False)
     return Rows(indptr, rows.lower[places], rows.order)
+
+
+def uppers(rows: Rows) -> Any:
+    """The upper end of each edge."""
+    n = len(rows.indptr) - 1
+    csr = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False)
+    return csr.expand_rows().astype(rows.lower.dtype, copy=False)
 
 
 def _whole(arcs: CSR, rows: Rows, support: Any) -> tuple[Edges, Any]:
@@ -122,7 +90,7 @@ def _whole(arcs: CSR, rows: Rows, support: Any) -> tuple[Edges, Any]:
 
     if rows.order is None:
         places = cupy.flatnonzero(rows.lower < arcs.expand_rows())
-        rows, support = _kept(rows, places), support[places]
+        rows, support = kept(rows, places), support[places]
     return _linked(rows), support
 
 
@@ -131,7 +99,7 @@ def _linked(rows: Rows) -> Edges:
 
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
     check_memory(m * (49 + 2 * ids.itemsize) + 16 * n, "the edges of a graph by both of their ends", "cuda")
-    row = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False).expand_rows().astype(ids, copy=False)
+    row = uppers(rows)
     upper_indptr, upper = cupy.zeros(n + 1, np.int64), cupy.empty(m, np.int64)
     if m:
         cupy.cumsum(occurrences(rows.lower, n), out=upper_indptr[1:])
@@ -143,42 +111,27 @@ def _linked(rows: Rows) -> Edges:
 class _Peeling:
     """The state of each edge, and a lower bound of its support."""
 
-    def __init__(self, edges: Edges, support: Any, cap: int, *, levels: bool = False) -> None:
+    def __init__(self, edges: Edges, support: Any, cap: int) -> None:
         import cupy
 
         rows, m = edges.rows, len(edges)
         self._edges, self._cap, self._ids = edges, cap, rows.lower.dtype
         self._kernels, self.state = KERNELS.of(Index=self._ids), cupy.empty(m, np.uint8)
         lists = [cupy.empty(m, np.int64) for _ in range(3)]
-        level = cupy.empty(m, np.uint32) if levels else None
-        # Three tails, the least support, a barrier's counter, and the number of removed edges.
-        self._counters = cupy.zeros(6, np.uint64)
-        self._kept = support, lists, level
-        self._peeling = PEELING.of()(
-            self.state, support, *lists, self._counters, self._counters[4:], level, self._counters[5:]
-        )
+        # Three tails and a barrier's counter.
+        self._counters = cupy.zeros(4, np.uint64)
+        self._held = support, lists
+        self._peeling = PEELING.of()(self.state, support, *lists, self._counters, self._counters[3:])
         self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
         self._kernels.each("begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
 
-    def find(self, least: int) -> tuple[int, int, int]:
-        """Mark edges with support below `least`: how many; the least support of the others; how many are gone."""
-        self._counters[:5].fill(0)
-        self._counters[3] = np.iinfo(np.uint32).max
-        size = len(self._edges)
-        self._kernels.each("find_going", size, np.int64(size), np.uint32(least), self._peeling)
-        going, _, _, fewest, _, gone = self._counters.tolist()
-        return going, fewest, gone
-
-    def run(self, least: int) -> None:
-        """Remove the marked edges and those that fall below: they are in the truss of `least` + 1, and no higher."""
-        arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap)
-        PEEL.of(Index=self._ids).launch("peel_edges", BLOCKS * multiprocessors(), *arguments)
-
-    def number(self, arcs: CSR, number: Any) -> None:
-        """Write the truss numbers of the removed edges to both of their arcs."""
-        to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, number)
-        size = len(self._edges)
-        self._kernels.each("number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs)
+    def run(self) -> None:
+        """Remove the edges of support below the cap, and those that fall below it."""
+        size, cap = len(self._edges), np.uint32(self._cap)
+        self._kernels.each("find_going", size, np.int64(size), cap, self._peeling)
+        PEEL.of(Index=self._ids).launch(
+            "peel_edges", BLOCKS * multiprocessors(), self._linked, self._peeling, cap, cap
+        )
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
         """Write a value to the arcs of all edges in a state."""

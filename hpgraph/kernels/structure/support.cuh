@@ -177,19 +177,4 @@ support_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits,
         [&](const Members<Index, true>& members, i64, Index w) { wanting.erase(members, w); });
 }
 
-// If all degrees are small: one thread a vertex.
-template <class Index>
-__global__ void __launch_bounds__(THREADS)
-support_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, u32* count) {
-    const i64 v = i64(blockIdx.x) * THREADS + threadIdx.x;
-    if (v >= n) return;
-    merge_rows(
-        indptr, indices, Index(v),
-        [&](Index, i64 mine, i64 theirs) {
-            atomicAdd(count + mine, 1u);
-            atomicAdd(count + theirs, 1u);
-        },
-        [&](Index, i64 edge, u32 here) { atomicAdd(count + edge, here); });
-}
-
 }  // namespace hpgraph

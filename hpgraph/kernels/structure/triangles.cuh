@@ -6,7 +6,11 @@
 
 namespace hpgraph {
 
-// The rows of up to 32 neighbours above v, in shared memory; `found`: triangles at each, if they are counted by vertex.
+// What is counted: triangles in all, and besides those of each vertex or of each edge.
+constexpr int TOTAL = 0, OF_VERTICES = 1, OF_EDGES = 2;
+
+// The rows of up to 32 neighbours above v, in shared memory; `found`: triangles at each, if they are tallied. By edge a row
+// stops at v, and that is where the edge to v is tallied.
 template <class Index>
 struct Batch {
     i64 start[32], stop[32];
@@ -14,23 +18,33 @@ struct Batch {
     u32 found[32];
 };
 
-// Triangles by vertex. Those at the neighbours below v are counted in shared memory, by place, and added to the tally
-// when v is done: of many triangles most have the same few vertices. Places from NEAR on go to the tally at once.
-template <class Index, int NEAR>
+// Triangles by vertex or by edge. Those at the neighbours below v, or at the edges to them, are counted in shared memory,
+// by place, and added to the tally when v is done: of many triangles most have the same few vertices. Places from NEAR on
+// go to the tally at once.
+template <class Index, int TALLY, int NEAR>
 struct Counts {
     u32* near;
-    u64* tally;
+    u64* tally;          // by vertex, or
+    u32* support;        // by edge, which is its position in
+    const Index* lower;  // the rows of neighbours below
 
-    __device__ void add(const Members<Index, true>& members, Index place) const {
-        if (place < NEAR) atomicAdd(near + place, 1u);
-        else atomicAdd(tally + members.sorted[place], 1ull);
+    // To a neighbour of v below, w.
+    template <bool FILTERED>
+    __device__ void add_below(const Members<Index, FILTERED>& members, i64 place, u32 count) const {
+        if (TALLY == OF_EDGES) atomicAdd(support + (members.sorted.values - lower) + place, count);
+        else atomicAdd(tally + members.sorted[place], u64(count));
     }
-    __device__ void add(const Members<Index, false>& members, Index place) const {
-        atomicAdd(tally + members.sorted[place], 1ull);
+    // A triangle with w, at that place among the neighbours, and at `at` in the row of u.
+    template <bool FILTERED>
+    __device__ void add(const Members<Index, FILTERED>& members, Index place, i64 at) const {
+        if (TALLY == OF_EDGES) atomicAdd(support + at, 1u);
+        if (FILTERED && place < NEAR) atomicAdd(near + place, 1u);
+        else add_below(members, place, 1);
     }
-    __device__ void flush(i64 place, Index w) const {
+    template <bool FILTERED>
+    __device__ void flush(const Members<Index, FILTERED>& members, i64 place) const {
         if (place >= NEAR || !near[place]) return;
-        atomicAdd(tally + w, u64(near[place]));
+        add_below(members, place, near[place]);
         near[place] = 0;
     }
 };
@@ -39,17 +53,17 @@ struct Counts {
 struct NoCounts {};
 
 template <class Index, bool FILTERED>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, NoCounts) { return members.contains(w); }
-template <class Index, bool FILTERED, int NEAR>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, const Counts<Index, NEAR>& counts) {
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, i64, NoCounts) { return members.contains(w); }
+template <class Index, bool FILTERED, int TALLY, int NEAR>
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, i64 at, const Counts<Index, TALLY, NEAR>& counts) {
     const Index place = members.place(w);
-    if (place >= 0) counts.add(members, place);
+    if (place >= 0) counts.add(members, place, at);
     return place >= 0;
 }
 
 // Look up the rows of a batch as far as they are below v, LANES lanes to a row; returns what this lane found. The first
 // loads of four rows, and then four loads along a row, are in flight at once.
-template <class Index, bool TALLY, int LANES, bool FILTERED, class Kept>
+template <class Index, int TALLY, int LANES, bool FILTERED, class Kept>
 __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Batch<Index>& batch, int rows, Index v,
                             const Members<Index, FILTERED>& members, const Kept& counts) {
     constexpr int GROUPS = 32 / LANES, LOADS = 4;  // in flight at once
@@ -68,7 +82,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Bat
             u32 here = 0;
             int row = first + a * GROUPS;
             if (head[a] < v) {
-                here = look_up(members, head[a], counts);
+                here = look_up(members, head[a], batch.start[row] + sub, counts);
                 const i64 stop = batch.stop[row];
                 for (i64 at = batch.start[row] + sub + LANES; at < stop; at += LOADS * LANES) {
                     Index next[LOADS];
@@ -78,7 +92,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Bat
                     for (int k = 0; k < LOADS; ++k) next[k] = k * LANES < left ? __ldg(from + k * LANES) : v;
 #pragma unroll
                     for (int k = 0; k < LOADS; ++k)
-                        if (next[k] < v) here += look_up(members, next[k], counts);
+                        if (next[k] < v) here += look_up(members, next[k], at + k * LANES, counts);
                     // Rows ascend: what follows is not below v either.
                     if (next[LOADS - 1] >= v) break;
                 }
@@ -91,7 +105,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Bat
 }
 
 // Put those of 32 neighbours that are above v into the batch; returns how many. All lanes of the warp call it.
-template <class Index, int ABOVE>
+template <int TALLY, class Index, int ABOVE>
 __device__ __forceinline__ int gather(const Upwards<Index, ABOVE>& up, i64 at, i64 end, Index v, Batch<Index>& batch) {
     Index u = v;
     if (at + lane_of_warp() < end) u = up.neighbour(at + lane_of_warp());
@@ -101,6 +115,7 @@ __device__ __forceinline__ int gather(const Upwards<Index, ABOVE>& up, i64 at, i
         const int place = __popc(which & lanes_below());
         batch.start[place] = up.begin(u);
         batch.stop[place] = up.begin(i64(u) + 1);
+        if (TALLY == OF_EDGES) batch.stop[place] = lower_bound(up.lower, batch.start[place], batch.stop[place], v);
         batch.vertex[place] = u;
         batch.found[place] = 0;
     }
@@ -109,38 +124,41 @@ __device__ __forceinline__ int gather(const Upwards<Index, ABOVE>& up, i64 at, i
 }
 
 // This lane's share of the triangles at a middle vertex: every `stride` of its arcs, from number `first` on, a warp's 32.
-template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED, class Kept>
+template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED, class Kept>
 __device__ __forceinline__ u32 count_at(const Upwards<Index, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
                                         const Members<Index, FILTERED>& members, Batch<Index>& batch, const Kept& counts) {
     u32 here = 0;
     for (i64 at = middle.begin + first; at < middle.end; at += stride) {
-        const int rows = gather(up, at, middle.end, middle.v, batch);
+        const int rows = gather<TALLY>(up, at, middle.end, middle.v, batch);
         here += look_up_rows<Index, TALLY, LANES, FILTERED>(up.lower, batch, rows, middle.v, members, counts);
         __syncwarp();
         if constexpr (TALLY) {
-            if (lane_of_warp() < rows && batch.found[lane_of_warp()])
-                atomicAdd(counts.tally + batch.vertex[lane_of_warp()], u64(batch.found[lane_of_warp()]));
+            const int row = lane_of_warp();
+            if (row < rows && batch.found[row]) {
+                if (TALLY == OF_EDGES) atomicAdd(counts.support + batch.stop[row], batch.found[row]);
+                else atomicAdd(counts.tally + batch.vertex[row], u64(batch.found[row]));
+            }
             __syncwarp();
         }
     }
-    if constexpr (TALLY) {
+    if constexpr (TALLY == OF_VERTICES) {
         const u64 of_warp = warp_sum((u64)here);
         if (lane_of_warp() == 0 && of_warp) atomicAdd(counts.tally + middle.v, of_warp);
     }
     return here;
 }
 
-// What a kernel keeps of the triangles by vertex. `near` is shared memory.
-template <bool TALLY, int NEAR, class Index>
-__device__ auto counts_of(u32* near, u64* tally) {
-    if constexpr (TALLY) return Counts<Index, NEAR>{near, tally};
+// What a kernel keeps of the triangles by vertex or edge. `near` is shared memory.
+template <int TALLY, int NEAR, class Index>
+__device__ auto counts_of(u32* near, void* tally, const Index* lower) {
+    if constexpr (TALLY) return Counts<Index, TALLY, NEAR>{near, (u64*)tally, (u32*)tally, lower};
     else return NoCounts{};
 }
 
 // Short rows. `total` starts at 0.
-template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
+template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, 5)
-count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* next, u64* total, u64* tally) {
+count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? LONG : 1;
     __shared__ u32 filters[WARPS][SHORT_BITS / 32], near[WARPS][NEAR];
     __shared__ Batch<Index> batches[WARPS];
@@ -149,15 +167,15 @@ count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* n
     for (u32 i = lane_of_warp(); i < NEAR; i += 32) near[warp][i] = 0;
     __syncwarp();
     u64 found = 0;
-    const auto counts = counts_of<TALLY, NEAR, Index>(near[warp], tally);
+    const auto counts = counts_of<TALLY, NEAR>(near[warp], tally, up.lower);
     const auto nothing = [](auto&&...) {};
     for_short<FILTERED>(
         up, n, share, of, next, filters[warp], nothing,
         [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
             found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, 0, 32, members, batches[warp], counts);
         },
-        [&](const Members<Index, FILTERED>&, i64 place, Index w) {
-            if constexpr (TALLY) counts.flush(place, w);
+        [&](const Members<Index, FILTERED>& members, i64 place, Index) {
+            if constexpr (TALLY) counts.flush(members, place);
         });
     found = warp_sum(found);
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
@@ -184,9 +202,9 @@ __device__ inline void rank_words(const u32* filter, u32 words, unsigned short* 
 }
 
 // Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two; by vertex also two bytes for each word.
-template <class Index, int ABOVE, bool TALLY, int LANES, bool FILTERED>
+template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, TALLY ? 5 : ABOVE == BY_ID ? 6 : 8)
-count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, u64* tally) {
+count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? 2048 : 1;
     extern __shared__ u32 filter[];
     __shared__ Batch<Index> batches[WARPS];
@@ -195,7 +213,7 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
     for (u32 i = threadIdx.x; i < bits / 32; i += THREADS) filter[i] = 0;
     for (u32 i = threadIdx.x; i < NEAR; i += THREADS) near[i] = 0;
     u64 found = 0;
-    const auto counts = counts_of<TALLY, NEAR, Index>(near, tally);
+    const auto counts = counts_of<TALLY, NEAR>(near, tally, up.lower);
     for_tasks<FILTERED>(
         up, tasks, bits, next, filter, [](auto&&...) {},
         [&](const Middle<Index>& middle, Members<Index, FILTERED>& members) {
@@ -209,31 +227,35 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
             }
             found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
         },
-        [&](const Members<Index, FILTERED>&, i64 place, Index w) {
-            if constexpr (TALLY) counts.flush(place, w);
+        [&](const Members<Index, FILTERED>& members, i64 place, Index) {
+            if constexpr (TALLY) counts.flush(members, place);
         });
     found = warp_sum(found);
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
 // If all degrees are small: one thread a vertex.
-template <class Index, bool TALLY>
+template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS)
-count_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, OfParts of, u64* total, u64* tally) {
+count_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, OfParts of, u64* total, void* tally) {
     __shared__ u64 sums[WARPS];
     const i64 v = (i64(blockIdx.x) * of.parts + of.part) * THREADS + threadIdx.x;
+    u64* const by_vertex = (u64*)tally;
+    u32* const by_edge = (u32*)tally;
     u64 found = 0;
     if (v < n)
         merge_rows(
             indptr, indices, Index(v),
-            [&](Index w, i64, i64) {
-                if (TALLY) atomicAdd(tally + w, 1ull);
+            [&](Index w, i64 mine, i64 theirs) {
+                if (TALLY == OF_VERTICES) atomicAdd(by_vertex + w, 1ull);
+                if (TALLY == OF_EDGES) atomicAdd(by_edge + mine, 1u), atomicAdd(by_edge + theirs, 1u);
             },
-            [&](Index u, i64, u32 here) {
-                if (TALLY) atomicAdd(tally + u, u64(here));
+            [&](Index u, i64 edge, u32 here) {
+                if (TALLY == OF_VERTICES) atomicAdd(by_vertex + u, u64(here));
+                if (TALLY == OF_EDGES) atomicAdd(by_edge + edge, here);
                 found += here;
             });
-    if (TALLY && found) atomicAdd(tally + v, found);
+    if (TALLY == OF_VERTICES && found) atomicAdd(by_vertex + v, found);
     found = warp_sum(found);
     if (lane_of_warp() == 0) sums[threadIdx.x / 32] = found;
     __syncthreads();

@@ -1,9 +1,8 @@
-// Trusses by peeling edges: those of too small support are removed, and the other edges of their triangles lose one, by
+// One truss by peeling edges: those of too small support are removed, and the other edges of their triangles lose one, by
 // rounds.
 //
-// An edge is its position in the row of its upper end (support.cuh). For one truss only a bound is known of edges with
-// enough triangles: when it falls below `cap`, the triangles are counted again, up to `cap`. For all trusses supports
-// are exact, and every triangle is visited when its first edge is removed. Rounds are those of H. Kabir, K. Madduri,
+// An edge is its position in the row of its upper end (support.cuh). Of edges with enough triangles only a bound is known:
+// when it falls below `cap`, the triangles are counted again, up to `cap`. Rounds are those of H. Kabir, K. Madduri,
 // "Parallel k-truss decomposition on multicore platforms", HPEC'17; all run in one launch, separated by barriers of the
 // grid.
 #pragma once
@@ -32,10 +31,8 @@ struct Peeling {
     unsigned char* state;
     u32* support;
     i64 *going, *following, *again;  // lists
-    u64* tails;                      // of the three, and the least support of the edges that stay
+    u64* tails;                      // of the three
     unsigned* arrived;
-    u32* level;  // if wanted: the support below which each edge was removed
-    u64* gone;   // how many are
 };
 
 // `cursor` starts at the beginning of each list.
@@ -47,7 +44,8 @@ list_upper(const Index* __restrict__ lower, i64 edges, u64* cursor, i64* upper) 
 }
 
 // Appends one entry to a list for each lane that has one; warp-collective.
-__device__ inline void append(bool mine, i64 edge, i64* list, u64* tail) {
+template <class Edge>
+__device__ __forceinline__ void append(bool mine, Edge edge, Edge* list, u64* tail) {
     const u32 which = __ballot_sync(ALL, mine);
     if (!which) return;
     u64 place = 0;
@@ -65,17 +63,12 @@ __global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 ca
     peeling.state[edge] = STAYS;
 }
 
-// Marks staying edges with support below `least` as going; and finds the least support of the others.
+// Marks edges with support below `least` as going.
 __global__ void __launch_bounds__(TRUSS_THREADS) find_going(i64 edges, u32 least, Peeling peeling) {
     const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    const bool stays = edge < edges && peeling.state[edge] == STAYS;
-    const u32 support = stays ? peeling.support[edge] : ~0u;
-    const bool goes = support < least;
+    const bool goes = edge < edges && peeling.support[edge] < least;
     if (goes) peeling.state[edge] = GOES;
     append(goes, edge, peeling.going, peeling.tails);
-    u32 fewest = goes ? ~0u : support;
-    for (int d = 16; d; d >>= 1) fewest = min(fewest, __shfl_xor_sync(ALL, fewest, d));
-    if (lane_of_warp() == 0 && fewest < *(volatile u64*)(peeling.tails + 3)) atomicMin(peeling.tails + 3, u64(fewest));
 }
 
 template <class Index>
@@ -142,7 +135,6 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
         append(mine && bound && before - AT_MIN == cap, edge, peeling.again, peeling.tails + 2);
         append(mine && !bound && before == least, edge, following, peeling.tails + 1);
     };
-    u64 gone = 0;
     for (i64 count = tails[0]; count;) {
         // With warps to spare several share an edge: a round takes as long as its edge of highest degree.
         int shift = 0;
@@ -150,7 +142,6 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
         for (i64 i = warp; i < count << shift; i += warps) {
             const i64 edge = going[i >> shift];
             const int part = i & ((1 << shift) - 1);
-            if (peeling.level && part == 0 && lane_of_warp() == 0) peeling.level[edge] = least;
             u32 left = *(volatile u32*)(peeling.support + edge);
             if (!left) continue;
             visit_triangles(edges, state, edge, part, 1 << shift, [&](i64 f, i64 g) {
@@ -181,10 +172,9 @@ peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) 
         barrier.wait();
         if (thread == 0) tails[1] = tails[2] = 0;
         i64* const other = going;
-        gone += count, going = following, following = other, count = next;
+        going = following, following = other, count = next;
         barrier.wait();
     }
-    if (thread == 0) *peeling.gone += gone;
 }
 
 // Positions of both arcs of an edge in the graph, whose vertices are `order[rank]`, or the ranks themselves.
@@ -201,15 +191,6 @@ struct ToArcs {
         values[lower_bound(indices, indptr[b], indptr[i64(b) + 1], a)] = value;
     }
 };
-
-// Writes the truss numbers of the removed edges.
-template <class Index>
-__global__ void __launch_bounds__(TRUSS_THREADS)
-number_arcs(const Edges<Index> edges, const Peeling peeling, i64 n, const ToArcs<Index, i64> arcs) {
-    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    if (edge < n && peeling.state[edge] == GONE)
-        arcs.write(edges.row[edge], edges.lower[edge], i64(peeling.level[edge]) + 1);
-}
 
 // Writes a value to the arcs of all edges in a state.
 template <class Index>
