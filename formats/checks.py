@@ -22,6 +22,8 @@ VALUE_DTYPES = tuple(
         "complex64", "complex128",
     )
 )  # fmt: skip
+# Looked up in one step, where values of a matrix are checked at each call.
+_VALUE_DTYPES = frozenset(VALUE_DTYPES)
 
 
 def index_dtype(n: int) -> np.dtype[Any]:
@@ -68,7 +70,8 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
         array = array.astype(index_dtype(bound))
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}: convert it with .astype(numpy.int64)")
-    if check and array.size:
+    # Negative ids are large ones without a sign: mostly one pass suffices.
+    if check and array.size and (low or int(array.view(f"u{array.itemsize}").max()) >= bound):
         least, largest = int(array.min()), int(array.max())
         if least < low or largest >= bound:
             wrong = least if least < low else largest
@@ -127,7 +130,7 @@ def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
 def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any]:
     """The dtype, if every kernel serves it; with `real`, if those of graph algorithms do, too: it is not complex."""
     dtype = np.dtype(dtype)
-    if dtype.newbyteorder("=") in VALUE_DTYPES and not (real and dtype.kind == "c"):
+    if dtype.newbyteorder("=") in _VALUE_DTYPES and not (real and dtype.kind == "c"):
         return dtype
     allowed = "float32 or float64" if real else "float32, float64, complex64 or complex128"
     known = "complex128" if dtype.kind == "c" else "float64"

@@ -146,6 +146,16 @@ def test_objectives(run: Callable[..., str]) -> None:
     assert len(lines) == 6 and all(len(line.split()) >= 5 for line in lines)
 
 
+def test_csgraph(tmp_path: Path, run: Callable[..., str]) -> None:
+    output = tmp_path / "csgraph.json"
+    words = ["--arcs", "2000", "--shapes", "grid;dense", "--works", "dijkstra;minimum;floyd", "--repeats", "1"]
+    assert "ratios below 1" in run("csgraph", *words, "--output", str(output))
+    rows = json.loads(output.read_text())["csgraph"]
+    assert {row["shape"] for row in rows} == {"grid", "grid, whole weights", "dense"}
+    assert all(row["same"] and row["ratio"] > 0 for row in rows)
+    assert {row["work"].partition("(")[0] for row in rows} == {"dijkstra", "minimum_spanning_tree", "floyd_warshall"}
+
+
 def test_families(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "families.json"
     run("families", "--scale", "9", "--repeats", "1", "--output", str(output))

@@ -107,10 +107,10 @@ def as_stored(csgraph: Any) -> GraphInput:
     if not is_scipys_csr(csgraph):
         return as_graph_input(csgraph)
     require_square(csgraph, "csgraph")
-    as_value_dtype(csgraph.dtype, "csgraph", real=True)
+    as_value_dtype(csgraph.data.dtype, "csgraph", real=True)
     # SciPy allows arrays longer than the last offset says.
-    indices, data = csgraph.indices[: csgraph.nnz], csgraph.data[: csgraph.nnz].astype(np.float64, copy=False)
-    indptr = csgraph.indptr
+    indptr, total = csgraph.indptr, csgraph.nnz
+    indices, data = csgraph.indices[:total], csgraph.data[:total].astype(np.float64, copy=False)
     if indptr.dtype != np.int32 or indptr.shape != (csgraph.shape[0] + 1,) or not _rises(indptr, len(indices)):
         indptr = as_offsets(indptr, "indptr", csgraph.shape[0], len(indices))
     data = as_values(data, "data", indices.shape)

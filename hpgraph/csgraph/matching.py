@@ -9,6 +9,7 @@ from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
+from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.kernels.backend import kernels
 
 
@@ -137,7 +138,9 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 def _places(graph: Any) -> CSR:
     """The stored places by rows; those of SciPy's CSR in their order, as sorting them takes as long as a matching."""
     if is_scipys_csr(graph):
-        return CSR(graph.shape, graph.indptr, graph.indices[: graph.nnz], copy=False)
+        indices = as_ids(graph.indices[: graph.nnz], "indices", graph.shape[1], "column")
+        indptr = as_offsets(graph.indptr, "indptr", graph.shape[0], len(indices))
+        return CSR(graph.shape, indptr, indices, validate=False)
     return as_rows(graph, pattern=True)
 
 

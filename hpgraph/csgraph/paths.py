@@ -20,7 +20,7 @@ from hpgraph.kernels.backend import kernels
 
 # A search of fewer arcs is over before several threads have agreed on anything.
 _MAX_ALONE = 1 << 18
-# Arcs after which a search up to a limit is left to several threads.
+# Arcs after which a search in which many vertices wait is left to several threads.
 _MAX_TRIED = 1 << 16
 # More vertices than these are searched from by several threads.
 _MAX_DENSE = 2048
@@ -190,8 +190,9 @@ def _paths(
         return _between_all(given, directed, return_predecessors, unweighted)
     found = _trees(given, directed, starts.reshape(-1, 1), return_predecessors, unweighted, cutoff)
     if found is not None:
-        distance, predecessors = (array.reshape(shape) for array in found)
-        return (distance, predecessors) if return_predecessors else distance
+        distance, predecessors = found
+        distance = distance.reshape(shape)
+        return (distance, predecessors.reshape(shape)) if return_predecessors else distance
     # One search reads all arcs once, in any order; several read them together.
     xp = given.xp
     if given.device == "cpu" and not directed and starts.size == 1:
@@ -232,27 +233,24 @@ def _between_all(given: GraphInput, directed: bool, return_predecessors: bool, u
 def _trees(
     given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> tuple[Any, Any] | None:
-    """Distances and predecessors at once, by one thread a search: on the CPU, if no weight is 0; or None.
+    """Distances and predecessors at once, by one thread a search: on the CPU, if no weight is negative; or None.
 
-    Nor may any path be longer than floats: `sssp` checks that. Of a graph of many arcs a single search up to a limit
-    is tried, as it may be short.
+    Nor may there be predecessors where a weight is 0, nor any path longer than floats: `sssp` checks that. Of a graph
+    of many arcs a single search without a limit is left to several threads if many vertices come to wait.
     """
-    if given.device != "cpu" or not (unweighted or given.least > 0):
+    least = 1.0 if unweighted else given.least
+    if given.device != "cpu" or not (least >= 0 and (least > 0 or not with_predecessors)):
         return None
-    many, searches = given.csr.nnz >= _MAX_ALONE, len(sources)
-    # Many distances alone go together.
-    pays = not many or searches >= 2 * config.threads if with_predecessors else not many and searches == 1
-    tried = cutoff is not None and searches == 1
-    if not (tried or (pays and (unweighted or _longest(given) < np.inf))):
+    tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
+    if (tried and len(sources) != 1) or not (cutoff is not None or unweighted or _longest(given) < np.inf):
         return None
     from hpgraph.kernels.relaxation.cpu_dijkstra import MANY, shortest_trees
 
     arcs = given.csr.with_data(None) if unweighted else given.csr
     # The lighter of two weights wins by itself.
     arcs = arcs if directed else kernels("cpu").rows_both_ways(arcs)
-    limit = np.inf if cutoff is None else cutoff
-    found = shortest_trees(arcs, sources, limit, NO_PREDECESSOR, _MAX_TRIED if tried and many else MANY)
-    return None if found is None else (found[0], found[1].astype(np.int32, copy=False))
+    limit, missing = np.inf if cutoff is None else cutoff, NO_PREDECESSOR if with_predecessors else None
+    return shortest_trees(arcs, sources, limit, missing, _MAX_TRIED if tried else MANY)
 
 
 def _longest(given: GraphInput) -> float:
@@ -291,9 +289,10 @@ def _nearest(
     starts = np.unique(_starts(indices, n))
     found = _trees(given, directed, starts[None], return_predecessors, unweighted, cutoff)
     if found is not None:
-        (distance,), (predecessors,) = found
+        distance, predecessors = found[0][0], found[1]
         if not return_predecessors:
             return distance
+        predecessors = predecessors[0]
     else:
         arcs = given.checked().graph(directed).out_csr
         weights = xp.ones_like(arcs.data) if unweighted else arcs.data
@@ -350,7 +349,6 @@ def _starts(indices: Any, n: int) -> np.ndarray[Any, Any]:
         return starts.astype(np.int64)
     if starts.dtype.kind not in "iu":
         raise TypeError(f"indices must be whole numbers, not {starts.dtype}")
-    starts = np.where(starts < 0, starts + n, starts)
-    if ((starts < 0) | (starts >= n)).any():
+    if starts.min() < -n or starts.max() >= n:
         raise ValueError(f"indices out of range 0...{n}")
-    return starts
+    return np.where(starts < 0, starts + n, starts)

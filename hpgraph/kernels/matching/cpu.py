@@ -38,13 +38,13 @@ def largest(arcs: CSR) -> tuple[Any, Any]:
     return column_of, row_of
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def _match(indptr, indices, column_of, row_of, alone, level, queue, following):
     """`alone`: whether each row is out of the question, rows that a search visited, and each row's next arc."""
     _take_free_columns(indptr, indices, column_of, row_of)
     left = indices.size // 2
     for v in range(column_of.size):
-        if column_of[v] < 0 and left >= 0:
+        if column_of[v] < 0 and left >= 0 and _may_reach(indptr, indices, row_of, alone[0], v):
             looks = _search_alone(indptr, indices, column_of, row_of, alone, (level, queue, following), v)
             # Those without success look at no arc twice in all.
             left -= looks if column_of[v] >= 0 else 0
@@ -56,7 +56,7 @@ def _match(indptr, indices, column_of, row_of, alone, level, queue, following):
             break
 
 
-@part
+@part(counts_references=False)
 def _take_free_columns(indptr, indices, column_of, row_of):
     """Greedy matching: each row takes its first free column."""
     for v in range(column_of.size):
@@ -67,7 +67,18 @@ def _take_free_columns(indptr, indices, column_of, row_of):
                 break
 
 
-@part
+@part(counts_references=False)
+def _may_reach(indptr, indices, row_of, dead, v):
+    """Whether a row has an arc to a free column or to one of a row that is not out of the question; else it is, too."""
+    for at in range(peek(indptr, v), peek(indptr, v + 1)):
+        mate = row_of[vertex(indices, at)]
+        if mate < 0 or not dead[mate]:
+            return True
+    dead[v] = True
+    return False
+
+
+@part(counts_references=False)
 def _search_alone(indptr, indices, column_of, row_of, alone, work, start):
     """Augment along a path from one row if there is one; how many arcs were looked at.
 
@@ -115,7 +126,7 @@ def _search_alone(indptr, indices, column_of, row_of, alone, work, start):
     return looks
 
 
-@part
+@part(counts_references=False)
 def _set_levels(indptr, indices, column_of, row_of, dead, level, queue, following):
     """Breadth-first search from all free rows, up to the level of the first free column; whether there is one."""
     head, tail = 0, 0
@@ -139,7 +150,7 @@ def _set_levels(indptr, indices, column_of, row_of, dead, level, queue, followin
     return last < column_of.size and not is_stopped()
 
 
-@part
+@part(counts_references=False)
 def _augment(indptr, indices, column_of, row_of, level, path, following, start):
     """Search a free column along rising levels; the rows that were visited leave the levels of this phase."""
     path[0] = start

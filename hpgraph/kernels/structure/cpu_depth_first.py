@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.formats.checks import as_ids
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.kernels.structure.cpu_fifo import blank_marks, is_marked, mark, within
 from hpgraph.semiring.stop import is_stopped
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
@@ -42,11 +42,11 @@ def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     Columns need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
     """
     n, ids = rows.shape[0], rows.indices.dtype
+    as_ids(rows.indices, "indices", n, "column")
     order, predecessors = np.empty(n, ids), np.full(n, missing, ids)
-    path = np.empty(n, ids), np.empty(n, np.int64)
     with interruptible():
-        count = _follow(rows.indptr, rows.indices, start, blank_marks(n), path, order, predecessors)
-    return order[: within(rows, count)], predecessors
+        count = _follow(rows.indptr, rows.indices, start, missing, np.empty(n, rows.indptr.dtype), order, predecessors)
+    return order[:count], predecessors
 
 
 def number_down(forest: DepthFirst, begins: Any) -> Any:
@@ -73,37 +73,33 @@ def _number(order, parent, number):
             number[v] = number[above] if above != v else -1
 
 
-@njit(cache=True, nogil=True)
-def _follow(indptr, indices, start, marks, path, order, predecessors):
-    """`path`: the vertices above the one that is looked at, and the next arc of each."""
-    above, following = path
-    order[0], count, depth, v = start, 1, 0, np.int64(start)
-    mark(marks, v)
-    at, end = peek(indptr, v), peek(indptr, v + 1)
+@njit(cache=True, nogil=True, counts_references=False)
+def _follow(indptr, indices, start, missing, following, order, predecessors):
+    """`following`: the next arc of each vertex to be looked at. The path to a vertex is that of its predecessors."""
+    order[0], predecessors[start] = start, start
+    count, v = np.int64(1), np.int64(start)
+    at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
     while count < order.size and not is_stopped():
         met = np.int64(-1)
         while at < end:
             u = vertex(indices, at)
             at += 1
-            if u >= order.size:
-                return -1
-            if not is_marked(marks, u):
+            if peek(predecessors, u) == missing:
                 met = np.int64(u)
                 break
         if met >= 0:
-            above[depth], following[depth] = v, at
-            depth += 1
-            mark(marks, met)
-            order[count], predecessors[met] = met, v
+            put(following, v, at)
+            put(predecessors, met, v)
+            put(order, count, met)
             count += 1
             v = met
-            at, end = peek(indptr, v), peek(indptr, v + 1)
-        elif depth == 0:
+            at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
+        elif v == start:
             break
         else:
-            depth -= 1
-            v = np.int64(vertex(above, depth))
-            at, end = peek(following, depth), peek(indptr, v + 1)
+            v = np.int64(vertex(predecessors, v))
+            at, end = np.int64(peek(following, v)), np.int64(peek(indptr, v + 1))
+    predecessors[start] = missing
     return count
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
@@ -20,12 +19,12 @@ from hpgraph.semiring.stop import is_stopped
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     """Breadth-first order by rows, which need not be sorted, and the vertex that discovered each, or `missing`.
 
-    Columns need not have been checked: one beyond the shape is an IndexError if the search meets it.
+    Columns need not have been checked: one beyond the shape is an IndexError.
     """
     n = rows.shape[0]
-    order = np.empty(n, rows.indices.dtype)
-    predecessors = np.full(n, missing, rows.indices.dtype)
-    count = within(rows, _fill(rows.indptr, rows.indices, start, blank_marks(n), order, predecessors))
+    as_ids(rows.indices, "indices", n, "column")
+    order, predecessors = np.empty(n, rows.indices.dtype), np.full(n, missing, rows.indices.dtype)
+    count = _fill(rows.indptr, rows.indices, start, missing, order, predecessors)
     return order[:count], predecessors
 
 
@@ -36,29 +35,20 @@ def within(rows: CSR, count: int) -> int:
     return count
 
 
-def blank_marks(n: int) -> Any:
-    """A bit for each of n vertices, which are fewer bytes to look at than any other array of them."""
-    return np.zeros((n + 63) // 64, np.uint64)
-
-
-@part
-def is_marked(marks, v):
-    """Whether the bit of a vertex is set."""
-    return (marks[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
-
-
-@part
-def mark(marks, v):
-    """Set the bit of a vertex."""
-    marks[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+def is_both_ways(rows: CSR) -> bool:
+    """Whether rows ascend, and every arc has its reverse of the same weight; quick where the first arcs have none."""
+    return bool(within(rows, _is_symmetric(rows.indptr, rows.indices, rows.data, rows.indptr[:-1].copy())))
 
 
 def rows_both_ways(rows: CSR) -> CSR:
     """Rows of out-neighbours, then in-neighbours; neither sorted nor free of duplicates, and with their values.
 
-    Columns need not have been checked: one beyond the shape is an IndexError.
+    A symmetric matrix of ascending rows is returned as it is. Columns need not have been checked: one beyond the shape
+    is an IndexError.
     """
     n, ends = rows.shape[0], 2 * rows.nnz
+    if is_both_ways(rows):
+        return rows
     indptr = np.zeros(n + 1, rows.indptr.dtype if ends <= np.iinfo(rows.indptr.dtype).max else np.int64)
     incoming = np.empty(n, indptr.dtype)
     within(rows, _count_ends(rows.indptr, rows.indices, indptr, incoming))
@@ -66,6 +56,29 @@ def rows_both_ways(rows: CSR) -> CSR:
     data = None if rows.data is None else np.empty(ends, rows.data.dtype)
     _place_ends(rows.indptr, rows.indices, rows.data, indptr, incoming, indices, data)
     return CSR(rows.shape, indptr, indices, data, validate=False)
+
+
+@njit(cache=True, counts_references=False)
+def _is_symmetric(indptr, indices, data, back):
+    """Whether rows ascend, and every arc has its reverse of the same weight; -1 if a column is beyond the shape.
+
+    Rows in turn meet the reverse of each arc where `back` is, as in a transpose; the first that is missing ends it.
+    """
+    n = back.size
+    for v in range(n):
+        before = -1
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            if u >= n:
+                return -1
+            there = peek(back, u)
+            if u <= before or there >= peek(indptr, u + 1) or vertex(indices, there) != v:
+                return 0
+            if data is not None and peek(data, there) != peek(data, at):
+                return 0
+            back[u] = there + 1
+            before = u
+    return 1
 
 
 @njit(cache=True)
@@ -97,21 +110,21 @@ def _place_ends(indptr, indices, data, begins, incoming, both, values):
             to += 1
 
 
-@njit(cache=True)
-def _fill(indptr, indices, start, marks, order, predecessors):
-    order[0], count, taken = start, 1, 0
-    mark(marks, start)
+@njit(cache=True, counts_references=False)
+def _fill(indptr, indices, start, missing, order, predecessors):
+    # Where the search is, a predecessor is the mark of a vertex that was found.
+    order[0], predecessors[start] = start, start
+    count, taken = np.int64(1), 0
     while taken < count < order.size:
         u = vertex(order, taken)
         taken += 1
         for at in range(peek(indptr, u), peek(indptr, u + 1)):
             v = vertex(indices, at)
-            if v >= order.size:
-                return -1
-            if not is_marked(marks, v):
-                mark(marks, v)
-                predecessors[v], order[count] = u, v
+            if peek(predecessors, v) == missing:
+                put(predecessors, v, u)
+                put(order, count, v)
                 count += 1
+    predecessors[start] = missing
     return count
 
 
