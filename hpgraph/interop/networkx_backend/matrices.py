@@ -62,6 +62,8 @@ def _dense(G: ConvertedGraph, nodelist: Any, dtype: Any, order: Any, weight: str
         raise nx.NetworkXError("nodelist contains duplicates.")
     if dtype is not None and np.dtype(dtype).names:
         raise NotImplementedError("dtype has fields")
+    if np.dtype(dtype).hasobject:
+        raise NotImplementedError("objects are NetworkX's own weights, of which numbers are kept")
     table = np.full((len(nodelist), len(nodelist)), nonedge, dtype, order)
     place = np.full(len(G), -1)
     place[_order(G, nodelist)] = np.arange(len(nodelist))
