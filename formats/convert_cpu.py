@@ -29,14 +29,15 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         return np.zeros(rows + 1, dtype=np.int64), col, data
     if entries < 2 or (row[1:] >= row[:-1]).all():
         # Files often come sorted, and then nothing is left to do.
-        indptr = np.concatenate(([0], np.bincount(row, minlength=rows).cumsum()))
+        indptr = _offsets(row, rows)
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
     indptr, indices, order = _in_order(row, col, shape, data is not None)
-    first = np.empty(entries, dtype=bool)
-    first[0] = True
-    np.not_equal(indices[1:], indices[:-1], out=first[1:])
-    first[indptr[:-1][np.diff(indptr) > 0]] = True
+    # One element more: where the last rows are empty they begin there.
+    first = np.empty(entries + 1, dtype=bool)
+    np.not_equal(indices[1:], indices[:-1], out=first[1:-1])
+    first[indptr] = True
+    first = first[:-1]
     values = None if data is None else data[order]
     if duplicates == "keep" or first.all():
         return indptr, indices, values
@@ -72,13 +73,19 @@ def _in_order(row: Array, col: Array, shape: tuple[int, int], positions: bool) -
         key >>= kept
         indices = (key & ((1 << below) - 1)).astype(col.dtype, copy=False)
         key >>= below
-        return np.concatenate(([0], np.bincount(key, minlength=rows).cumsum())), indices, order
+        return _offsets(key, rows), indices, order
     # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
     # the columns. The positions follow, to fetch values and break ties by.
     _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
     assert by_column is not None
-    counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))
-    return transpose(counts, by_column, position if positions else None, rows)
+    return transpose(_offsets(col, columns), by_column, position if positions else None, rows)
+
+
+def _offsets(ids: Array, n: int) -> Array:
+    """Where each of 0..n-1 begins once the ids are sorted, and their number behind."""
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ids, minlength=n), out=offsets[1:])
+    return offsets
 
 
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:

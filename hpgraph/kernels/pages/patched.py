@@ -249,17 +249,21 @@ def rewritten(pages: Pages) -> Pages:
 class _Scratch(io.FileIO):
     """A file beside another one, without a name where the system allows that: gone once nothing refers to it."""
 
+    # Whether it still has a name: Windows keeps those of open files.
+    _named = False
+
     def __init__(self, beside: str) -> None:
         folder = os.path.dirname(beside)
         handle, path = tempfile.mkstemp(".tmp", ".hpgraph-", folder if os.access(folder, os.W_OK) else None)
         os.close(handle)
         super().__init__(path, "r+")
+        self._named = True
         self._remove()
 
     def _remove(self) -> None:
-        # Windows keeps the names of open files.
         with contextlib.suppress(OSError):
             os.unlink(cast(str, self.name))
+            self._named = False
 
     def add(self, array: Array) -> None:
         """Write an array behind the others."""
@@ -269,7 +273,7 @@ class _Scratch(io.FileIO):
 
     def __del__(self) -> None:
         self.close()
-        if os.name == "nt":
+        if self._named:
             self._remove()
 
 
