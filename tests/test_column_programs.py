@@ -176,3 +176,35 @@ def test_bad_functions_of_vertices() -> None:
         G.filter(edges=lambda source, weight, target: source.both > 1)
     with pytest.raises(TypeError, match=r"vertices must be a function of .vertex., not of 2"):
         G.filter(vertices=lambda vertex, other: True)
+
+
+@given(table=tables(), directed=st.booleans(), years=st.lists(st.integers(-2, 2), max_size=3), data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_filters_take_values(table: pd.DataFrame, directed: bool, years: list[int], data: st.DataObject) -> None:
+    table = table.assign(year=table.year % 5 - 2)
+    G = graph_of(table, columns=TITLES, directed=directed, duplicates="min", n_vertices=6)
+    want = rows_kept(table, directed, "min")
+    same_columns(G.filter(edges={"year": years}), want[want.year.isin(years)])
+    same_columns(G.filter(edges={"share": [None, 0]}), want[want.share.isna() | (want.share == 0)])
+    there = [None, *sorted({*want.kind} - {None})]
+    kinds = data.draw(st.lists(st.sampled_from(there), max_size=3))
+    of_kinds = want.kind.map(lambda kind: kind in kinds)
+    same_columns(G.filter(edges={"kind": kinds, "lit": True}), want[of_kinds & want.lit])
+    assert G.filter(edges={}).n_edges == G.n_edges
+
+
+def test_bad_values_of_columns() -> None:
+    G = hpg.from_edges(
+        [0, 1], [1, 2], columns={"n": [1, 2], "kind": ["rent", "food"], "on": np.array(["2024", "2025"], "M8[s]")}
+    )
+    assert G.filter(edges={"n": np.int8(2), "kind": "food"}).edge_column("n").tolist() == [2]
+    for values, error, message in (
+        ({"m": 1}, ValueError, "no edge column 'm'; it has 'n', 'kind', 'on'"),
+        ({"kind": "rnet"}, ValueError, "no edge has 'rnet' in column 'kind', .*: did you mean rent"),
+        ({"kind": ["rent", 5]}, ValueError, "no edge has 5 in column 'kind', which holds 'food', 'rent'"),
+        ({"n": "x"}, TypeError, "'n' holds numbers"),
+        ({"n": [1, "2"]}, TypeError, "'n' holds numbers"),
+        ({"on": np.datetime64("2024")}, TypeError, "'on' holds dates, which functions compare"),
+    ):
+        with pytest.raises(error, match=message):
+            G.filter(edges=values)

@@ -161,3 +161,30 @@ def test_parallel_edges_keep_columns_of_their_own(table: pd.DataFrame, directed:
     same_columns(G.filter(edges=lambda source, edge, target: edge.year > 100), want[want.year > 100])
     same_columns(G.filter(edges=lambda source, weight, target: weight > 1), want[want.weight > 1])
     assert G.with_weight("year").edges().weight.tolist() == want.year.tolist()
+
+
+@given(table=tables(), directed=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_edges_of_several_kinds_are_several(table: pd.DataFrame, directed: bool) -> None:
+    G = graph_of(table, kind="kind", columns=["year"], directed=directed, n_vertices=6)
+    assert G.multigraph and G.edge_columns == ("year", "kind")
+    for kind in (None, *sorted({*table.kind} - {None})):
+        rows = table[table.kind.map(lambda held, kind=kind: held == kind)]
+        assert sorted(G.filter(edges={"kind": kind}).edge_column("year").tolist()) == sorted(rows.year)
+    least = graph_of(table, kind="kind", directed=directed, duplicates="min", n_vertices=6)
+    assert plain(least.edge_column("kind")) == plain(rows_kept(table, directed, "min").kind)
+
+
+def test_kinds_beside_arrays_and_of_networkx() -> None:
+    G = hpg.from_edges([0, 0], [1, 1], columns={"a": ["x", "y"]}, kind="a")
+    assert G.filter(edges={"a": "y"}).n_edges == 1
+    N = nx.MultiDiGraph([(0, 1, {"kind": "x"}), (0, 1, {"kind": "y"}), (1, 2, {"kind": "y"})])
+    assert hpg.from_edges(N, kind="kind").filter(edges={"kind": "y"}).n_edges == 2
+    table = {"u": [0], "v": [1], "w": [2], "k": ["x"]}
+    assert hpg.from_edges(table, weight="w", columns=True, kind="k").edge_columns == ("k",)
+    for call, message in (
+        (lambda: hpg.from_edges([0], [1], columns={"a": [1]}, kind="b"), "'b' is none of the columns given; .* 'a'"),
+        (lambda: hpg.from_edges({"u": [0], "v": [1]}, kind="b"), "'b' is none of the table's"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -68,6 +68,31 @@ def test_a_batch_of_each_kind(form: str, named: bool, directed: bool, device: st
     assert edges_of(passed) == expected(G, (), delete)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("named", [False, True])
+def test_edges_of_what_is_no_vertex_are_passed_over(form: str, named: bool, device: str) -> None:
+    names, unknown = (LETTERS, "z") if named else (list(range(6)), 77)
+    source, target, weight = columns([(names[u], names[v], w) for u, v, w in WEIGHTED])
+    G = hpg.Graph.from_edges(*(columns(WEIGHTED)[:2]), weight, names=LETTERS[:4] if named else None).to(device)
+    as_given, gone = FORMS[form], [(unknown, target[0]), (source[0], target[0]), (source[1], unknown)]
+    assert edges_of(G.update(delete=as_given(gone), missing="ignore")) == expected(G, (), gone)
+    weights = [(unknown, unknown, 1.0), (source[1], target[1], 8.0), (source[0], unknown, 2.0)]
+    assert edges_of(G.update(set=as_given(weights), missing="ignore")) == expected(G, (), (), weights[1:2])
+    assert edges_of(G.remove_edges(*columns(gone))) == expected(G, (), gone)
+    assert edges_of(G.update(delete=as_given(gone[:1]), missing="ignore")) == edges_of(G)
+    with pytest.raises((ValueError, IndexError), match=r"no vertex is named 'z'|it has [01]\.\.77"):
+        G.update(delete=as_given(gone))
+    with pytest.raises((ValueError, IndexError)):
+        G.update(delete=([unknown, names[0], names[1]], [names[0], names[1]]), missing="ignore")
+
+
+def test_columns_of_edges_passed_over_are_left_out() -> None:
+    G = hpg.from_edges([("a", "b"), ("b", "c")], columns={"year": [1, 2], "kind": ["x", "y"]})
+    rows = {"source": ["z", "b", "a"], "target": ["a", "c", "z"], "year": [7, 8, 9], "kind": ["p", "q", "r"]}
+    H = G.update(set=rows, missing="ignore")
+    assert H.edge_column("year").tolist() == [1, 8] and H.edge_column("kind").text().tolist() == ["x", "q"]
+
+
 def test_weights_alone_share_the_topology(device: str) -> None:
     source, target, weight = columns(WEIGHTED)
     G = hpg.Graph.from_edges(source, target, weight).to(device)

@@ -1,10 +1,14 @@
 """The columns of a graph, and the graph with one of them as its weights."""
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+import numpy as np
+
 from hpgraph.containers.columns import (
     NO_COLUMNS,
+    Categories,
     Columns,
     Derived,
     adds_up,
@@ -20,13 +24,26 @@ from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
 from hpgraph.core.device import array_module
+from hpgraph.core.suggestions import did_you_mean
 from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.formats.interchange import read_only
 
+# Texts of a column that a message shows.
+_SHOWN = 8
 # Layouts that say nothing of weights.
 _OF_TOPOLOGY = (
     "multigraph", "out_degree", "in_degree", "numbered_out_csr", "numbered_in_csr", "reverse_arcs", *ROW_FORMATS,
 )  # fmt: skip
+
+
+def _code(column: Categories, title: str, text: Any) -> int:
+    """The code of a text in a column; -1 for None."""
+    texts = [] if text is None else [str(one) for one in column.categories]
+    if text is not None and text not in texts:
+        there = ", ".join(map(repr, texts[:_SHOWN])) + ", ..." * (len(texts) > _SHOWN) or "no text"
+        near = did_you_mean(text, texts) if isinstance(text, str) else ""
+        raise ValueError(f"edges: no edge has {text!r} in column {title!r}, which holds {there}{near}")
+    return -1 if text is None else texts.index(text)
 
 
 def _shown(column: Any) -> Any:
@@ -103,6 +120,28 @@ class GraphColumns(GraphLayouts):
             there = ", ".join(map(repr, held)) or "none"
             raise ValueError(f"the graph has no {kind} column {title!r}; it has {there}: with_columns adds some")
         return held[title]
+
+    def _having(self, wanted: Mapping[str, Any]) -> Any:
+        """A flag for each arc: whether each column has the value wanted of it, or one of several."""
+        xp = array_module(self.device)
+        flags = xp.ones(self.n_edges, bool)
+        for title, given in wanted.items():
+            column = self._column(title, self._columns_held.edges, "edge")
+            several = hasattr(given, "__iter__") and not isinstance(given, str | bytes)
+            values, held = list(given) if several else [given], values_of(column)
+            if isinstance(column, Dates):
+                raise TypeError(
+                    f"edges: {title!r} holds dates, which functions compare: lambda source, edge, target: edge.{title} "
+                    ">= since"
+                )
+            if isinstance(column, Categories):
+                values = [_code(column, title, text) for text in values]
+            there = [value for value in values if value is not None]
+            if not all(isinstance(value, numbers.Real | np.number | np.bool_) for value in there):
+                raise TypeError(f"edges: {title!r} holds numbers, and is to be among {values!r}")
+            found = xp.isin(held, xp.asarray(there))
+            flags &= found if len(there) == len(values) else found | (held != held)
+        return flags
 
     def _columns_read(self, *read: frozenset[str] | None) -> dict[str, Any]:
         """The values of the columns of vertices that functions read, by title; all where one may read any."""

@@ -1,6 +1,6 @@
 """Parts of a graph, which are graphs: some of its vertices, some of its edges; and its reverse."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -105,14 +105,15 @@ class GraphParts(GraphLookup):
 
         Parameters
         ----------
-        edges : array of bool, or function, optional
+        edges : array of bool, dict, or function, optional
             A flag for each arc in the order of ``G.edges(both_ways=True)``; or ``f(source, weight, target)``, compiled
             for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
             none. If the second parameter is called ``edge``, the function gets ``edge.weight`` and the columns of
             edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id`` and columns of vertices, as
             ``source.age``. Columns of dates compare with dates in variables outside the function; a date that is
             missing comes before all others. Of an undirected graph it is asked once an edge, its source being the
-            lower index.
+            lower index. A dict has, by the titles of columns of numbers or text, a value or a sequence of values, and
+            keeps the edges that have one of these in each column; None stands for what is missing, as NaN is.
         vertices : array of bool, Bitmask, array or sequence of vertices, or function, optional
             Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
 
@@ -125,8 +126,9 @@ class GraphParts(GraphLookup):
         ------
         ValueError, TypeError, CompileError
             When there are not as many flags as arcs; when a column is not there; when, in an undirected graph, they
-            keep an arc and not its reverse; when `edges` is neither flags nor a function of three arguments, or
-            `vertices` a function of more than one; when a function does not compile.
+            keep an arc and not its reverse; when no edge has a text of a dict; when `edges` is neither flags nor a dict
+            nor a function of three arguments, or `vertices` a function of more than one; when a function does not
+            compile.
 
         Examples
         --------
@@ -138,6 +140,8 @@ class GraphParts(GraphLookup):
         >>> G = G.with_columns(edges={"year": [2019, 2024, 2021]})
         >>> G.filter(edges=lambda source, edge, target: edge.year > 2020).edge_column("year").tolist()
         [2024, 2021]
+        >>> G.filter(edges={"year": [2019, 2021]}).edge_column("year").tolist()
+        [2019, 2021]
         >>> G = G.with_columns(vertices={"age": [30, 41, 25]})
         >>> G.filter(edges=lambda source, edge, target: source.age > target.age).edge_column("year").tolist()
         [2024]
@@ -147,12 +151,14 @@ class GraphParts(GraphLookup):
         kept = self._arcs
         if callable(edges):
             kept = self._where(edges)
+        elif isinstance(edges, Mapping):
+            kept = self._of_arcs(self._having(edges))
         elif edges is not None:
             flags = flags_of(edges, kept.nnz, "edges", "arcs", self.device)
             if flags is None:
                 raise TypeError(
-                    "edges must be a function of (source, weight, target) or an array with a bool for each arc, not "
-                    f"{type(edges).__name__}; edge_subgraph takes edges by their ends"
+                    "edges must be a function of (source, weight, target), an array with a bool for each arc, or "
+                    f"values by column, not {type(edges).__name__}; edge_subgraph takes edges by their ends"
                 )
             kept = self._of_arcs(flags)
         if vertices is not None:

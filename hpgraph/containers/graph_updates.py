@@ -60,7 +60,8 @@ class GraphUpdates(GraphParts):
         n_vertices : int, optional
             Number of vertices of the new graph, where there are no names; as many as there are by default.
         missing : {"raise", "ignore"}
-            What becomes of edges of `delete` and `set` that are not there: an error that names one, or nothing.
+            What becomes of edges of `delete` and `set` that are not there, or have an end that is no vertex: an error
+            that names one, or nothing.
         duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`, of the edges of `insert`, and of `set`; "keep" is for multigraphs, where it is the default.
 
@@ -137,12 +138,13 @@ class GraphUpdates(GraphParts):
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
-            Ends, or pairs, as for `add_edges`. Edges that are not there are passed over, as in NetworkX.
+            Ends, or pairs, as for `add_edges`. Edges that are not there, also of ends that are no vertices, are passed
+            over, as in NetworkX.
 
         Raises
         ------
-        ValueError, TypeError, IndexError
-            As `index_of`; and when there are not as many targets as sources.
+        ValueError, TypeError
+            When ends are neither names nor indices; when there are not as many targets as sources.
 
         Examples
         --------
@@ -182,6 +184,8 @@ class GraphUpdates(GraphParts):
                     "that the graph has"
                 )
             if name != "insert":
+                if missing == "ignore":
+                    u, v, weight, held = self._among_vertices(u, v, weight, held if name == "set" else {}, name)
                 u, v = self._pairs(u, v)
             elif names is None:
                 u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in (u, v))
@@ -223,6 +227,31 @@ class GraphUpdates(GraphParts):
         if weight is not None:
             weight = to_device(native(unmasked(weight, "weight")), self.device)
         return as_collection(source), as_collection(target), weight, held
+
+    def _among_vertices(self, source: Any, target: Any, weight: Any, held: Any, name: str) -> tuple[Any, ...]:
+        """Rows of edges without those that have an end which is no vertex; what is wrong with them is found later."""
+        if isinstance(source, id) or isinstance(target, id):
+            return source, target, weight, held
+        flags = [self._are_vertices(end) for end in (source, target)]
+        count = max(map(len, flags))
+        known = np.logical_and(*flags) if {*map(len, flags)} <= {1, count} else np.True_
+        if known.all() or (weight is not None and len(weight) != count):
+            return source, target, weight, held
+        source, target = (np.broadcast_to(as_array(end), known.shape)[known] for end in (source, target))
+        held, known = as_columns(held, count, name, self.device), to_device(known, self.device)
+        weight = None if weight is None else array_module(self.device).asarray(weight)[known]
+        return source, target, weight, {title: taken(column, known) for title, column in held.items()}
+
+    def _are_vertices(self, ends: Any) -> Any:
+        """Which of some ends are vertices, by name or by index; all where they are something else."""
+        array = as_array(ends)
+        if isinstance(ends, list | tuple) and any(isinstance(end, id) for end in ends):
+            return np.ones(len(array), np.bool_)
+        if self._names is not None:
+            return self._names.places_of(array) >= 0
+        if array.dtype.kind not in "iu":
+            return np.ones(len(array), np.bool_)
+        return (array >= 0) & (array < self.n_vertices)
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
         """Indices of ends of edges, and the names with those that are new."""

@@ -97,6 +97,9 @@ class TemporalGraph:
         columns = _columns(table)
         if time is None:
             time = next((title for title in columns if str(title).lower() in _TITLES), None)
+        if time is None:
+            there = ", ".join(map(repr, columns))
+            raise ValueError(f"time: none of the columns {there} is called {' or '.join(_TITLES)}: say which is meant")
         if time not in columns:
             raise ValueError(f"time: the table has no column {time!r}; it has {', '.join(map(repr, columns))}")
         moments, self._unit = column_of_times(columns[time], f"column {time!r}")

@@ -29,6 +29,7 @@ def from_edges(
     names: bool | Iterable[Any] | None = None,
     duplicates: Duplicates | None = None,
     columns: Any = None,
+    kind: Any = None,
     vertex_columns: Any = None,
 ) -> Graph:
     """A graph of edges in whatever form they come.
@@ -63,6 +64,10 @@ def from_edges(
         being all that there are; or by title. Numbers (of a NetworkX graph NaN where they are missing) or text, which
         is kept as codes and categories. Of an edge given more than once they are those of the row whose weight is kept,
         of equal ones of the first; "sum" adds them up, and refuses text.
+    kind : hashable, optional
+        The title of one more such column, which says what kind of edge each is. Edges of several kinds between two
+        vertices are several edges: parallel ones are then kept unless `duplicates` says otherwise.
+        ``G.filter(edges={kind: "rent"})`` has those of one kind.
     vertex_columns : dict of arrays or sequences of length n, table, or sequence of titles, optional
         The same of vertices: in the order of ``G.names``; in a table with a row for each vertex, in any order, named in
         the column "vertex"; or attributes of the nodes of a NetworkX graph.
@@ -98,12 +103,18 @@ def from_edges(
     >>> G = hpg.from_edges({"from": ["a", "b"], "to": ["b", "c"], "year": [2019, 2024]}, weight=False, columns=["year"])
     >>> G.edge_column("year").tolist()
     [2019, 2024]
+    >>> deals = {"source": ["a", "a"], "target": ["b", "b"], "kind": ["rent", "food"]}
+    >>> G = hpg.from_edges(deals, kind="kind")
+    >>> G, G.filter(edges={"kind": "rent"}).n_edges
+    (Graph: 2 vertices, 2 arcs, directed, parallel edges kept, no weights, cpu, columns kind, named 'a', 'b', 1)
     >>> hpg.from_edges({"who": ["a", "b"], "whom": ["b", "c"], "km": [3.5, 1.0]}, source="who", target="whom",
     ...                weight="km", directed=False)
     Graph: 3 vertices, 4 arcs, undirected, float64 weights, cpu, named 'a', 'b', 'c'
     """
     checked_duplicates(duplicates)
     columns = [columns] if isinstance(columns, str) else columns
+    if kind is not None:
+        columns, duplicates = _with_kind(columns, kind), duplicates or "keep"
     given = edges_given(edges, source, target, weight, names if names is not None else n_vertices, columns)
     if given is None:
         if target is None or source is not None:
@@ -130,6 +141,17 @@ def from_edges(
         return graph
     found = node_columns(edges, vertex_columns) if is_networkx(edges) else _by_name(vertex_columns, graph)
     return graph.with_columns(vertices=found)
+
+
+def _with_kind(columns: Any, kind: Any) -> Any:
+    """Columns, with that of the kinds of edges among them."""
+    if columns is True:
+        return True
+    if isinstance(columns, Mapping):
+        if kind not in columns:
+            raise ValueError(f"kind: {kind!r} is none of the columns given; these are {', '.join(map(repr, columns))}")
+        return columns
+    return list(dict.fromkeys([*(columns or ()), kind]))
 
 
 def _own(columns: Any, data: Any) -> dict[str, Any]:
