@@ -9,7 +9,7 @@ from hpgraph.containers.graph import Graph, as_simple, undirected_only
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
@@ -156,11 +156,8 @@ def _assigned(u: Any, v: Any, weight: Any, side: Any, most_edges: bool) -> tuple
 
 
 def _by_blossoms(u: Any, v: Any, weight: Any, most_edges: bool) -> tuple[Any, Any]:
-    try:
-        import networkx as nx
-    except ImportError:
-        purpose = "max_weight_matching of a graph that is not bipartite, but for exact=False"
-        raise MissingExtraError("networkx", "networkx", purpose) from None
+    purpose = "max_weight_matching of a graph that is not bipartite, but for exact=False"
+    nx = optional("networkx", "networkx", purpose)
     graph = nx.Graph()
     graph.add_weighted_edges_from(zip(u.tolist(), v.tolist(), weight.tolist(), strict=True))
     pairs = nx.max_weight_matching(graph, maxcardinality=most_edges, backend="networkx")

@@ -1,6 +1,5 @@
 """Nearest neighbours of points: exact, by tiles of matrix products or by a k-d tree; or by pynndescent."""
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, to_device
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import nearest
@@ -145,10 +144,7 @@ def _by_tree(points: Any, k: int, seed: int) -> Any:
 
 
 def _by_descent(points: Any, k: int, seed: int) -> Any:
-    try:
-        pynndescent = importlib.import_module("pynndescent")
-    except ImportError:
-        raise MissingExtraError("pynndescent", "neighbors", 'method="pynndescent"') from None
+    pynndescent = optional("pynndescent", "neighbors", 'method="pynndescent"')
     return _others(pynndescent.NNDescent(points, n_neighbors=k + 1, random_state=seed).neighbor_graph[0])
 
 

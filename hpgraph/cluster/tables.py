@@ -15,7 +15,7 @@ from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.sources import Loading
 from hpgraph.containers.adjacency import with_reverses
-from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.core.errors import FileFormatError, optional
 from hpgraph.formats.duplicates import Duplicates, merging
 from hpgraph.io.arrow_stream import said_beside
 from hpgraph.io.line_format import arc_columns
@@ -69,16 +69,13 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
     """The row groups of Parquet files, and their metadata."""
     import fsspec  # type: ignore[import-untyped]
 
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "arrow", "reading Parquet files") from None
+    parquet = optional("pyarrow.parquet", "arrow", "reading Parquet files")
     listed = [str(path) for path in (paths if isinstance(paths, list | tuple) else [paths])]
     files = [file for path in listed for file in fsspec.open_files(path, "rb")]
     pieces, metadata = [], {}
     for one in files:
         with one as file:
-            table = pyarrow.parquet.ParquetFile(file)
+            table = parquet.ParquetFile(file)
             metadata[one.full_name] = own = said_beside(one.full_name, table.schema_arrow.metadata or {})
             pieces += [(one.full_name, group) for group in range(table.metadata.num_row_groups)]
         if own.get("ids") == "name" or (own.get("ids") == "number" and n_vertices is None):

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.device import to_device
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
 
 # Rows that a notebook shows.
@@ -88,10 +88,7 @@ class ResultTable:
         value, or -1 among indices. Of several searches each has its rows, after those of the one before.
         MissingExtraError without pandas.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", "tables", "a pandas.DataFrame") from None
+        pandas = optional("pandas", "tables", "a pandas.DataFrame")
         return pandas.DataFrame({column.name: self._called(column) for column in self._table()})
 
     def to_arrow(self) -> Any:
@@ -99,10 +96,7 @@ class ResultTable:
 
         MissingExtraError without pyarrow; TypeError when the names are of several types, or of one that Arrow has not.
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtraError("pyarrow", "tables", "an Arrow table") from None
+        pyarrow = optional("pyarrow", "tables", "an Arrow table")
         made = {}
         for name, values, vertices in self._table():
             if not vertices or self._names is None:

@@ -5,6 +5,7 @@ catches everything the library raises about its own conditions. Plain bad argume
 `TypeError` or `IndexError`.
 """
 
+import importlib
 import os
 from typing import Any
 
@@ -35,6 +36,14 @@ class MissingExtraError(ImportError, HpgraphError):
 
     def __reduce__(self) -> Any:
         return type(self).__new__, (type(self), *self.args), {**vars(self), "name": self.name, "msg": self.msg}
+
+
+def optional(module: str, extra: str, purpose: str) -> Any:
+    """An optional module, imported; MissingExtraError where it, or a package that it imports, is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError((error.name or module).partition(".")[0], extra, purpose) from None
 
 
 class DeviceError(RuntimeError, HpgraphError):

@@ -10,7 +10,7 @@ from hpgraph.containers.columns import as_column, taken
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
 from hpgraph.core.device import is_cuda, native
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.interop.vertex_ids import numbered_ends
@@ -250,10 +250,7 @@ def _columns(table: Any) -> tuple[Any, list[Any]]:
         return table, list(table)
     if type(table).__module__.startswith("pandas"):
         return table, list(table.columns)
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError("pyarrow", "tables", f"a graph of a {type(table).__name__}") from None
+    pyarrow = optional("pyarrow", "tables", f"a graph of a {type(table).__name__}")
     if not isinstance(table, pyarrow.Table):
         try:
             table = pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else table.to_arrow()

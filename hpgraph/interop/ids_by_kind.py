@@ -9,7 +9,7 @@ from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import array_module, native, to_device
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
 from hpgraph.interop.given_edges import edges_given
 from hpgraph.interop.vertex_ids import numbered_ends
@@ -134,12 +134,8 @@ def _array(tensor: Any) -> Any:
 
 def to_geometric(H: Any) -> Any:
     """The HeteroData of a HeteroGraph."""
-    try:
-        import torch
-        from torch_geometric.data import HeteroData
-    except ImportError as error:
-        raise MissingExtraError(error.name or "torch_geometric", "torch", "HeteroGraph.to_pyg") from None
-    data = HeteroData()
+    torch = optional("torch", "torch", "HeteroGraph.to_pyg")
+    data = optional("torch_geometric.data", "torch", "HeteroGraph.to_pyg").HeteroData()
     for kind in H.kinds:
         data[kind].num_nodes = H.n_vertices(kind)
     for of in (*H.kinds, *H):

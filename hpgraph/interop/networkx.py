@@ -1,10 +1,9 @@
 """NetworkX graphs in and out."""
 
-from types import ModuleType
 from typing import Any
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.interop.given_edges import from_edges
@@ -52,7 +51,7 @@ def from_networkx(
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['a', 'b', 'c'])
     """
-    if not isinstance(graph, _networkx("from_networkx").Graph):
+    if not isinstance(graph, optional("networkx", "networkx", "from_networkx").Graph):
         raise TypeError(f"graph must be a NetworkX graph, not {type(graph).__name__}; hpgraph.as_graph takes others")
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an edge attribute or None, not {weight!r}")
@@ -85,13 +84,5 @@ def to_networkx(graph: Any) -> Any:
     >>> hpg.to_networkx(G).edges(data="weight")
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])
     """
-    nx = _networkx("to_networkx")
+    nx = optional("networkx", "networkx", "to_networkx")
     return Arcs.of(as_graph(graph).to("cpu")).each_edge_once().networkx(nx, columns=True)
-
-
-def _networkx(purpose: str) -> ModuleType:
-    try:
-        import networkx
-    except ImportError:
-        raise MissingExtraError("networkx", "networkx", purpose) from None
-    return networkx

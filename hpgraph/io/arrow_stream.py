@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.containers.columns import Categories, as_column, plain_of
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
-from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.core.errors import FileFormatError, optional
 from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block, joined
 from hpgraph.io.arcs import Arcs, Array, NameNumbers
@@ -44,10 +44,7 @@ def arrow_stream(
     path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
 ) -> ArcStream:
     """The rows of a table in ``.parquet``, ``.arrow`` or ``.feather`` as arcs."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError("pyarrow", "arrow", f"reading {path.suffix} files") from None
+    pyarrow = optional("pyarrow", "arrow", f"reading {path.suffix} files")
     try:
         with closing(_Table(path)) as table:
             schema, metadata = table.schema, table.schema.metadata or {}
@@ -306,10 +303,7 @@ def write_arrow(graph: Graph, path: Path) -> None:
     Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists. It needs
     pyarrow.
     """
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError("pyarrow", "arrow", f"writing {path.suffix} files") from None
+    pyarrow = optional("pyarrow", "arrow", f"writing {path.suffix} files")
     arcs = Arcs.of(graph).each_edge_once()
     said: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
     ends: list[Any] = [arcs.source, arcs.target]
@@ -329,9 +323,7 @@ def write_arrow(graph: Graph, path: Path) -> None:
     table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
     with replacing(path) as file:
         if path.suffix.lower() == ".parquet":
-            import pyarrow.parquet
-
-            pyarrow.parquet.write_table(table, file, compression="zstd")
+            optional("pyarrow.parquet", "arrow", "writing .parquet files").write_table(table, file, compression="zstd")
         else:
             with pyarrow.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table, max_chunksize=_ROWS)

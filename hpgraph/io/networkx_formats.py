@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
-from hpgraph.core.errors import FileFormatError, HpgraphError, MissingExtraError
+from hpgraph.core.errors import FileFormatError, HpgraphError, optional
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
@@ -82,7 +82,7 @@ def reader(name: str) -> Callable[[Path, bool | None, Budget], Arcs]:
     """The `Reader` of a format: names as they are, but for numbers written as text; the attribute weight of edges."""
 
     def read(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-        nx = _networkx(name)
+        nx = optional("networkx", "networkx", f"{name} files")
         pieces, taken = [], Taken(budget, path)
         with open_bytes(path, progress) as file:
             while piece := file.read(_PIECE):
@@ -97,7 +97,7 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
     """The `Writer` of a format; what is written is read first, so that what the format cannot hold is refused."""
 
     def write(graph: Graph, path: Path) -> None:
-        nx, arcs = _networkx(name), Arcs.of(graph).each_edge_once()
+        nx, arcs = optional("networkx", "networkx", f"{name} files"), Arcs.of(graph).each_edge_once()
         made, content = arcs.networkx(nx), io.BytesIO()
         try:
             if arcs.names is not None and text_or_numbers(arcs.names) is None:
@@ -113,14 +113,6 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
             file.write(content.getvalue())
 
     return write
-
-
-def _networkx(name: str) -> Any:
-    try:
-        import networkx
-    except ImportError:
-        raise MissingExtraError("networkx", "networkx", f"{name} files") from None
-    return networkx
 
 
 def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:

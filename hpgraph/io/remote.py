@@ -7,15 +7,17 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.io.replace import check_writable
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+(?:::|://)", re.IGNORECASE)
 _PIECE = 1 << 20
+_fsspec = partial(optional, "fsspec", "remote", "a URL other than of the web")
 
 
 @contextlib.contextmanager
@@ -86,14 +88,6 @@ def _opened(url: str) -> Iterator[Any]:
         return
     with _fsspec().open(url, "rb") as content:
         yield content
-
-
-def _fsspec() -> Any:
-    try:
-        import fsspec
-    except ImportError:
-        raise MissingExtraError("fsspec", "remote", "a URL other than of the web") from None
-    return fsspec
 
 
 @contextlib.contextmanager

@@ -2,11 +2,13 @@
 
 import io
 import os
+from functools import partial
 from typing import Any, BinaryIO
 
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 
 MAGIC = b"\x28\xb5\x2f\xfd"
+_pyarrow = partial(optional, "pyarrow", "arrow", "zstd")
 
 
 class ZstdReader(io.RawIOBase):
@@ -85,11 +87,3 @@ class _Open:
 
     def close(self) -> None:
         """Leave it to its owner."""
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError("pyarrow", "arrow", "zstd") from None
-    return pyarrow

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.interop.hetero import HeteroGraph
 from hpgraph.torch.structure import array, tensor
 
@@ -73,12 +73,9 @@ def to_data(G: Any) -> Any:
     """
     if isinstance(G, HeteroGraph):
         return G.to_pyg()
-    try:
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise MissingExtraError(error.name or "torch_geometric", "torch", "hpgraph.torch.to_data") from None
+    made = optional("torch_geometric.data", "torch", "hpgraph.torch.to_data").Data
     graph, index = _index_of(G)
-    data = Data(edge_index=index, num_nodes=graph.n_vertices)
+    data = made(edge_index=index, num_nodes=graph.n_vertices)
     if graph.weighted:
         data.edge_weight = tensor(graph.weights.copy())
     columns = [(title, graph.edge_column(title, both_ways=True)) for title in graph.edge_columns]
@@ -92,13 +89,10 @@ def to_data(G: Any) -> Any:
 
 def to_edge_index(G: Any) -> Any:
     """The ``EdgeIndex`` of PyTorch Geometric, sorted by source, with its number of vertices."""
-    try:
-        from torch_geometric import EdgeIndex
-    except ImportError as error:
-        raise MissingExtraError(error.name or "torch_geometric", "torch", "hpgraph.torch.to_edge_index") from None
+    geometric = optional("torch_geometric", "torch", "hpgraph.torch.to_edge_index")
     graph, index = _index_of(G)
     n = graph.n_vertices
-    return EdgeIndex(index, sparse_size=(n, n), sort_order="row", is_undirected=not graph.directed)
+    return geometric.EdgeIndex(index, sparse_size=(n, n), sort_order="row", is_undirected=not graph.directed)
 
 
 def from_dgl(g: Any, *, weight: str | None = None, directed: bool = True) -> Graph:
@@ -114,10 +108,7 @@ def from_dgl(g: Any, *, weight: str | None = None, directed: bool = True) -> Gra
 
 def to_dgl(G: Any) -> Any:
     """The graph of DGL, of which weights are ``edata["weight"]``."""
-    try:
-        import dgl
-    except ImportError as error:
-        raise MissingExtraError(error.name or "dgl", "torch", "hpgraph.torch.to_dgl") from None
+    dgl = optional("dgl", "torch", "hpgraph.torch.to_dgl")
     graph, (source, target) = _index_of(G)
     made = dgl.graph((source, target), num_nodes=graph.n_vertices)
     if graph.weighted:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hpgraph.algorithms.hop_sampling import Drawable, HopSample, checked_draws, checked_times, sample_hops
 from hpgraph.algorithms.neighbor_sampling import fanouts_of
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 from hpgraph.formats import CSR
 from hpgraph.interop.hetero_sampling import hops_by_relation
 from hpgraph.kernels.backend import sampling
@@ -142,12 +142,8 @@ class NeighborSampler:
 
 
 def _geometric() -> Any:
-    try:
-        import torch_geometric.sampler.neighbor_sampler  # noqa: F401
-        from torch_geometric import sampler
-    except ImportError as error:
-        raise MissingExtraError(error.name or "torch_geometric", "torch", "hpgraph.torch.NeighborSampler") from None
-    return sampler
+    optional("torch_geometric.sampler.neighbor_sampler", "torch", "hpgraph.torch.NeighborSampler")
+    return optional("torch_geometric.sampler", "torch", "hpgraph.torch.NeighborSampler")
 
 
 def _known(edges: dict[Any, Any]) -> Any:

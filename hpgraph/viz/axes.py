@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.errors import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,11 +37,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plot", "drawing") from None
-    return pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")[1]
+    return optional("matplotlib.pyplot", "plot", "drawing").subplots(figsize=(6.0, 4.0), layout="constrained")[1]
 
 
 def dress(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
