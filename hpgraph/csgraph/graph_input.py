@@ -104,7 +104,7 @@ def as_stored(csgraph: Any) -> GraphInput:
 
     Reading all arcs to check them takes as long as a search, and new memory for offsets a third of one.
     """
-    if not is_scipys_csr(csgraph):
+    if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
     require_square(csgraph, "csgraph")
     as_value_dtype(csgraph.data.dtype, "csgraph", real=True)
@@ -113,17 +113,21 @@ def as_stored(csgraph: Any) -> GraphInput:
     indices, data = csgraph.indices[:total], csgraph.data[:total].astype(np.float64, copy=False)
     if indptr.dtype != np.int32 or indptr.shape != (csgraph.shape[0] + 1,) or not _rises(indptr, len(indices)):
         indptr = as_offsets(indptr, "indptr", csgraph.shape[0], len(indices))
-    data = as_values(data, "data", indices.shape)
+    data, narrow = as_values(data, "data", indices.shape), index_dtype(csgraph.shape[0])
+    if indices.dtype != narrow:
+        # What does not fit is no column.
+        indices = as_ids(indices, "indices", csgraph.shape[1], "column").astype(narrow)
     rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
 
-def is_scipys_csr(graph: Any) -> bool:
-    """Whether a matrix is SciPy's CSR with ids of the type that kernels read, so that its arrays serve as they are."""
+def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
+    """Whether a matrix is SciPy's CSR whose arrays serve as they are: ids of the type that kernels read, or any `wide`."""
     if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr":
         return False
     indices = graph.indices
-    return isinstance(indices, np.ndarray) and indices.dtype == index_dtype(max(graph.shape))
+    kept = isinstance(indices, np.ndarray) and indices.dtype == index_dtype(max(graph.shape))
+    return kept or (wide and isinstance(indices, np.ndarray) and indices.dtype == np.int64)
 
 
 def _rises(indptr: Any, total: int) -> bool:
@@ -161,8 +165,10 @@ def rows_of_dense(array: Any, present: Any) -> CSR:
     require_square(array)
     xp = array_module(array)
     indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
-    indices = xp.broadcast_to(xp.arange(array.shape[1], dtype=index_dtype(array.shape[1])), array.shape)[present]
-    return CSR(array.shape, indptr, indices, array[present].astype(np.float64, copy=False), validate=False)
+    # By positions: to take elements by a mask is slower by far, and so is a remainder.
+    n, place = array.shape[0], xp.flatnonzero(present)
+    indices = (place - place // max(n, 1) * n).astype(index_dtype(n))
+    return CSR(array.shape, indptr, indices, array.ravel()[place].astype(np.float64, copy=False), validate=False)
 
 
 def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:

@@ -303,6 +303,10 @@ def _nearest(
             return distance
         predecessors = parent[:n].astype(np.int32)
         predecessors[predecessors == n] = NO_PREDECESSOR
+    if given.device == "cpu":
+        from hpgraph.kernels.structure.cpu_predecessors import roots
+
+        return distance, predecessors, roots(predecessors, starts, NO_PREDECESSOR)
     sources = _roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
     sources[xp.isinf(distance)] = NO_PREDECESSOR
     return distance, predecessors, sources.astype(np.int32)
@@ -349,6 +353,7 @@ def _starts(indices: Any, n: int) -> np.ndarray[Any, Any]:
         return starts.astype(np.int64)
     if starts.dtype.kind not in "iu":
         raise TypeError(f"indices must be whole numbers, not {starts.dtype}")
-    if starts.min() < -n or starts.max() >= n:
+    least, greatest = (int(starts), int(starts)) if starts.ndim == 0 else (int(starts.min()), int(starts.max()))
+    if least < -n or greatest >= n:
         raise ValueError(f"indices out of range 0...{n}")
-    return np.where(starts < 0, starts + n, starts)
+    return starts if least >= 0 else np.where(starts < 0, starts + n, starts)

@@ -101,6 +101,27 @@ def _find_tree(indptr, indices, weight, start, distance, before, work):
                 before[u] = v
 
 
+def roots(before: Any, starts: Any, missing: int) -> Any:
+    """The start above each vertex by predecessors, itself of a start; `missing` where there is none (int32)."""
+    root = np.full(len(before), missing, np.int32)
+    root[starts] = starts
+    _climb(before, missing, root, np.empty(len(before), np.int32))
+    return root
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _climb(before, missing, root, path):
+    for start in range(before.size):
+        v, depth = np.int64(start), 0
+        while peek(root, v) == missing and peek(before, v) != missing:
+            path[depth] = v
+            depth += 1
+            v = np.int64(before[v])
+        found = root[v]
+        for i in range(depth):
+            root[path[i]] = found
+
+
 def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
     """The arcs from the predecessor of each vertex, in either direction unless `directed`, of several the lightest.
 
