@@ -122,7 +122,10 @@ def as_stored(csgraph: Any) -> GraphInput:
 
 
 def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
-    """Whether a matrix is SciPy's CSR whose arrays serve as they are: ids of the type that kernels read, or any `wide`."""
+    """Whether a matrix is SciPy's CSR with ids of the type that kernels read, so that its arrays serve as they are.
+
+    With `wide`, also ids of 64 bits.
+    """
     if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr":
         return False
     indices = graph.indices

@@ -100,10 +100,9 @@ def is_short(place, link, most):
 
 
 @part
-def draw(store, bucket):
-    """Move the blocks of a bucket of every worker into rows of ``store.drawn``; return their number."""
+def draw(store, bucket, found):
+    """Move the blocks of a bucket of every worker behind those found in ``store.drawn``; return their number."""
     buckets, link, drawn = store.buckets, store.link, store.drawn
-    found = 0
     for worker in range(buckets.shape[0]):
         place = buckets[worker, bucket]
         buckets[worker, bucket] = 0
@@ -146,8 +145,17 @@ def set_scale(scale, least, greatest):
 
 
 @part
+def draw_all(store):
+    """Move the blocks of all buckets into rows of ``store.drawn``; return their number."""
+    found = 0
+    for bucket in range(BUCKETS + 1):
+        found = draw(store, bucket, found)
+    return found
+
+
+@part
 def spread(found, values, waiting, store, scale):
-    """Distribute the drawn vertices of the overflow bucket, from their best value on; whether any of them waited."""
+    """Distribute the drawn vertices, from their best value on; whether any of them waited."""
     if values.size == 0:
         return False
     vertices, drawn = store.vertices, store.drawn
@@ -175,7 +183,7 @@ def spread(found, values, waiting, store, scale):
 
 @part
 def recover(values, waiting, store, scale):
-    """Rebuild the buckets from the `waiting` flags, if the store overflowed with stale copies or widths change."""
+    """Rebuild the buckets from the `waiting` flags, after the store overflowed with stale copies."""
     if values.size == 0:
         return
     any_, least, greatest = False, values[0], values[0]

@@ -20,6 +20,7 @@ from hpgraph.kernels.relaxation.buckets import (
     Store,
     bucket_of,
     draw,
+    draw_all,
     give_back,
     hand_back,
     is_short,
@@ -250,14 +251,15 @@ def _next_bucket(values, indptr, waiting, store, course):
     if repeats:
         scale[SPAN], scale[DENSITY] = -scale[SPAN], scale[NARROWEST]
     if repeats or (scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS):
-        # As after an overflow.
         _adapt(progress, scale, indptr[indptr.size - 1])
-        board[LOST] = 1
+        progress[NOW] = 0
+        if not board[LOST]:
+            spread(draw_all(store), values, waiting, store, scale)
     while True:
         if board[LOST]:
             recover(values, waiting, store, scale)
             progress[NOW] = 0
-        found = draw(store, progress[NOW])
+        found = draw(store, progress[NOW], 0)
         if progress[NOW] == BUCKETS:
             progress[NOW] = 0
             _adapt(progress, scale, indptr[indptr.size - 1])

@@ -5,7 +5,6 @@ heads v are marked, and for each of its tails u the heads of u above w are looke
 `hpgraph.kernels.structure.cpu_triangles`.
 """
 
-
 from collections import namedtuple
 
 import numpy as np
