@@ -93,6 +93,27 @@ def test_columns_of_edges_passed_over_are_left_out() -> None:
     assert H.edge_column("year").tolist() == [1, 8] and H.edge_column("kind").text().tolist() == ["x", "q"]
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_few_changes_of_many_arcs(weighted: bool, directed: bool, device: str) -> None:
+    rng = np.random.default_rng(directed)
+    source, target = rng.integers(2, 398, (2, 12_000))
+    source[:3000] = 77
+    weight = rng.random(12_000) if weighted else None
+    G = hpg.Graph.from_edges(source, target, weight, n_vertices=400, directed=directed, duplicates="min").to(device)
+    held = list(edges_of(G))
+    for count in (1, 30, 500):
+        new = {(0, 1), (399, 398), *map(tuple, rng.integers(0, 400, (count, 2)).tolist())}
+        new = [pair for pair in sorted(new) if directed or pair[0] <= pair[1]]
+        rows = [(*pair, float(k)) for k, pair in enumerate(new)] if weighted else new
+        gone = [held[k] for k in rng.choice(len(held), count, replace=False)]
+        assert edges_of(G.update(insert=rows)) == expected(G, rows)
+        assert edges_of(G.update(delete=gone)) == expected(G, (), gone)
+        H = G.update(insert=rows, delete=gone)
+        assert edges_of(H) == expected(G, rows, gone)
+        assert H.out_csr.is_canonical()
+
+
 def test_weights_alone_share_the_topology(device: str) -> None:
     source, target, weight = columns(WEIGHTED)
     G = hpg.Graph.from_edges(source, target, weight).to(device)

@@ -111,6 +111,27 @@ class TestLarge:
         A.apply("ainv", mask=B, out=B, accum="plus")
         np.testing.assert_allclose(dense(B), R.toarray() - np.where(allowed, S.toarray(), 0))
 
+    @pytest.mark.parametrize("few", [0, 1, 40, 2000])
+    def test_few_among_many(self, few: int, device: str) -> None:
+        S, _, A, _ = self.pair(device)
+        rng = np.random.default_rng(few)
+        ends = [[0, 0], [2999, 1999], [1500, 7]] if few > 2 else []
+        R = scipy.sparse.coo_array(
+            (np.ones(few + len(ends)), (rng.integers(0, 3000, few).tolist() + [u for u, _ in ends],
+                                        rng.integers(0, 2000, few).tolist() + [v for _, v in ends])), (3000, 2000)
+        ).tocsr()  # fmt: skip
+        B, there, given = hpg.Matrix(R).to(device), S.toarray() != 0, R.toarray() != 0
+        for op, function in (("plus", np.add), ("second", lambda _, b: b), ("first", lambda a, _: a)):
+            wanted = np.where(there & given, function(S.toarray(), R.toarray()), S.toarray() + R.toarray())
+            found = A.ewise_add(B, op)
+            assert found.to("cpu").csr.is_canonical() and found.nnz == (there | given).sum()
+            np.testing.assert_allclose(dense(found), wanted)
+        kept = A.apply("identity", mask=B.structure, complement=True)
+        assert kept.to("cpu").csr.is_canonical() and kept.nnz == (there & ~given).sum()
+        np.testing.assert_allclose(dense(kept), np.where(given, 0, S.toarray()))
+        both = A.structure.ewise_add(B.structure, "pair")
+        np.testing.assert_array_equal(dense(both) != 0, there | given)
+
     def test_selections(self, device: str) -> None:
         S, _, A, _ = self.pair(device)
         for k in (-100, 0, 1500):

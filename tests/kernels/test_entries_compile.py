@@ -1,4 +1,4 @@
-"""entries.cuh and merge.cuh, with built-in operators, Python functions and patterns; no GPU is needed."""
+"""entries.cuh, merge.cuh and splice.cuh, with built-in operators, Python functions and patterns; no GPU is needed."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles
 
+from hpgraph.core.c_types import WORD_TYPES
+from hpgraph.formats import CSR
 from hpgraph.semiring import IndexBinaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction, entry_function
 
@@ -14,6 +16,8 @@ pytest.importorskip("cuda.core")
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
 from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, merge_code
 from hpgraph.kernels.entries.cuda_merge import SOURCE as MERGE
+from hpgraph.kernels.entries.cuda_splice import KERNELS as SPLICE
+from hpgraph.kernels.entries.cuda_splice import is_spliced
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 
@@ -96,3 +100,24 @@ def test_a_python_function() -> None:
     code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
     assert not code[1]
     compiles(MERGE, code[0], code[1], MERGES)
+
+
+@pytest.mark.parametrize("width", WORD_TYPES)
+def test_few_entries(width: int) -> None:
+    for arch, index in zip(GENERATIONS, (INT32, INT64), strict=True):
+        text = SPLICE.text(Index=index, Word=WORD_TYPES[width])
+        compiles("splice.cuh", text["prologue"], (), text["names"], arch)
+
+
+def test_what_keeps_entries_as_they_are() -> None:
+    large = CSR((9, 9), np.arange(0, 82, 9), np.tile(np.arange(9), 9), np.ones(81, np.float32))
+    few = CSR((9, 9), np.arange(10) * (np.arange(10) < 2), np.zeros(0), validate=False)
+    first, double = entry_function(get_binary("first"), FLOAT32, INT64, FLOAT32), np.dtype("float64")
+    assert is_spliced(large, few, first, FLOAT32, False) and is_spliced(large.pattern, few, first, None, False)
+    assert not is_spliced(large, few, None, FLOAT32, False) and not is_spliced(large, few, first, FLOAT32, True)
+    assert not is_spliced(large, large, first, FLOAT32, False)
+    assert not is_spliced(large.pattern, few, first, BOOL, False)
+    for other in (binary("plus", FLOAT32), binary("first", double), binary("second", FLOAT32)):
+        assert not is_spliced(large, few, other, other.dtype, False)
+    turned = entry_function(get_binary("first"), FLOAT32, FLOAT32, FLOAT32, swapped=True)
+    assert not is_spliced(large, few, turned, FLOAT32, False)

@@ -9,6 +9,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda import branches
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks
+from hpgraph.kernels.entries.cuda_splice import is_spliced, splice
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
@@ -54,13 +55,15 @@ def merge(
     """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
 
     Waits for the device, for the number of entries. Besides the result it takes some 5 bytes an entry of `a`, and of
-    `b` if `right` is given; 9 with 64-bit ids.
+    `b` if `right` is given; 9 with 64-bit ids; where few entries of `b` are put among those of `a`, 17 bytes for each.
     """
     import cupy
 
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)
     nonzero = nonzero and dtype is not None
+    if a.nnz and a.indices.dtype == ids == b.indices.dtype and is_spliced(a, b, left, dtype, nonzero):
+        return splice(a, b, both, right, fills, merge)
     rows = a.shape[0]
     check_memory((ids.itemsize + 1) * (a.nnz + (b.nnz if right is not None else 0)), "merging two matrices", "cuda")
     code = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype, nonzero)
