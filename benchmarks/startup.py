@@ -52,7 +52,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(name: str, device: str, cache: str | None) -> dict[str, Any]:
-    environment = {**os.environ, **({"HPGRAPH_CACHE_DIR": cache} if cache else {}), "HPGRAPH_VERBOSE": "0"}
+    folders = {"HPGRAPH_CACHE_DIR": cache, "CUPY_CACHE_DIR": f"{cache}/cupy"} if cache else {}
+    environment = {**os.environ, **folders, "HPGRAPH_VERBOSE": "0"}
     words = [sys.executable, "-m", "benchmarks.first_call", name, device]
     root = Path(__file__).parent.parent
     done = subprocess.run(words, check=True, cwd=root, env=environment, stdout=subprocess.PIPE, text=True)
