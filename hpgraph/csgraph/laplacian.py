@@ -1,4 +1,4 @@
-"""The Laplacian of a graph: on the CPU that of `scipy.sparse.csgraph`, and on the GPU what is as that."""
+"""The Laplacian of a graph: of sparse ones built here; of what else is on the CPU that of `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -70,7 +70,9 @@ def laplacian(
         raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
     if hasattr(graph, "tocsr"):
         check_places(graph)
-    if not lies_on_cuda(graph):
+    # Written to what was given, DIA, and types of which SciPy makes errors are left to it.
+    sparse = form == "array" and getattr(graph, "format", "dia") != "dia" and (copy or graph.format != "coo")
+    if not lies_on_cuda(graph) and not (sparse and graph.dtype.kind in "ifc"):
         return scipy.sparse.csgraph.laplacian(
             graph, normed, return_diag, use_out_degree, copy=copy, form=form, dtype=dtype, symmetrized=symmetrized
         )
@@ -122,13 +124,18 @@ def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any
     arcs = graph.tocoo(copy=False)
     xp, row, column, data = array_module(arcs.data), arcs.row, arcs.col, arcs.data
     scale, diagonal = _scaling(xp.asarray(graph.sum(axis=axis)).ravel() - graph.diagonal(), normed)
-    kept, loops = row != column, xp.arange(graph.shape[0], dtype=row.dtype)
-    row, column, data = row[kept], column[kept], -data[kept]
+    kept, loops = xp.flatnonzero(row != column), xp.arange(graph.shape[0], dtype=row.dtype)
+    if len(kept) < len(row):
+        row, column, data = row[kept], column[kept], data[kept]
+    data = -data
     if normed:
-        data = data / scale[row] / scale[column]
+        data /= scale[row]
+        data /= scale[column]
     data = xp.concatenate((data, diagonal.astype(data.dtype)))
     ends = xp.concatenate((row, loops)), xp.concatenate((column, loops))
-    return type(arcs)((data, ends), shape=graph.shape).tocsr(), scale
+    made = type(arcs)((data, ends), shape=graph.shape)
+    # CuPy's COO adds up nothing.
+    return (made if xp is np else made.tocsr()), scale
 
 
 def _product(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
