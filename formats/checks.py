@@ -71,7 +71,7 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}: convert it with .astype(numpy.int64)")
     # Negative ids are large ones without a sign: mostly one pass suffices.
-    if check and array.size and (low or int(array.view(f"u{array.itemsize}").max()) >= bound):
+    if check and array.size and (low or int(array.view(array.dtype.str.replace("i", "u")).max()) >= bound):
         least, largest = int(array.min()), int(array.max())
         if least < low or largest >= bound:
             wrong = least if least < low else largest

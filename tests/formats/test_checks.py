@@ -58,6 +58,14 @@ def test_ids_too_large_for_64_bits_do_not_wrap():
         CSR((1, 5), [0, 1], np.array([2**64 - 1], dtype=np.uint64))
 
 
+@pytest.mark.parametrize("dtype", [">i4", ">i8", ">u4"])
+def test_ids_of_the_other_byte_order_are_read_as_they_are(dtype):
+    # Read in this machine's order it would be 1.
+    wrong = int(np.array([1]).astype(dtype).view(np.dtype(dtype).newbyteorder()).item())
+    with pytest.raises(IndexError, match=f"indices holds {wrong}"):
+        CSR((1, 5), [0, 1], np.array([wrong], dtype))
+
+
 def test_strided_and_foreign_endian_arrays_are_made_plain():
     csr = CSR((1, 9), [0, 3], np.arange(6, dtype=np.int32)[::2], np.arange(3, dtype=">f4"))
     assert csr.indices.flags.c_contiguous
