@@ -124,16 +124,17 @@ def _by_tiles(points: Any, k: int, device: str) -> Any:
     check_memory(points.itemsize * rows * columns + 16 * n * k, "a tile of distances", device)
     squares = (points * points).sum(axis=1)
     distance, index = xp.full((n, k), np.inf, points.dtype), xp.zeros((n, k), np.int64)
-    keep = nearest(device).keep_nearest
+    kernels = nearest(device)
+    left, right = kernels.factors(points)
     room = xp.empty(rows * columns, points.dtype)
     for row in range(0, n, rows):
-        block = points[row : row + rows]
+        block = left[row : row + rows]
         near = distance[row : row + rows], index[row : row + rows]
         for column in range(0, n, columns):
-            others = points[column : column + columns]
+            others = right[column : column + columns]
             products = room[: len(block) * len(others)].reshape(len(block), len(others))
-            xp.matmul(block, others.T, out=products)
-            keep(products, squares[column : column + columns], row, column, near)
+            kernels.multiply(block, others, products)
+            kernels.keep_nearest(products, squares[column : column + columns], row, column, near)
     return index
 
 

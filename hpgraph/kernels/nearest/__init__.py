@@ -6,6 +6,12 @@ from typing import Any, Protocol
 class Nearest(Protocol):
     """What either backend offers."""
 
+    def factors(self, points: Any) -> tuple[Any, Any]:
+        """Rows for the left and for the right of `multiply`, for the products of points with each other."""
+
+    def multiply(self, left: Any, right: Any, out: Any) -> None:
+        """A tile of products, of each row of `left` with each of `right`, to the precision of their type."""
+
     def keep_nearest(self, products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
         """Merge a tile of squared distances into the nearest so far.
 

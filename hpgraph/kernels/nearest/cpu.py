@@ -15,6 +15,16 @@ from hpgraph.kernels.runtime.cpu.threads import team
 STRETCH = 64
 
 
+def factors(points: Any) -> tuple[Any, Any]:
+    """`hpgraph.kernels.nearest.Nearest.factors`."""
+    return points, points
+
+
+def multiply(left: Any, right: Any, out: Any) -> None:
+    """`hpgraph.kernels.nearest.Nearest.multiply`."""
+    np.matmul(left, right.T, out=out)
+
+
 def keep_nearest(products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
     """`hpgraph.kernels.nearest.Nearest.keep_nearest`."""
     with team():

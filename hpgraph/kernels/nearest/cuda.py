@@ -1,12 +1,55 @@
-"""Nearest neighbours on the GPU: the algorithm of `hpgraph.kernels.nearest.cpu`."""
+"""Nearest neighbours on the GPU: the algorithm of `hpgraph.kernels.nearest.cpu`.
+
+Products in single precision are made by the matrix units, which take factors of 11 bits. A number is the sum of two of
+these, and rows of all pairs of them but the least, one after the other, have the product as their own, to single
+precision (S. Markidis et al., "NVIDIA tensor core programmability, performance & precision", IPDPSW'18).
+"""
 
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import check_memory
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("nearest.cuh", "nearest neighbours", {"<{Real}>": "keep_nearest"})
+# Rows begin at multiples of 16 bytes.
+ALIGNED = 4
+# Of cuBLAS: row-major operands are column-major transposes.
+TRANSPOSED, AS_IT_IS, FLOAT, BY_TF32, ANY_ALGORITHM = 1, 0, 0, 77, -1
+
+
+def factors(points: Any) -> tuple[Any, Any]:
+    """`hpgraph.kernels.nearest.Nearest.factors`."""
+    import cupy
+
+    if points.dtype != np.float32:
+        return points, points
+    n, d = points.shape
+    check_memory(9 * points.nbytes, "points in two parts", "cuda")
+    # The nearest of 11 bits.
+    high = ((points.view(np.int32) + 0x1000) & ~0x1FFF).view(np.float32)
+    low = points - high
+    left, right = (cupy.zeros((n, -(-3 * d // ALIGNED) * ALIGNED), np.float32) for _ in range(2))
+    for at, (one, other) in enumerate(((high, high), (high, low), (low, high))):
+        left[:, at * d : (at + 1) * d], right[:, at * d : (at + 1) * d] = one, other
+    return left, right
+
+
+def multiply(left: Any, right: Any, out: Any) -> None:
+    """`hpgraph.kernels.nearest.Nearest.multiply`."""
+    import cupy
+
+    if left.dtype != np.float32:
+        cupy.matmul(left, right.T, out=out)
+        return
+    (rows, inner), columns = left.shape, len(right)
+    one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+    cupy.cuda.cublas.gemmEx(
+        cupy.cuda.get_cublas_handle(), TRANSPOSED, AS_IT_IS, columns, rows, inner, one.ctypes.data,
+        right.data.ptr, FLOAT, inner, left.data.ptr, FLOAT, inner, zero.ctypes.data,
+        out.data.ptr, FLOAT, columns, BY_TF32, ANY_ALGORITHM,
+    )  # fmt: skip
 
 
 def keep_nearest(products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
