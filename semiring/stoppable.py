@@ -5,18 +5,18 @@ whether its run is stopped (`hpgraph.semiring.stop`), and returns zero then.
 """
 
 import contextlib
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core import cgutils, types
 from numba.core import ir as numba_ir
 from numba.core.analysis import compute_cfg_from_blocks
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
 from hpgraph.core.patches import libraries
 from hpgraph.semiring.code_library import InnerLibrary
+from hpgraph.semiring.compiler import PlainCompiler
 from hpgraph.semiring.stop import is_set
 
 # A loop of at most so many turns ends within microseconds, and does not look.
@@ -92,17 +92,12 @@ class _LookingLowering(BaseNativeLowering):
         return _LookingLower
 
 
-class StoppableCompiler(CompilerBase):
+class StoppableCompiler(PlainCompiler):
     """Numba's compiler for functions, called by others alone, whose loops can be stopped; a ``pipeline_class``."""
+
+    instead: ClassVar = {NativeLowering: _LookingLowering}
 
     def compile_extra(self, func: Any) -> Any:
         """Compile for the types that this compiler was made for."""
         with libraries(self.state.targetctx.codegen(), InnerLibrary):
             return super().compile_extra(func)
-
-    def define_pipelines(self) -> list[Any]:
-        """Numba's usual passes, but for the one that generates code."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(_LookingLowering if p is NativeLowering else p, what) for p, what in passes.passes]
-        passes.finalize()
-        return [passes]

@@ -1,12 +1,11 @@
 """Compilers for kernels, without passes that have no work, and for functions that only compiled functions call."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import njit, types
 from numba.core.analysis import dead_branch_prune
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFusionPass
 from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 from numba.extending import is_jitted
@@ -14,6 +13,7 @@ from numba.parfors.parfor import simplify_parfor_body_CFG
 
 from hpgraph.core.patches import applies
 from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
+from hpgraph.semiring.compiler import PlainCompiler
 
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
@@ -59,13 +59,15 @@ class LoopBodies(FunctionPass):  # type: ignore[misc]
         return True
 
 
-_INSTEAD = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
+_INSTEAD: dict[type, type] = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
 
 
-class PartCompiler(CompilerBase):  # type: ignore[misc]
+class PartCompiler(PlainCompiler):
     """Numba's compiler, for kernels and for functions that other compiled functions call."""
 
     library: type[InnerLibrary] = LinkedLibrary
+    unused: ClassVar = _UNUSED
+    instead: ClassVar = _INSTEAD
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile for the types that this compiler was made for."""
@@ -73,14 +75,6 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
             self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
             self.state.library.enable_object_caching()
         return super().compile_extra(func)
-
-    def define_pipelines(self) -> list[Any]:
-        """Numba's usual passes, but for the unused ones."""
-        usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes = PassManager(usual.pipeline_name)
-        passes.passes = [(_INSTEAD.get(each, each), what) for each, what in usual.passes if each not in _UNUSED]
-        passes.finalize()
-        return [passes]
 
 
 class WholePartCompiler(PartCompiler):
