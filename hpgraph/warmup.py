@@ -9,8 +9,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 import hpgraph as hpg
 from hpgraph.core.device import array_module, normalize_device
 from hpgraph.core.progress import progress_bar, ticking
@@ -48,7 +46,10 @@ def compile_ahead(
     bar = progress_bar(total=len(names), desc="compiling", unit="call", disable=not hpg.config.show_progress())
     jobs = jobs or hpg.config.threads
     with ticking(bar), ProcessPoolExecutor(jobs, processes, _begin, (settings,)) as pool:
-        started = {pool.submit(_timed, calls, device, at): name for at, name in enumerate(names)}
+        # Neighbours in the list share kernels, which two processes at once would both compile.
+        half = (len(names) + 1) // 2
+        order = [at for first in range(half) for at in (first, first + half) if at < len(names)]
+        started = {pool.submit(_timed, calls, device, at): names[at] for at in order}
         for done in as_completed(started):
             bar.set_postfix_str(started[done], refresh=False)
             bar.update()
@@ -71,17 +72,15 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     """A call for every kernel that a first use would otherwise compile."""
     device = normalize_device(device)
     plain = hpg.datasets.kron(_SCALE, device=device)
-    weighted = {kind: _weighted(plain, kind) for kind in _WEIGHTS}
+    weighted = _weighted(_SCALE, device)
     source = int(plain.out_degree.argmax())
     calls: list[tuple[str, Callable[[], Any]]] = [
         ("BFS", partial(hpg.bfs, plain, source)),
         ("BFS, smallest parents", partial(hpg.bfs, plain, source, deterministic=True)),
-        ("SSSP, no weights", partial(hpg.sssp, plain, source, parents=True)),
     ]
-    calls += [(f"SSSP, {kind}", partial(hpg.sssp, weighted[kind], source, parents=True)) for kind in _WEIGHTS]
+    calls += [(f"SSSP, {kind}", partial(hpg.sssp, graph, source, parents=True)) for kind, graph in weighted.items()]
     if device == "cuda":
-        large = hpg.datasets.kron(_LARGE_SCALE, device=device)
-        graphs = {"no weights": large, **{kind: _weighted(large, kind) for kind in _WEIGHTS}}
+        graphs = _weighted(_LARGE_SCALE, device)
         calls += [(f"SSSP of many arcs, {what}", partial(hpg.sssp, graph, source)) for what, graph in graphs.items()]
     calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in _FLOATS]
     # Triangles are counted in another order where degrees are uneven.
@@ -125,6 +124,8 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     return calls + example_calls() if device == "cpu" else calls
 
 
-def _weighted(graph: hpg.Graph, kind: str) -> hpg.Graph:
-    csr = graph.out_csr
-    return graph._made(csr.with_data(array_module(graph.device).ones(csr.nnz, dtype=np.dtype(kind))), False, None)
+def _weighted(scale: int, device: str) -> dict[str, hpg.Graph]:
+    """Graphs with each type of weights, and one without: directed, as its paths are else found breadth-first."""
+    csr = hpg.datasets.kron(scale, weighted=True, device=device).out_csr
+    graphs = {kind: hpg.Graph._made(csr.with_data(csr.data.astype(kind)), False, None) for kind in _WEIGHTS}
+    return {"no weights": hpg.Graph._made(csr.with_data(None), True, None), **graphs}
