@@ -174,6 +174,8 @@ def _edge_betweenness_centrality(
     sources = _drawn(G, k, seed)
     if len(G) == 0:
         return {}
+    if k is not None and NETWORKX < (3, 6):
+        raise NotImplementedError("before NetworkX 3.6 sums over k sources were not scaled by n / k")
     graph = G.lengths(weight, positive=True)
     G.check_ties(weight)
     found = _betweenness.edge_betweenness_centrality(

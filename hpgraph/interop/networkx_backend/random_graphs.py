@@ -160,7 +160,7 @@ def _block_model(
         else:
             n = len(own)
             count = n * (n - 1) if directed else n * (n - 1) // 2
-            if NETWORKX == (3, 6):
+            if NETWORKX < (3, 7):
                 # There each pair is drawn, and sparse blocks end with one draw more.
                 found = _below(seed, count, p[i][j])
                 _block_places(seed, 0, p[i][j], sparse)
