@@ -9,15 +9,15 @@ from collections import namedtuple
 from collections.abc import Callable
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.config import config
 from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store
 from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, Functions, work
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, ROWS, STEP, Clock, board_words, cycles
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, board_words, cycles
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -119,23 +119,28 @@ def _search(functions, ceiling, arcs, values, sources, rooms, worker, density, s
         progress[STEP] = progress[SINCE] = 0
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@part(counts_references=False)
+def _searches(worker, functions, ceiling, arcs, states, sources, ends, rooms, density, sums, counter):
+    """One worker: take searches until none is left."""
+    while not is_stopped():
+        search = next_task(counter)
+        if search >= states.shape[0]:
+            break
+        began = cycles()
+        if ends[search] < ends[search + 1]:
+            _search(
+                functions, ceiling, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms, worker,
+                density, sums[search],
+            )  # fmt: skip
+        sums[search, 3] = cycles() - began
+
+
+@njit(cache=True, nogil=True)
 def relax_apart(functions, ceiling, arcs, states, sources, ends, rooms, density, sums):
     """Relax in each search until no vertex waits.
 
     ``states`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has
     a row of the trace for each.
     """
-    counter = np.zeros(1, np.int64)
-    for worker in prange(rooms.waiting.shape[0]):
-        while not is_stopped():
-            search = next_task(counter)
-            if search >= states.shape[0]:
-                break
-            began = cycles()
-            if ends[search] < ends[search + 1]:
-                _search(
-                    functions, ceiling, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms,
-                    np.int64(worker), density, sums[search],
-                )  # fmt: skip
-            sums[search, 3] = cycles() - began
+    shared = functions, ceiling, arcs, states, sources, ends, rooms, density, sums, np.zeros(1, np.int64)
+    in_parallel(rooms.waiting.shape[0], _searches, shared)

@@ -16,14 +16,13 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spgemm.cpu_rows import (
@@ -184,7 +183,7 @@ def _exclude(excluded, mask, i, exclude):
 
 
 @njit(error_model="numpy")
-def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
+def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
     """One thread's loop: take runs of rows and count each row's entries."""
     bits = bits_beside(pairs, columns)
     some = bits_beside(pairs, bits.size)
@@ -230,31 +229,33 @@ def _new_accumulator(zero, mask, pairs, columns, data):
     return Accumulator(bits, some, np.full(columns, zero, data.dtype), bits_beside(mask, columns))
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _count(a, b, mask, pairs, bounds, columns, threads, counts):
-    counter = np.zeros(1, np.int64)
-    for _ in prange(threads):
-        _count_runs(a, b, mask, pairs, bounds, columns, counter, counts)
+    in_parallel(threads, _count_runs, (a, b, mask, pairs, bounds, columns, np.zeros(1, np.int64), counts))
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
+def _fill_runs(worker, functions, a, b, mask, runs, columns, counter, ends, out):
+    """One thread: take runs until none is left."""
+    accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
+    loose, values = np.empty(runs.room, out.indices.dtype), np.empty(runs.room, out.data.dtype)
+    while True:
+        run = next_run(counter, runs.bounds)
+        if run < 0:
+            break
+        begin, end = runs.bounds[run], runs.bounds[run + 1]
+        if ends is None:
+            _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin])
+        else:
+            own = Rows(out.indptr, loose, values, True)
+            count = _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0))
+            hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
     """Compute every row at its place in `out.indptr`; with `ends`, hand runs over and build that instead."""
-    counter = np.zeros(1, np.int64)
-    for _ in prange(threads):
-        accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
-        loose, values = np.empty(runs.room, out.indices.dtype), np.empty(runs.room, out.data.dtype)
-        while True:
-            run = next_run(counter, runs.bounds)
-            if run < 0:
-                break
-            begin, end = runs.bounds[run], runs.bounds[run + 1]
-            if ends is None:
-                _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin])
-            else:
-                own = Rows(out.indptr, loose, values, True)
-                count = _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0))
-                hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
+    in_parallel(threads, _fill_runs, (functions, a, b, mask, runs, columns, np.zeros(1, np.int64), ends, out))
 
 
 # The same for one thread: faster to compile.

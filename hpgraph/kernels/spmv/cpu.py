@@ -10,13 +10,12 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR, Bitmask, RowFormat
 from hpgraph.formats.storage import attached
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -129,7 +128,7 @@ def _block(product, state, rows, begin, end, longest, sets, out):
 
 
 @njit(error_model="numpy", counts_references=False)
-def _tasks(product, state, rows, plan, sets, out, counter, part, part_found):
+def _tasks(worker, product, state, rows, plan, sets, out, counter, part, part_found):
     """One thread's loop: take tasks, first the pieces of long rows."""
     n_pieces = plan.piece_row.size
     n_tasks = n_pieces + plan.bounds.size - 1
@@ -164,15 +163,12 @@ def _join_pieces(product, plan, part, part_found, sets, out):
 
 
 # Python passes plain tuples: Numba takes three times as long, some 3 microseconds, to recognize a named one.
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _pull(product, state, arcs, chosen, out, shares, workers):
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _pull(product, state, arcs, chosen, out, shares, pieces, workers):
     indptr, indices, data = arcs
     rows, sets, plan = Rows(indptr, indices, data, convert(product.identity, 1)), Sets(*chosen), Schedule(*shares)
-    part = np.empty(plan.piece_row.size, out.dtype)
-    part_found = np.zeros(plan.piece_row.size, np.bool_)
-    counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        _tasks(product, state, rows, plan, sets, out, counter, part, part_found)
+    counter, part, part_found = pieces
+    in_parallel(workers, _tasks, (product, state, rows, plan, sets, out, counter, part, part_found))
     _join_pieces(product, plan, part, part_found, sets, out)
 
 
@@ -221,7 +217,11 @@ def pull(
             _pull_alone(*what)
         return
     with team() as workers:
-        _pull(*what, tuple(schedule(csr)), workers)
+        plan = schedule(csr)
+        pieces = plan.piece_row.size
+        # The next task; the values of pieces, and whether there are any.
+        room = np.zeros(1, np.int64), np.empty(pieces, out.dtype), np.zeros(pieces, np.bool_)
+        _pull(*what, tuple(plan), room, workers)
 
 
 def _pull_nothing(
