@@ -71,6 +71,7 @@ def test_compile_error_names_the_function_and_the_reason():
 
     with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
         apply(Function(broken), np.ones(1), np.ones(1))
+    pytest.importorskip("numba_cuda")
     with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
         Function(broken).cuda(["float64"], "float64", "broken")
 
@@ -80,6 +81,7 @@ def test_wrong_number_of_arguments_is_a_compile_error():
 
     with pytest.raises(CompileError, match="argument"):
         apply(Function(lambda a, b: a, "pair"), np.ones(1), np.ones(1))
+    pytest.importorskip("numba_cuda")
     with pytest.raises(CompileError, match="argument"):
         Function(lambda a, b: a, "pair").cuda(["float64"], "float64", "pair")
 
@@ -140,6 +142,7 @@ def link(arch: str) -> bytes:
 
 
 def test_functions_are_linked_into_a_kernel_and_inlined():
+    pytest.importorskip("numba_cuda")
     cubin = link(GENERATIONS[0])
     assert kernels(cubin) == functions(cubin) == {"kernel"}
 
