@@ -19,6 +19,7 @@ import scipy.sparse.csgraph
 
 from hpgraph import csgraph
 
+from .peers_cpu import SciPy
 from .record import RESULTS, Record
 
 # Calls of which the median is taken, fewer where SciPy's take more than `LONG` seconds together; none where the first
@@ -228,7 +229,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/csgraph-DATE.json)")
     chosen = parser.parse_args(words)
     path = chosen.output or RESULTS / f"csgraph-{Record.today()}.json"
-    record, results, unlike = Record(path, words, "cpu"), list[dict[str, Any]](), 0
+    record, results, unlike = Record(path, words, "cpu", [SciPy]), list[dict[str, Any]](), 0
     warnings.simplefilter("ignore")
 
     def wanted(name: str, asked: str | None) -> bool:

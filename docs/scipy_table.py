@@ -1,5 +1,7 @@
-"""Writes the table of SciPy's names in docs/howto/from-scipy.md: ``python docs/scipy_table.py``."""
+"""Writes the tables of docs/howto/from-scipy.md, of SciPy's names and of times: ``python docs/scipy_table.py``."""
 
+import json
+import statistics
 from pathlib import Path
 
 import scipy.sparse
@@ -9,7 +11,8 @@ import scipy.sparse.linalg
 import hpgraph as hpg
 
 PAGE = Path(__file__).parent / "howto" / "from-scipy.md"
-BEGIN, END = "<!-- table of names: begin -->\n", "<!-- table of names: end -->\n"
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+NAMES, TIMES = "names", "times"
 OTHER_CLASS = "`hpg.Matrix` takes and gives SciPy's: `A.tocoo()`, `A.asformat(...)`"
 OLDER = "SciPy's older matrices and their functions; use the name with `array`"
 MODULE = "a module of SciPy's"
@@ -53,10 +56,36 @@ def table() -> str:
     return "\n".join(("| module | in hpgraph | names |", "|---|---|---|", *rows)) + "\n"
 
 
+def times() -> str:
+    """Of each function of csgraph how many times as long SciPy's takes, as last measured: median, least and most."""
+    content = json.loads(max(RESULTS.glob("csgraph-*.json")).read_text(encoding="utf-8"))
+    ratios: dict[str, dict[int, list[float]]] = {}
+    for row in content["csgraph"]:
+        ratios.setdefault(row["work"].partition("(")[0], {}).setdefault(row["arcs"], []).append(row["ratio"])
+    sizes = sorted({row["arcs"] for row in content["csgraph"]})
+    rows = [
+        f"| `{name}` | " + " | ".join(_spread(found.get(size, [])) for size in sizes) + " |"
+        for name, found in sorted(ratios.items())
+    ]
+    titles = " | ".join(f"{size:,} arcs" for size in sizes)
+    return "\n".join((f"| function | {titles} |", "|---" * (len(sizes) + 1) + "|", *rows)) + "\n"
+
+
+def _spread(ratios: list[float]) -> str:
+    if not ratios:
+        return ""
+    median, least, most = (f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}"
+                           for ratio in (statistics.median(ratios), min(ratios), max(ratios)))  # fmt: skip
+    return f"{median} ({least} to {most})"
+
+
 def page(text: str) -> str:
-    """The page with its table made anew."""
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}{table()}{END}{rest.split(END)[1]}"
+    """The page with its tables made anew."""
+    for name, made in ((NAMES, table()), (TIMES, times())):
+        begin, end = f"<!-- table of {name}: begin -->\n", f"<!-- table of {name}: end -->\n"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}{made}{end}{rest.split(end)[1]}"
+    return text
 
 
 if __name__ == "__main__":
