@@ -35,7 +35,7 @@ def infomap(
     seed : int
         Another seed, other communities. The same seed gives the same bits, however many threads there are.
     threshold : float
-        An iteration that saves no more bits a step is the last, and so is a level of one.
+        An iteration that saves no more bits a step is the last.
     n_iterations, start
         As for `hpgraph.leiden`.
 
@@ -69,7 +69,7 @@ def infomap(
     graph, level, walk = walk_of(given.to("cpu"), weighted, damping)
     label, hierarchy, entropy = start_of(graph, start), [], float("nan")
     if walk.total:
-        search = Search(graph, walk, 1.0, threshold, float("inf"), 0, start is not None or times < 0)
+        search = Search(graph, walk, 1.0, threshold, float("inf"), 0)
         hierarchy, entropy = search.run(label, key, times, given=start is not None), visit_entropy(walk)
         # A walk that nothing holds takes fewest bits in one community, or as many as it cannot leave.
         whole = by_smallest("cpu", kernels("cpu").components(walk.arcs.pattern, True)[1].astype(graph.id_dtype))

@@ -23,6 +23,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.batches import FEW, FEWER
 from hpgraph.kernels.communities.level import Level
 
 
@@ -97,7 +98,7 @@ def louvain(
         draw = (key + len(hierarchy)) % 2**64
         # Given communities may be joined whole, though no vertex leaves its own.
         given = start is not None and not hierarchy
-        moved, moves = backend.move_vertices(level, label, resolution, draw, alone=given)
+        moved, moves = backend.move_vertices(level, label, resolution, draw, FEW, alone=given)
         if not (moves or given):
             break
         # Under their smallest vertices at each level, they are numbered by these in the end.
@@ -141,9 +142,8 @@ def leiden(
     G, weight, resolution, max_level, seed
         As for `louvain`.
     threshold : float
-        A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those that
-        raise it by less than the default are up to half of all, and change the modularity less than another seed does.
-        By other objectives it is a share of the total weight too.
+        An iteration that raises the modularity by no more is the last; by other objectives it is a share of the total
+        weight too.
     n_iterations : int
         Number of runs over all levels, from single vertices on, each of which starts with the communities of the last
         one; negative repeats while the quality rises. The default is that of leidenalg and igraph.
@@ -201,9 +201,7 @@ def leiden(
         size=array_module(graph.device).ones(len(label), np.int64) if largest else None,
         movable=movable_of(graph, fixed),
     )
-    # Communities that were given, or found before, may be joined at a level after one without a gain.
-    thorough = start is not None or times < 0
-    search = Search(graph, searched, resolution, threshold, limit, largest, thorough)
+    search = Search(graph, searched, resolution, threshold, limit, largest)
     levels = search.run(label, key, times, given=start is not None)
     quality_by = None if objective == "modularity" else partial(aim.quality, graph, resolution)
     return found(graph, level, levels if hierarchy else levels[-1:], resolution if aim.strengths else 1.0, quality_by)
@@ -221,12 +219,10 @@ class Search:
     """The Leiden method, by the objective of a level: iterations over all levels, and what they have in common."""
 
     def __init__(
-        self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float, largest: int,
-        thorough: bool,
-    ) -> None:  # fmt: skip
+        self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float, largest: int
+    ) -> None:
         self._graph, self._base, self._resolution = graph, level, resolution
         self._threshold, self._limit, self._largest = threshold, limit, largest
-        self._thorough = thorough
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
@@ -250,31 +246,36 @@ class Search:
 
         ``given``: the communities are not single vertices, and may lose some that are better alone.
         """
-        backend, level = self._backend, self._base
+        level = self._base
         quality = self.quality(level, label)
         parts: Any = None
         hierarchy: list[Any] = []
         while len(hierarchy) < self._limit:
             draw = key + 2 * len(hierarchy)
-            moved, _ = backend.move_vertices(
-                level, label, self._resolution, draw % 2**64, alone=given, limit=self._largest
+            moved, _ = self._backend.move_vertices(
+                level, label, self._resolution, draw % 2**64, FEWER, alone=given, limit=self._largest
             )
-            refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
-            # Under their smallest vertices at each level, they are numbered by these in the end.
-            coarse, number = backend.aggregate_communities(level, self._represented(refined))
-            inherited = self._inherited(moved, number, coarse)
-            before, better = quality, self.quality(coarse, inherited)
-            if better < before:
-                # Simultaneous moves may lower the modularity: discard this level.
-                break
+            coarse, number, inherited = self._coarser(level, moved, draw + 1)
+            better = self.quality(coarse, inherited)
+            if better < quality:
+                # Simultaneous moves may lower the modularity: the next level is of the communities before them.
+                coarse, number, inherited = self._coarser(level, label, draw + 1)
+                better = quality
             parts = number if parts is None else number[parts]
             hierarchy.append(parts)
             level, label, quality = coarse, inherited, better
-            if len(label) == len(number) or (quality - before <= self._threshold and not self._thorough):
+            if len(label) == len(number):
                 break
         connected = self._connected(level, label)
         hierarchy.append(connected if parts is None else connected[parts])
         return hierarchy, quality
+
+    def _coarser(self, level: Level, label: Any, key: int) -> tuple[Level, Any, Any]:
+        """The level of refined parts of communities, the part of each vertex, and the communities of the parts."""
+        refined = self._backend.refine_communities(level, label, self._resolution, key % 2**64)
+        # Under their smallest vertices at each level, they are numbered by these in the end.
+        coarse, number = self._backend.aggregate_communities(level, self._represented(refined))
+        return coarse, number, self._inherited(label, number, coarse)
 
     def _represented(self, label: Any) -> Any:
         """Communities, each under the number of its smallest vertex."""

@@ -13,10 +13,12 @@ class Communities(Protocol):
     """What either backend offers."""
 
     def move_vertices(
-        self, level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
-    ) -> tuple[Any, Any]:
+        self, level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *,
+        alone: bool = False, limit: int = 0,
+    ) -> tuple[Any, Any]:  # fmt: skip
         """Local moving: communities of higher quality, and the number of moves.
 
+        ``few``: shares of all vertices, and of those examined, that end the rounds when fewer move.
         ``alone``: vertices may also leave for communities of their own; ``limit``: most original vertices of a
         community, 0 for any number. On the GPU, reading the number of moves waits for the device.
         """

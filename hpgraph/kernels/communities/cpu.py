@@ -61,11 +61,11 @@ Space = namedtuple("Space", "active joined listed starts work target counter dem
 
 
 def move_vertices(
-    level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
-) -> tuple[Any, int]:
+    level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *, alone: bool = False,
+    limit: int = 0,
+) -> tuple[Any, int]:  # fmt: skip
     """Communities of higher quality, numbered by any vertex, from those in ``label``; and the number of moves."""
-    until = batches.ROUNDS, batches.FEW_MOVES, batches.FEW_YIELD
-    return _moved(level, label.copy(), label[:0], resolution, seed, until, alone, limit)
+    return _moved(level, label.copy(), label[:0], resolution, seed, (batches.ROUNDS, *few), alone, limit)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:

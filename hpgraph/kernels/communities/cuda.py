@@ -8,8 +8,6 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.batches import (
-    FEW_MOVES,
-    FEW_YIELD,
     MANY_MOVES,
     PRIORITIES,
     REFINING_ROUNDS,
@@ -55,14 +53,16 @@ class _Search(NamedTuple):
 
 
 def move_vertices(
-    level: Level, label: Any, resolution: float, seed: int, *, alone: bool = False, limit: int = 0
-) -> tuple[Any, Any]:
+    level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *, alone: bool = False,
+    limit: int = 0,
+) -> tuple[Any, Any]:  # fmt: skip
     """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU.
 
     The number of moves is an array without dimensions.
     """
-    few = int(FEW_MOVES * len(label))
-    return _moved(level, label.copy(), resolution, _Search(ROUNDS, seed, few, FEW_YIELD, alone=alone, limit=limit))
+    moves, share = few
+    search = _Search(ROUNDS, seed, int(moves * len(label)), share, alone=alone, limit=limit)
+    return _moved(level, label.copy(), resolution, search)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
