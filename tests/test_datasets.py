@@ -248,7 +248,7 @@ def test_contacts():
     other = hpg.datasets.contacts(40, 3000, classes=4, days=2, seed=2)
     assert (T.source == same.source).all() and not (T.source == other.source).all()
     assert hpg.datasets.contacts(2, 0).n_edges == 0
-    with pytest.raises(ValueError, match="people must be 2"):
+    with pytest.raises(ValueError, match="people must be at least 2"):
         hpg.datasets.contacts(1)
     with pytest.raises(TypeError, match="days"):
         hpg.datasets.contacts(days=1.5)
