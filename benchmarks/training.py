@@ -83,6 +83,7 @@ class Task:
         order = rng.permutation(n)
         self.train, self.test = order[: int(TRAINED * scale)], order[-int(TESTED * scale) :]
         self.y, self.device = self.y.to(device), device
+        self._geometric: Any = None
 
     def batches(self, seeds: np.ndarray, seed: int, shuffle: bool = True) -> Iterator[tuple[Any, Any, Any]]:
         """Features, edge index and seeds of each sample, by `hpgraph.NeighborLoader`."""
@@ -97,25 +98,27 @@ class Task:
     def geometric(self, seeds: np.ndarray, seed: int) -> Iterator[tuple[Any, Any, Any]]:
         """The same by PyTorch Geometric's loader, with our sampler where pyg-lib is not installed."""
         import torch
+
+        if self._geometric is None:
+            self._geometric = self._loader(seeds)
+        torch.manual_seed(seed)
+        for batch in self._geometric:
+            x, edges = batch.x.to(self.device), batch.edge_index.to(self.device)
+            yield x, edges, batch.n_id[: batch.batch_size].to(self.device)
+
+    def _loader(self, seeds: np.ndarray) -> Any:
+        import torch
         from torch_geometric.data import Data
         from torch_geometric.loader import NeighborLoader, NodeLoader
         from torch_geometric.typing import WITH_PYG_LIB
 
-        torch.manual_seed(seed)
         csr = self.graph.to("cpu").out_csr
-        ends = np.stack([np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr)), csr.indices.astype(np.int64)])
+        ends = np.stack([csr.expand_rows(), csr.indices]).astype(np.int64)
         data = Data(x=self.x, edge_index=torch.from_numpy(ends), num_nodes=csr.shape[0])
         options: dict[str, Any] = {"input_nodes": torch.from_numpy(seeds), "batch_size": BATCH, "shuffle": True}
         if WITH_PYG_LIB:
-            loader = NeighborLoader(data, FANOUTS, **options)
-        else:
-            loader = NodeLoader(data, hpg.torch.NeighborSampler(data, FANOUTS), **options)
-        while True:
-            yield from (
-                (batch.x.to(self.device), batch.edge_index.to(self.device), batch.n_id[: batch.batch_size])
-                for batch in loader
-            )
-            yield None, None, None
+            return NeighborLoader(data, FANOUTS, **options)
+        return NodeLoader(data, hpg.torch.NeighborSampler(data, FANOUTS), **options)
 
 
 def _own_layer(inputs: int, outputs: int) -> Any:
@@ -145,10 +148,10 @@ def _geometric_layer(inputs: int, outputs: int) -> Any:
 
 
 # Loader, layer, and what the layer takes of an edge index.
-WAYS: dict[str, tuple[str, Callable[[int, int], Any], Callable[[Any, int], Any]]] = {
-    "hpgraph/hpgraph": ("batches", _own_layer, _adjacency),
-    "hpgraph/PyG": ("batches", _geometric_layer, lambda edges, n: edges.long()),
-    "PyG/PyG": ("geometric", _geometric_layer, lambda edges, n: edges.long()),
+WAYS: dict[str, tuple[Callable[..., Any], Callable[[int, int], Any], Callable[[Any, int], Any]]] = {
+    "hpgraph/hpgraph": (Task.batches, _own_layer, _adjacency),
+    "hpgraph/PyG": (Task.batches, _geometric_layer, lambda edges, n: edges.long()),
+    "PyG/PyG": (Task.geometric, _geometric_layer, lambda edges, n: edges.long()),
 }
 
 
@@ -156,7 +159,7 @@ def _trained(task: Task, way: str, epochs: int) -> dict[str, Any]:
     import torch
     import torch.nn.functional as F
 
-    loader, layer, edges_of = WAYS[way]
+    batches, layer, edges_of = WAYS[way]
     torch.manual_seed(1)
     widths = [WIDTH, HIDDEN, HIDDEN, CLASSES]
     layers = torch.nn.ModuleList(layer(*pair) for pair in pairwise(widths)).to(task.device)
@@ -168,14 +171,12 @@ def _trained(task: Task, way: str, epochs: int) -> dict[str, Any]:
             x = one(x, A) if number == 0 else one(F.dropout(x.relu(), 0.3, layers.training), A)
         return x
 
-    seconds, theirs = [], iter(task.geometric(task.train, 1)) if loader == "geometric" else None
+    seconds = []
     for epoch in range(epochs):
         start = time.perf_counter()
-        for x, edges, seeds in theirs if theirs is not None else task.batches(task.train, epoch):
-            if x is None:
-                break
+        for x, edges, seeds in batches(task, task.train, epoch):
             optimizer.zero_grad()
-            F.cross_entropy(scores(x, edges)[: len(seeds)], task.y[seeds.to(task.device)]).backward()
+            F.cross_entropy(scores(x, edges)[: len(seeds)], task.y[seeds]).backward()
             optimizer.step()
         if task.device == "cuda":
             torch.cuda.synchronize()
@@ -184,5 +185,5 @@ def _trained(task: Task, way: str, epochs: int) -> dict[str, Any]:
     right = 0
     with torch.no_grad():
         for x, edges, seeds in task.batches(task.test, 99, shuffle=False):
-            right += int((scores(x, edges)[: len(seeds)].argmax(1) == task.y[seeds.to(task.device)]).sum())
+            right += int((scores(x, edges)[: len(seeds)].argmax(1) == task.y[seeds]).sum())
     return {"epochs_s": seconds, "accuracy": right / len(task.test)}

@@ -29,7 +29,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         return np.zeros(rows + 1, dtype=np.int64), col, data
     if entries < 2 or (row[1:] >= row[:-1]).all():
         # Files often come sorted, and then nothing is left to do.
-        indptr = _offsets(row, rows)
+        indptr = _offsets_of(row, rows)
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
     indptr, indices, order = _in_order(row, col, shape, data is not None)
@@ -73,18 +73,18 @@ def _in_order(row: Array, col: Array, shape: tuple[int, int], positions: bool) -
         key >>= kept
         indices = (key & ((1 << below) - 1)).astype(col.dtype, copy=False)
         key >>= below
-        return _offsets(key, rows), indices, order
+        return _offsets_of(key, rows), indices, order
     # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
     # the columns. The positions follow, to fetch values and break ties by.
     _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
     assert by_column is not None
-    return transpose(_offsets(col, columns), by_column, position if positions else None, rows)
+    return transpose(_offsets_of(col, columns), by_column, position if positions else None, rows)
 
 
-def _offsets(ids: Array, n: int) -> Array:
-    """Where each of 0..n-1 begins once the ids are sorted, and their number behind."""
+def _offsets_of(ids: Array, n: int) -> Array:
+    """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
     offsets = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ids, minlength=n), out=offsets[1:])
+    np.cumsum(occurrences(ids, n), out=offsets[1:])
     return offsets
 
 

@@ -26,7 +26,7 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
-from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.scipy_api.matrix import Matrix
@@ -235,7 +235,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
         carried = given.astype(np.float64 if given.data.dtype.kind == "f" else np.int64)
     both = graph
     if graph.directed:
-        if not _has_reverses(carried.with_data(None)):
+        if not kernels(carried.device).is_both_ways(carried.with_data(None)):
             # With every arc's reverse, which carries nothing if it is no arc itself.
             arcs = matrix_of_csr(carried)
             carried = ewise_union(arcs, 0, arcs.T, 0, "first").csr
@@ -243,15 +243,6 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
     capacity = carried.data.copy()
     capacity[carried.expand_rows() == carried.indices] = 0
     return both, capacity
-
-
-def _has_reverses(arcs: CSR) -> bool:
-    if arcs.device == "cuda":
-        return arcs.is_symmetric()
-    # Loaded here, as it brings Numba.
-    from hpgraph.kernels.structure.cpu_fifo import is_both_ways
-
-    return is_both_ways(arcs)
 
 
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:

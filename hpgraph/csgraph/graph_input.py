@@ -129,8 +129,8 @@ def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
     if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr":
         return False
     indices = graph.indices
-    kept = isinstance(indices, np.ndarray) and indices.dtype == index_dtype(max(graph.shape))
-    return kept or (wide and isinstance(indices, np.ndarray) and indices.dtype == np.int64)
+    kinds = {index_dtype(max(graph.shape)), *([np.dtype(np.int64)] if wide else [])}
+    return isinstance(indices, np.ndarray) and indices.dtype in kinds
 
 
 def _rises(indptr: Any, total: int) -> bool:

@@ -50,6 +50,10 @@ def is_symmetric(csr: CSR) -> bool:
     return csr.is_canonical() and csr.is_symmetric()
 
 
+# Each reads all arcs there.
+is_both_ways = is_symmetric
+
+
 if typing.TYPE_CHECKING:
     import cupy as xp
 

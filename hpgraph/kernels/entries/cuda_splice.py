@@ -12,6 +12,7 @@ from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import bits_type
+from hpgraph.formats.lengths import prefix_sum
 from hpgraph.kernels.entries.cuda_marks import TILE
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -47,7 +48,7 @@ def splice(a: CSR, b: CSR, both: Any, right: Any, fills: tuple[Any, Any], merge:
         where = a.indptr, a.indices, b.indptr, b.indices, rows, np.int64(b.nnz), at, found
         kernels.launch("locate_entries", blocks, *where)
     keeps = both is not None, right is not None
-    shift = _sums(cupy.where(found, keeps[0] - 1, int(keeps[1])))
+    shift = prefix_sum(cupy.where(found, keeps[0] - 1, int(keeps[1])))
     values = _values(a, b, both, right, at, found, merge, fills) if any(keeps) and a.data is not None else None
     nnz = a.nnz + int(shift[-1])  # waits for the device
     check_memory(nnz * a.entry_bytes, f"a result of {nnz} entries", "cuda")
@@ -62,15 +63,6 @@ def splice(a: CSR, b: CSR, both: Any, right: Any, fills: tuple[Any, Any], merge:
     return CSR(a.shape, indptr, indices, data, validate=False)
 
 
-def _sums(counts: Any) -> Any:
-    """Prefix sums, of one element more."""
-    import cupy
-
-    sums = cupy.zeros(len(counts) + 1, np.int64)
-    cupy.cumsum(counts, out=sums[1:])
-    return sums
-
-
 def _values(a: CSR, b: CSR, both: Any, right: Any, at: Any, found: Any, merge: Any, fills: Any) -> Any:
     """The values of the result at the entries of `b`, of the type of `a`'s: where `b`'s do not serve, by a merge."""
     if b.data is not None and all(function is None or _is(function, "second", a.dtype) for function in (both, right)):
@@ -78,7 +70,7 @@ def _values(a: CSR, b: CSR, both: Any, right: Any, at: Any, found: Any, merge: A
     import cupy
 
     values = cupy.empty(b.nnz, a.data.dtype)
-    same = CSR(a.shape, _sums(found)[b.indptr], b.indices[found], a.data[at[found]], validate=False)
+    same = CSR(a.shape, prefix_sum(found)[b.indptr], b.indices[found], a.data[at[found]], validate=False)
     kept = merge(same, b, both, None, right, a.dtype, fills=fills)
     values[cupy.flatnonzero(cupy.where(found, both is not None, right is not None))] = kept.data
     return values

@@ -35,9 +35,9 @@ def within(rows: CSR, count: int) -> int:
     return count
 
 
-def is_both_ways(rows: CSR) -> bool:
+def is_both_ways(csr: CSR) -> bool:
     """Whether rows ascend, and every arc has its reverse of the same weight; quick where the first arcs have none."""
-    return bool(within(rows, _is_symmetric(rows.indptr, rows.indices, rows.data, rows.indptr[:-1].copy())))
+    return bool(within(csr, _is_symmetric(csr.indptr, csr.indices, csr.data, csr.indptr[:-1].copy())))
 
 
 def rows_both_ways(rows: CSR) -> CSR:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, occurrences
+from hpgraph.formats.lengths import prefix_sum
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -60,8 +61,8 @@ def _peel(arcs: CSR, rows: Rows, word: Any, level: int, number: Any) -> int:
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
     check_memory(m * (48 + 4 * ids.itemsize) + 24 * n, "the edges of a graph by both of their ends", "cuda")
     kernels, size = KERNELS.of(Index=ids), np.int64(m)
-    indptr, below = cupy.zeros(n + 1, np.int64), cupy.diff(rows.indptr)
-    cupy.cumsum(below + occurrences(rows.lower, n), out=indptr[1:])
+    below = cupy.diff(rows.indptr)
+    indptr = prefix_sum(below + occurrences(rows.lower, n))
     upper, neighbour, edge = uppers(rows), cupy.empty(2 * m, ids), cupy.empty(2 * m, np.uint32)
     table = cupy.full(4 * m, np.iinfo(np.uint64).max, np.uint64)
     linked = ROWS.of(Index=ids)(upper, rows.lower, indptr, neighbour, edge, table)
