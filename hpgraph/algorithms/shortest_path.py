@@ -3,7 +3,7 @@
 Bidirectional search visits a far smaller part of most graphs than a search from one end (I. Pohl,
 "Bi-directional search", Machine Intelligence 6 (1971)).
 
-On the GPU the search goes in supersteps. A ball around each end grows, the one with the smaller frontier first, until
+On the GPU, and in a graph in pages, the search goes in supersteps. A ball around each end grows, the one with the smaller frontier first, until
 they intersect. A ball of radius r holds all vertices within r; once the radii sum to at least the length of the best
 path through both, no path is shorter. A ball grows by a new search with a larger radius, which costs little more than
 the last level if levels grow fast; if they grow slowly, the radius doubles.
@@ -119,7 +119,7 @@ def no_path(graph: Graph, source: int, target: int) -> NoPathError:
 
 
 def _fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
-    if graph.device != "cpu":
+    if graph.device != "cpu" or not graph.in_one_memory:
         return fewest_arcs(graph, source, target)
     from hpgraph.kernels.bidirectional import cpu
 
