@@ -3,10 +3,10 @@
 Bidirectional search visits a far smaller part of most graphs than a search from one end (I. Pohl,
 "Bi-directional search", Machine Intelligence 6 (1971)).
 
-On the GPU, and in a graph in pages, the search goes in supersteps. A ball around each end grows, the one with the smaller frontier first, until
-they intersect. A ball of radius r holds all vertices within r; once the radii sum to at least the length of the best
-path through both, no path is shorter. A ball grows by a new search with a larger radius, which costs little more than
-the last level if levels grow fast; if they grow slowly, the radius doubles.
+On the GPU, and in a graph in pages, the search goes in supersteps. A ball around each end grows, the one with the
+smaller frontier first, until they intersect. A ball of radius r holds all vertices within r; once the radii sum to at
+least the length of the best path through both, no path is shorter. A ball grows by a new search with a larger radius,
+which costs little more than the last level if levels grow fast; if they grow slowly, the radius doubles.
 """
 
 from collections.abc import Hashable

@@ -92,8 +92,8 @@ PLACEMENTS = {
         "load it with G.in_memory(), or use what streams (vertex programs and most of what is made of them: "
         "docs/streaming.md)",
         (
-            "bfs sssp shortest_path shortest_path_length all_pairs_shortest_path_length k_hop reach ego_graph landmarks "
-            "distance_histogram "
+            "bfs sssp shortest_path shortest_path_length all_pairs_shortest_path_length k_hop reach ego_graph "
+            "landmarks distance_histogram "
             "effective_diameter density isolates eccentricity diameter radius center periphery pagerank hits "
             "eigenvector_centrality katz_centrality degree_centrality "
             "in_degree_centrality out_degree_centrality closeness_centrality harmonic_centrality "

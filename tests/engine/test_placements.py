@@ -66,7 +66,8 @@ ARGUMENTS = {
     "max_flow_min_cost": (0, 1), "min_cost_flow": ({0: -1, 1: 1},),
 }  # fmt: skip
 OPTIONS = {
-    "pagerank": {"tol": 1e-12}, "hits": {"tol": 1e-12, "max_iteration": 1000}, "katz_centrality": {"alpha": 0.01, "tol": 1e-12},
+    "pagerank": {"tol": 1e-12}, "hits": {"tol": 1e-12, "max_iteration": 1000},
+    "katz_centrality": {"alpha": 0.01, "tol": 1e-12},
     "eigenvector_centrality": {"tol": 1e-12, "max_iteration": 5000}, "betweenness_centrality": {"sources": [0, 3, 7]},
     **{name: {"largest_component": True} for name in ("eccentricity", "diameter", "radius", "center", "periphery")},
 }  # fmt: skip
