@@ -108,7 +108,9 @@ def scipy_of_csr(csr: Any, dtype: Any = None, sharing: Sharing = "shared") -> An
 
 
 _HAND_OUT: dict[Sharing, Callable[[Any], Any]] = {
-    "copy": lambda array: array.copy(), "read-only": read_only, "shared": lambda array: array
+    "copy": lambda array: array.copy(),
+    "read-only": read_only,
+    "shared": lambda array: array,
 }
 
 

@@ -1,6 +1,6 @@
 """Graph convolution on a whole graph: the communities of a planted partition, from a few labels of each.
 
-    python docs/examples/gcn.py
+Run it by ``python docs/examples/gcn.py``.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """GraphSAGE in batches: of sampled neighbours, of communities, and of PyTorch Geometric's loader with our sampler.
 
-    python docs/examples/graphsage.py
+Run it by ``python docs/examples/graphsage.py``.
 """
 
 import torch

@@ -140,7 +140,7 @@ class MatrixStorage:
         return self._format == "auto"
 
     def layout_if_built(self, name: str) -> Any:
-        """"csr", "hyb" or "sell" of the matrix, or None where it is not there yet."""
+        """The layout "csr", "hyb" or "sell" of the matrix; None if it is not built yet."""
         return self._layouts.get(f"{name}_t" if self._turned else name)
 
     def explain(self, measure: bool = False) -> str:

@@ -74,7 +74,7 @@ class Trace:
 
     @property
     def direction(self) -> np.ndarray:
-        """"push" or "pull", an array of strings."""
+        """The direction of each superstep, "push" or "pull": an array of strings."""
         return np.array(["push", "pull"])[self.rows[:, 0] & 1]
 
     @property

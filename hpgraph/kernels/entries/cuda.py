@@ -93,7 +93,13 @@ def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: A
     code = map_code(function, csr.data is None, csr.indices.dtype)
     module = _module(cupy.cuda.runtime.getDevice(), code, name, f"{function.name} of entries")
     arguments = (
-        csr.indptr, np.int64(csr.shape[0]), csr.indices, csr.data, np.int64(csr.nnz), function.y_dtype.type(thunk), out
+        csr.indptr,
+        np.int64(csr.shape[0]),
+        csr.indices,
+        csr.data,
+        np.int64(csr.nnz),
+        function.y_dtype.type(thunk),
+        out,
     )
     module.function(name)((blocks,), (THREADS,), arguments)
 

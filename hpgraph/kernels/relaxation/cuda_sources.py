@@ -190,7 +190,9 @@ def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[persistent.
         if blocks:
             kernels["together"]((blocks,), (256,), (starts.vertices, starts.source, np.int64(len(of_start)), fields))
     kernels["relax"](
-        (multiprocessors(),), (threads,), (given, np.int64(n), np.int32(k), arcs, priority, np.int64(limit), fields),
+        (multiprocessors(),),
+        (threads,),
+        (given, np.int64(n), np.int32(k), arcs, priority, np.int64(limit), fields),
         shared_mem=shared,
     )
     kernels["turn"]((min(-(-n // 32), 8 * multiprocessors()),), (256,), (values, np.int64(n), np.int32(k), rows))

@@ -67,7 +67,7 @@ def _instructions(renew: Function, code: ProgramCode) -> list[str] | None:
     if place < 0:
         warnings.warn(f"{own} is not in its LLVM code: such programs run superstep by superstep", stacklevel=2)
         return None
-    lines = text[text.index("\n", place) : ].split("\n}\n", 1)[0].splitlines()
+    lines = text[text.index("\n", place) :].split("\n}\n", 1)[0].splitlines()
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:

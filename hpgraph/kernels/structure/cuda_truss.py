@@ -129,9 +129,7 @@ class _Peeling:
         """Remove the edges of support below the cap, and those that fall below it."""
         size, cap = len(self._edges), np.uint32(self._cap)
         self._kernels.each("find_going", size, np.int64(size), cap, self._peeling)
-        PEEL.of(Index=self._ids).launch(
-            "peel_edges", BLOCKS * multiprocessors(), self._linked, self._peeling, cap, cap
-        )
+        PEEL.of(Index=self._ids).launch("peel_edges", BLOCKS * multiprocessors(), self._linked, self._peeling, cap, cap)
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
         """Write a value to the arcs of all edges in a state."""

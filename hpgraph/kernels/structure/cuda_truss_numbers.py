@@ -26,9 +26,7 @@ KERNELS = KernelSet(
     "truss_numbers.cuh", "truss numbers", {"<{Index}>": "list_rows number_arcs number_loops"}, layouts=_LAYOUTS
 )
 # Launched cooperatively.
-PEEL = KernelSet(
-    "truss_numbers.cuh", "truss numbers", {"<{Index}>": "peel_levels"}, layouts=_LAYOUTS, cooperative=True
-)
+PEEL = KernelSet("truss_numbers.cuh", "truss numbers", {"<{Index}>": "peel_levels"}, layouts=_LAYOUTS, cooperative=True)
 
 
 def truss_numbers(arcs: CSR) -> Any:

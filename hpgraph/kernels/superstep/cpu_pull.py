@@ -5,7 +5,6 @@ owns rows, and the messages of a vertex are combined in the order of the arcs, o
 bitwise reproducible.
 """
 
-
 import numpy as np
 from numba import prange
 

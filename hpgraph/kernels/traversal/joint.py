@@ -231,4 +231,4 @@ def run_supersteps(program, state, world, out, in_, search, shared, scratch, pol
     """
     for worker in prange(scratch.claimed.shape[0]):
         _work(np.int64(worker), running(program, state, world, out.indptr.size - 1), out, in_, search,
-              _room(scratch, np.int64(worker)), shared, scratch.counts, policy)
+              _room(scratch, np.int64(worker)), shared, scratch.counts, policy)  # fmt: skip
