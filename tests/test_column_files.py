@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import hpgraph as hpg
 
 
-@pytest.mark.parametrize("suffix", [".hpg", ".npz", ".parquet", ".arrow", ".graphml"])
+@pytest.mark.parametrize("suffix", [".hpg", ".npz", ".parquet", ".arrow", ".graphml", ".gv"])
 @given(table=tables(), directed=st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_files_keep_columns(suffix: str, tmp_path_factory: Any, table: pd.DataFrame, directed: bool) -> None:
@@ -29,11 +29,11 @@ def test_files_keep_columns(suffix: str, tmp_path_factory: Any, table: pd.DataFr
     H = hpg.read(path)
     same_columns(H, rows_kept(table, directed, "min"))
     assert H.directed == G.directed
-    if suffix in (".hpg", ".npz", ".graphml"):
+    if suffix in (".hpg", ".npz", ".graphml", ".gv"):
         assert H.vertex_columns == ("age", "who")
         assert plain(H.vertex_column("age")) == plain(G.vertex_column("age"))
         assert plain(H.vertex_column("who")) == plain(G.vertex_column("who"))
-    if suffix != ".graphml":
+    if suffix not in (".graphml", ".gv"):
         assert [H.edge_column(title).dtype for title in ("year", "share", "lit")] == ["int64", "float32", "bool"]
 
 
@@ -86,7 +86,7 @@ def test_readers_take_columns_of_files_of_others(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"columns: .*nope"):
             hpg.read(tmp_path / path, columns=bad)
     hpg.Graph.from_edges([0], [1]).save(tmp_path / "g.el")
-    with pytest.raises(ValueError, match="columns is for tables and GraphML"):
+    with pytest.raises(ValueError, match="columns is for tables, GraphML and DOT"):
         hpg.read(tmp_path / "g.el", columns=True)
 
 

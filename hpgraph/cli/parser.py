@@ -138,9 +138,9 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(
         prog="hpgraph",
         description="Graph analytics on CPU and GPU.",
-        epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), .parquet .arrow .feather, .graphml, "
-        ".gml .gexf .net (Pajek) .json (by NetworkX), .gt, .graph (METIS), .gr .col (DIMACS), .sg .wsg (GAPBS), .v .e "
-        "(Graphalytics), text also with .gz or .zst, .npz "
+        epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), .parquet .arrow .feather, "
+        ".graphml, .dot .gv (Graphviz), .gml .gexf .net (Pajek) .json (by NetworkX), .gt, .graph (METIS), .gr .col "
+        "(DIMACS), .sg .wsg (GAPBS), .v .e (Graphalytics), text also with .gz or .zst, .npz "
         "(SciPy sparse array), .hpg (hpgraph's own); a URL; - for an edge list on standard input; or the word debian "
         "for the bundled graph. 'hpgraph COMMAND --help' says more.",
     )

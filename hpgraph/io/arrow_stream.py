@@ -60,6 +60,8 @@ def arrow_stream(
     directed = own.get("directed", True)
     if any(text) != all(text):
         raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
+    if names and n_vertices is not None:
+        raise ValueError(f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out")
     if all(text):
         if names is False or n_vertices is not None:
             raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")

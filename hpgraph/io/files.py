@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Characters of a parser's message that ours repeats.
 _LONGEST_REASON = 300
 # Formats that list edges one by one, parallel ones too.
-_LISTS = "edge list", "Arrow", "GraphML"
+_LISTS = "edge list", "Arrow", "GraphML", "DOT"
 
 
 def read(
@@ -56,6 +56,7 @@ def read(
     ``.csv``                                between blanks, tabs, commas or semicolons; a header line is recognized
     ``.parquet`` ``.arrow`` ``.feather``    table with columns as those of an edge list; needs pyarrow
     ``.graphml``                            GraphML; nodes become names, the attribute weight of edges weights
+    ``.dot`` ``.gv``                        DOT, of Graphviz, without subgraphs; as GraphML
     ``.gml`` ``.gexf`` ``.net`` ``.json``   GML, GEXF, Pajek, and JSON node-link, by NetworkX; as GraphML
     ``.gt``                                 graph-tool's; names by the property name or label, the property weight
     ``.graph`` ``.metis``                   METIS
@@ -101,8 +102,8 @@ def read(
     duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
         Which weight an edge has that is given more than once, as for `Graph`. By default the least.
     columns : sequence of str, or bool, optional
-        Columns of a table, or data of the edges of GraphML, to keep as `Graph.edge_columns`, as for `from_edges`; True
-        is all. By default those that `write` wrote as columns.
+        Columns of a table, or data of the edges of GraphML or DOT, to keep as `Graph.edge_columns`, as for
+        `from_edges`; True is all. By default those that `write` wrote as columns.
 
     Raises
     ------
@@ -135,8 +136,8 @@ def read(
     budget = Budget.of(memory)
     with here(path) as place:
         kind = kind_of(place)
-        if columns is not None and kind not in ("Arrow", "GraphML"):
-            raise ValueError(f"columns is for tables and GraphML; {place} needs none: leave it out")
+        if columns is not None and kind not in ("Arrow", "GraphML", "DOT"):
+            raise ValueError(f"columns is for tables, GraphML and DOT; {place} needs none: leave it out")
         if kind == "hpg":
             return _of_hpg(place, directed, weight_dtype, budget, duplicates).to(device)
         more = _more(kind, place, comments, delimiter, n_vertices, names)
@@ -235,10 +236,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
         into the file that it was opened from if that is `path`; other formats want it in memory.
     path : str or os.PathLike
         Where to, a URL that fsspec writes to included; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep
-        everything. Tables keep the columns of edges, GraphML those of vertices too, others none. ``.mtx``, ``.graph``,
-        ``.gr``, ``.col`` and ``.sg`` keep no names. An edge list, or a table, of a graph with names leaves out vertices
-        without an edge, and `read` numbers the others anew. ``.wel`` and ``.wsg`` want weights. Names keep their type,
-        and those of several types, or of others than text and numbers, are refused; so is what a format cannot hold.
+        everything. Tables keep the columns of edges, GraphML and DOT those of vertices too, others none. ``.mtx``,
+        ``.graph``, ``.gr``, ``.col`` and ``.sg`` keep no names. An edge list, or a table, of a graph with names leaves
+        out vertices without an edge, and `read` numbers the others anew. ``.wel`` and ``.wsg`` want weights. Names keep
+        their type, and those of several types, or of others than text and numbers, are refused; so is what a format
+        cannot hold.
     compression : {"gaps", "none"}, optional
         How ``.hpg`` stores ids: as gaps between them, half or a quarter of the size, or as they are. Gaps by default,
         if there are fewer than 2³¹ vertices.

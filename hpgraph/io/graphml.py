@@ -11,7 +11,6 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,24 +18,22 @@ from xml.parsers import expat
 
 import numpy as np
 
-from hpgraph.containers.columns import Categories, as_column, listed, text_column
-from hpgraph.containers.dates import Dates
+from hpgraph.containers.columns import Categories
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
+from hpgraph.io.text_columns import TYPES, TextColumn, plain_values, type_of, value_text
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-_TYPES = {"int": "int64", "long": "int64", "float": "float64", "double": "float64", "boolean": "bool"}
 # Bytes of a node, beside its id, of an edge, weight included, and of a value of a column, beside its text.
 _NODE_BYTES, _EDGE_BYTES, _VALUE_BYTES = 200, 150, 100
 _PIECE = 1 << 16
-_KINDS = {"b": "boolean", "i": "long", "u": "long"}
 # What XML holds not at all, or turns into something else.
 _UNFIT = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 # Elements inside each other, and characters of a weight, that there may be: no program writes more.
@@ -45,32 +42,6 @@ _DEEPEST, _LONGEST_WEIGHT = 1000, 5000
 _IDS = "hpgraph-ids"
 # What ids of keys begin with that are columns.
 _COLUMN = "hpgraph-column-"
-
-
-@dataclass
-class _Key:
-    """A key that is kept as a column: of what, its title and type, and its values by the place of their element."""
-
-    of: str
-    title: str
-    type: str
-    default: str | None = None
-    values: dict[int, str | None] = field(default_factory=dict)
-
-    def column(self, length: int, path: Path) -> Any:
-        """The values of all elements."""
-        given = [self.values.get(place, self.default) for place in range(length)]
-        parse: Any = {"int64": int, "float64": float, "bool": _as_bool}.get(_TYPES.get(self.type, ""))
-        if parse is None:
-            return text_column(given)
-        try:
-            return as_column([None if text is None else parse(text) for text in given], f"{self.title!r} of {path}")
-        except ValueError as error:
-            raise FileFormatError(path, f"a value of {self.title!r} that is no {self.type} ({error})") from None
-
-
-def _as_bool(text: str) -> bool:
-    return text.strip().lower() in ("true", "1")
 
 
 def read_graphml(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None) -> Arcs:
@@ -89,8 +60,8 @@ class _Elements:
 
     def __init__(self, path: Path, budget: Budget, columns: Any = None) -> None:
         self._path, self._depth, self._wanted = path, 0, columns
-        self._keys: dict[str | None, _Key] = {}
-        self._into: _Key | None = None
+        self._keys: dict[str | None, TextColumn] = {}
+        self._into: TextColumn | None = None
         self._take = Taken(budget, path).add
         # Ids of nodes and of ends of edges, numbered as they come; the numbers of nodes, and of both ends of each edge.
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -148,7 +119,7 @@ class _Elements:
         elif kind == "hyperedge":
             raise self._fault("it holds hyperedges; edges of a graph have two ends")
         elif kind == "key" and given.get("for") in ("edge", "all") and given.get("attr.name") == "weight":
-            self._key, self._key_open = (given.get("id"), _TYPES.get(given.get("attr.type", ""), "float64"), None), True
+            self._key, self._key_open = (given.get("id"), TYPES.get(given.get("attr.type", ""), "float64"), None), True
         elif kind == "key":
             self._begin_key(given)
         elif kind == "node":
@@ -183,7 +154,7 @@ class _Elements:
         chosen = key.startswith(_COLUMN) if self._wanted is None else (
             self._wanted is True or (of == "edge" and title in self._wanted))  # fmt: skip
         if chosen:
-            self._into = self._keys[key] = _Key(of, title, given.get("attr.type", "string"))
+            self._into = self._keys[key] = TextColumn(of, title, given.get("attr.type", "string"))
 
     def _end(self, tag: str) -> None:
         kind = tag.rpartition("}")[2]
@@ -294,11 +265,9 @@ def write_graphml(graph: Graph, path: Path) -> None:
     with replacing_text(path) as text:
         text.write(f'<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="{_NAMESPACE}">\n')
         if arcs.weight is not None:
-            kind = _KINDS.get(arcs.weight.dtype.kind, "double")
-            text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+            text.write(f'<key id="weight" for="edge" attr.name="weight" attr.type="{type_of(arcs.weight)}"/>\n')
         for key, (of, title, column) in keys.items():
-            kind = "string" if isinstance(column, tuple) else _KINDS.get(column.dtype.kind, "double")
-            text.write(f'<key id="{key}" for="{of}" attr.name={quoteattr(title)} attr.type="{kind}"/>\n')
+            text.write(f'<key id="{key}" for="{of}" attr.name={quoteattr(title)} attr.type="{type_of(column)}"/>\n')
         if named is not None:
             text.write(f'<key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n')
         text.write(f'<graph edgedefault="{"" if graph.directed else "un"}directed">\n')
@@ -308,7 +277,7 @@ def write_graphml(graph: Graph, path: Path) -> None:
             text.write(f"<node id={id}>{data}</node>\n" if data else f"<node id={id}/>\n")
         ends = zip(arcs.source.tolist(), arcs.target.tolist(), data_of["edge"], strict=True)
         for at, (u, v, data) in enumerate(ends):
-            own = "" if weight is None else f'<data key="weight">{_as_xml(weight[at])}</data>'
+            own = "" if weight is None else f'<data key="weight">{value_text(weight[at])}</data>'
             text.write(f"<edge source={ids[u]} target={ids[v]}{f'>{own}{data}</edge>' if own or data else '/>'}\n")
         text.write("</graph>\n</graphml>\n")
 
@@ -320,19 +289,10 @@ def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
     for column in columns.values():
         if isinstance(column, Categories) and any(map(_UNFIT.search, column.categories)):
             raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
-    values = [_dates_as_text(column) if isinstance(column, Dates) else listed(column) for column in columns.values()]
+    values = [plain_values(column) for column in columns.values()]
     for row in zip(*values, strict=True) if values else repeat((), length):
         yield "".join(
-            f'<data key="{key}">{escape(value) if isinstance(value, str) else _as_xml(value)}</data>'
+            f'<data key="{key}">{escape(value_text(value))}</data>'
             for key, value in zip(columns, row, strict=True)
             if value is not None
         )
-
-
-def _dates_as_text(column: Dates) -> list[Any]:
-    texts = np.datetime_as_string(column.plain()).tolist()
-    return [None if text == "NaT" else text for text in texts]
-
-
-def _as_xml(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)

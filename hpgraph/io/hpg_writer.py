@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from hpgraph.containers.name_arrays import text_or_numbers
+from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.placements import not_served
 from hpgraph.formats.file_stretch import FileStretch
@@ -75,11 +75,12 @@ class GraphWriter:
             self.add(piece)
         self._sections[name] = dataclasses.replace(self._sections[name], checksum=checksum)
 
-    def names(self, names: Array | list[str], path: Path) -> None:
-        """The names of vertices: as an array, or text as a list."""
-        if isinstance(names, list):
+    def names(self, names: Array | list[Any], path: Path) -> None:
+        """The names of vertices, as an array or as a list."""
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
             self._text(names)
             return
+        names = as_array(names)
         known = text_or_numbers(names) if names.dtype.hasobject else names
         if known is None and all(isinstance(name, str) for name in names):
             # Text that no array of text holds: lone surrogates, NULs at the end.

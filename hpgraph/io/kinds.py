@@ -8,6 +8,7 @@ from hpgraph.io.arc_stream import ArcStream
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.arrow_stream import ARROW, arrow_stream, read_arrow, write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
+from hpgraph.io.dot import read_dot, write_dot
 from hpgraph.io.edge_list import edge_list_stream, read_edge_list, write_edge_list
 from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graph_tool import read_graph_tool, write_graph_tool
@@ -43,6 +44,7 @@ KINDS = {
     "edge list": Kind(EDGE_LISTS, read_edge_list, write_edge_list, edge_list_stream),
     "Arrow": Kind(ARROW, read_arrow, write_arrow, arrow_stream, zipped=False),
     "GraphML": Kind((".graphml",), read_graphml, write_graphml),
+    "DOT": Kind((".dot", ".gv"), read_dot, write_dot),
     "GML": Kind((".gml",), reader("GML"), writer("GML")),
     "GEXF": Kind((".gexf",), reader("GEXF"), writer("GEXF")),
     "Pajek": Kind((".net",), reader("Pajek"), writer("Pajek")),
@@ -65,7 +67,7 @@ def kind_of(path: Path) -> str:
     if kind is None or (zipped and not KINDS[kind].zipped):
         raise ValueError(
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
-            f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .gml, .gexf, .net (Pajek), .json "
+            f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .dot, .gv, .gml, .gexf, .net (Pajek), .json "
             "(node-link), .gt (graph-tool), .graph (METIS), .gr and .col (DIMACS), .sg and .wsg (GAPBS), these also "
             "with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz (SciPy sparse array) "
             "and .hpg (hpgraph's own)"

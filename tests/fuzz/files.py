@@ -28,7 +28,7 @@ WORDS = [
     b"matrix", b"vector", b"coordinate", b"array", b"real", b"double", b"integer", b"unsigned-integer", b"pattern",
     b"complex", b"general", b"symmetric", b"skew-symmetric", b"hermitian", b"%%MatrixMarket", b"source", b"target",
     b"weight", b"weights", b"from", b"to", b"directed", b"undirected", b"by", b"name", b"number", b"hpgraph:",
-    b"vertices,", b"edges,", b"int64", b"float32", b"bool", b"#", b"%", b"//",
+    b"vertices,", b"edges,", b"int64", b"float32", b"bool", b"#", b"%", b"//", b"graph", b"node", b"edge", b"subgraph",
 ]  # fmt: skip
 PIECES = [
     b"\0", b"\n", b"\r", b"\r\n", b" ", b"\t", b",", b";", b'"', b'""', b"#", b"# note", b" % note", b"\xff\xfe",
@@ -99,7 +99,23 @@ def _others(random: Random) -> Files:
     weight = draw.integers(1, 9, 30).astype(np.int32)
     named = [f"v{k}" * random.choice([1, 20]) for k in range(9)]
     with tempfile.TemporaryDirectory() as folder:
-        for suffix in (".graphml", ".graph", ".gr", ".col", ".sg", ".wsg", ".gt", ".parquet", ".arrow", ".feather"):
+        for suffix in (
+            ".graphml",
+            ".gv",
+            ".gml",
+            ".gexf",
+            ".net",
+            ".json",
+            ".graph",
+            ".gr",
+            ".col",
+            ".sg",
+            ".wsg",
+            ".gt",
+            ".parquet",
+            ".arrow",
+            ".feather",
+        ):
             for names in (None, named):
                 some = source != target
                 weights = None if suffix in (".col", ".sg") else weight[some]

@@ -103,3 +103,14 @@ def test_the_budget_bounds_what_is_unpacked(tmp_path: Path) -> None:
     G = hpg.Graph.from_edges(np.arange(9), np.arange(9) + 1)
     G.save(tmp_path / "g.gml")
     assert hpg.read(tmp_path / "g.gml", memory="4MiB").n_edges == 9
+
+
+def test_conversion_keeps_names_that_are_numbers(tmp_path: Path) -> None:
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=[7, 1001, -3])
+    for suffix in (".json", ".net", ".gv"):
+        G.save(tmp_path / f"g{suffix}")
+        hpg.convert(tmp_path / f"g{suffix}", tmp_path / "g.hpg")
+        assert hpg.read(tmp_path / "g.hpg").names.tolist() == [7, 1001, -3]  # type: ignore[union-attr]
+    (tmp_path / "g.json").write_text('{"nodes": [{"id": "a"}, {"id": 5}], "links": []}')
+    with pytest.raises(ValueError, match="some are neither"):
+        hpg.convert(tmp_path / "g.json", tmp_path / "g.hpg")
