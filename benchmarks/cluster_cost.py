@@ -44,7 +44,7 @@ class Traits(NamedTuple):
         Bytes of the properties that are read of an arc's source, and of its target.
     sums : int
         Number of sums.
-    everyone : bool
+    all_active : bool
         Whether every vertex sends in every superstep.
     weight : int
         Bytes of a weight, if the program reads weights.
@@ -56,14 +56,14 @@ class Traits(NamedTuple):
     source: int = 0
     target: int = 0
     sums: int = 0
-    everyone: bool = False
+    all_active: bool = False
     weight: int = 0
     properties: int = 8
 
 
 BFS = Traits(message=4, properties=8)
 SSSP = Traits(message=4, source=4, weight=4, properties=4)
-PAGERANK = Traits(message=8, source=8, sums=3, everyone=True, properties=12)
+PAGERANK = Traits(message=8, source=8, sums=3, all_active=True, properties=12)
 
 
 def told(some: float, all_: float, size: int) -> float:
@@ -79,7 +79,7 @@ def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float
     p, own = shape.blocks, shape.n / shape.blocks
     columns, rows = p * (shape.rows - 1), p * (shape.columns - 1)
     beside = HEADER_BYTES + _COUNTED + 8 * traits.sums
-    if traits.everyone:
+    if traits.all_active:
         active, messages = shape.n, own * columns
     fold = columns * (HEADER_BYTES + told(messages / columns, own, traits.message)) if columns else 0.0
     spread = rows * (beside + told(active / p, own, traits.source))
@@ -143,6 +143,6 @@ def counts(
     """
     p = shape.blocks
     known = shape.n / shape.rows + shape.n / shape.columns - shape.n / p
-    looked = known if traits.everyone else min(known, active * known / shape.n + known / 64)
+    looked = known if traits.all_active else min(known, active * known / shape.n + known / 64)
     told_by_all = superstep_bytes(shape, traits, active, messages, raises)
     return arcs / p, looked, (1 + raises) * messages_of(shape), told_by_all / p, 1.0

@@ -1,4 +1,4 @@
-"""Recorded results as tables for people."""
+"""Recorded results as tables."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a container may hold, checked once at its door.
+"""What a container may hold, checked once, on construction.
 
 Ids are int32 while they fit and int64 beyond, by content; offsets are always int64, so that a graph of more than 2³¹
 arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel serves.
@@ -15,15 +15,14 @@ from hpgraph.core.reductions import anywhere
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
 
-VALUE_DTYPES = tuple(
+# In a dict, as a set in order: values of a matrix are checked at each call.
+VALUE_DTYPES = dict.fromkeys(
     np.dtype(name)
     for name in (
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
         "complex64", "complex128",
     )
 )  # fmt: skip
-# Looked up in one step, where values of a matrix are checked at each call.
-_VALUE_DTYPES = frozenset(VALUE_DTYPES)
 
 
 def index_dtype(n: int) -> np.dtype[Any]:
@@ -130,7 +129,7 @@ def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
 def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any]:
     """The dtype, if every kernel serves it; with `real`, if those of graph algorithms do, too: it is not complex."""
     dtype = np.dtype(dtype)
-    if dtype.newbyteorder("=") in _VALUE_DTYPES and not (real and dtype.kind == "c"):
+    if dtype.newbyteorder("=") in VALUE_DTYPES and not (real and dtype.kind == "c"):
         return dtype
     allowed = "float32 or float64" if real else "float32, float64, complex64 or complex128"
     known = "complex128" if dtype.kind == "c" else "float64"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats.checks import INT32_MAX
 from hpgraph.formats.duplicates import differ, duplicate_error, merge_runs, warn_unlike
 
@@ -29,7 +30,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
         return np.zeros(rows + 1, dtype=np.int64), col, data
     if entries < 2 or (row[1:] >= row[:-1]).all():
         # Files often come sorted, and then nothing is left to do.
-        indptr = _offsets_of(row, rows)
+        indptr = prefix_sum(occurrences(row, rows))
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
     indptr, indices, order = _in_order(row, col, shape, data is not None)
@@ -42,8 +43,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     if duplicates == "keep" or first.all():
         return indptr, indices, values
     heads = np.flatnonzero(first)
-    kept = np.zeros(entries + 1, dtype=np.int64)
-    np.cumsum(first, out=kept[1:])
+    kept = prefix_sum(first)
     if duplicates == "error":
         again = int(np.flatnonzero(~first)[0])
         place = (int(np.searchsorted(indptr, again, side="right")) - 1, int(indices[again]))
@@ -73,19 +73,12 @@ def _in_order(row: Array, col: Array, shape: tuple[int, int], positions: bool) -
         key >>= kept
         indices = (key & ((1 << below) - 1)).astype(col.dtype, copy=False)
         key >>= below
-        return _offsets_of(key, rows), indices, order
+        return prefix_sum(occurrences(key, rows)), indices, order
     # First by column: transpose a matrix with one entry in each of its `entries` rows. Then by row, which is stable in
     # the columns. The positions follow, to fetch values and break ties by.
     _, position, by_column = transpose(np.arange(entries + 1), col, row, columns)
     assert by_column is not None
-    return transpose(_offsets_of(col, columns), by_column, position if positions else None, rows)
-
-
-def _offsets_of(ids: Array, n: int) -> Array:
-    """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
-    offsets = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(occurrences(ids, n), out=offsets[1:])
-    return offsets
+    return transpose(prefix_sum(occurrences(col, columns)), by_column, position if positions else None, rows)
 
 
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
 from hpgraph.core.device import fits, require_cupy
-from hpgraph.core.reductions import anywhere, count
+from hpgraph.core.reductions import anywhere, count, prefix_sum
 from hpgraph.formats.checks import INT64_MAX, bits_type
 from hpgraph.formats.duplicates import differ, duplicate_error, warn_unlike
 from hpgraph.formats.launch import THREADS, launch, on_its_device, strided
@@ -52,14 +52,6 @@ def occurrences(ids: Array, n: int) -> Array:
     if len(ids):
         launch("convert.cuh", f"count_ids<{ID_TYPES[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
     return counts
-
-
-def _offsets_of(ids: Array, n: int) -> Array:
-    """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
-    cupy = require_cupy()
-    offsets = cupy.zeros(n + 1, dtype=np.int64)
-    cupy.cumsum(occurrences(ids, n), out=offsets[1:])
-    return offsets
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:
@@ -118,7 +110,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     cupy = require_cupy()
     rows, columns = shape
     entries = len(row)
-    indptr = _offsets_of(row, rows)
+    indptr = prefix_sum(occurrences(row, rows))
     if not anywhere(row[1:] < row[:-1]) and is_sorted(indptr, col, strictly=True):
         return indptr, col, data
     bits = max(columns - 1, 1).bit_length()
@@ -137,7 +129,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
                 key = int(again[0])
                 raise duplicate_error((low + (key >> bits), key & ((1 << bits) - 1)), repeated)
             removed = cupy.zeros(rows + 1, dtype=np.int64) if removed is None else removed
-            removed += _offsets_of((again >> bits) + low, rows)
+            removed += prefix_sum(occurrences((again >> bits) + low, rows))
             unlike = unlike or (duplicates is None and merged is not None and differ(merged, repeats))
             heads = cupy.flatnonzero(cupy.concatenate((cupy.ones(1, dtype=bool), ~repeats)))
             keys, merged = keys[heads], _merge(data, positions, heads, duplicates)
@@ -211,7 +203,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
     if 0 < entries <= _RADIX_ENTRIES and fits(room, "cuda"):
         return _deal(indices, indptr, data, columns)
-    turned = _offsets_of(indices, columns)
+    turned = prefix_sum(occurrences(indices, columns))
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.launch import on_its_device
-from hpgraph.formats.lengths import prefix_sum
 from hpgraph.formats.storage import Padded, backend
 
 # Places of a slab that are emptied at a time.

@@ -10,7 +10,7 @@ class Frontier:
 
     A frontier is sparse (a list of ids, for top-down supersteps) or dense (bits, for bottom-up ones), as in Ligra (J.
     Shun, G. Blelloch, PPoPP'13), and converts itself to the other form on request. Its attributes are `n`, `size`,
-    `arcs` (or None) and `everyone`.
+    `arcs` (or None) and `all_active`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Frontier:
     --------
     >>> import numpy as np
     >>> frontier = Frontier(4, ids=np.array([2, 0]))
-    >>> frontier.size, frontier.bits.to_indices().tolist(), frontier.everyone
+    >>> frontier.size, frontier.bits.to_indices().tolist(), frontier.all_active
     (2, [0, 2], False)
     """
 
@@ -38,11 +38,11 @@ class Frontier:
         device: str = "cpu",
     ) -> None:  # fmt: skip
         self.n = n
-        self.everyone = ids is None and bits is None
+        self.all_active = ids is None and bits is None
         self.arcs = arcs
         self._ids, self._bits, self._device = ids, bits, device
         if size is None:
-            size = n if self.everyone else len(ids) if ids is not None else bits.count()  # type: ignore[union-attr]
+            size = n if self.all_active else len(ids) if ids is not None else bits.count()  # type: ignore[union-attr]
         self.size = size
 
     @property
@@ -56,19 +56,18 @@ class Frontier:
     def bits(self) -> Bitmask:
         """The active vertices as bits; converted from the list on first access."""
         if self._bits is None:
-            self._bits = (
-                Bitmask.full(self.n, device=self._device) if self.everyone else Bitmask.from_indices(self._ids, self.n)
-            )
+            full = self.all_active
+            self._bits = Bitmask.full(self.n, self._device) if full else Bitmask.from_indices(self._ids, self.n)
         return self._bits
 
     def out_arcs(self, indptr: Any) -> int:
         """Number of the members' out-arcs, by the `indptr` of a matrix; waits for the GPU if it is not known yet."""
         if self.arcs is None:
-            if self.everyone:
+            if self.all_active:
                 self.arcs = int(indptr[-1]) if self.n else 0
             else:
                 self.arcs = int((indptr[self.ids + 1] - indptr[self.ids]).sum())
         return self.arcs
 
     def __repr__(self) -> str:
-        return f"<Frontier: {'everyone' if self.everyone else self.size} of {self.n}>"
+        return f"<Frontier: {'all' if self.all_active else self.size} of {self.n}>"

@@ -1,11 +1,9 @@
-"""Numbers of entries: the lengths of rows, prefix sums of them, and how often ids occur."""
+"""Numbers of entries: the lengths of rows, and how often ids occur."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.storage import backend
 
 # Lengths below this are counted; those of longer rows, of which there are few for the entries, are listed.
@@ -37,15 +35,6 @@ def lengths_of(indptr: Any) -> Lengths:
     short = np.flatnonzero(counts)
     long, many = np.unique(longer, return_counts=True)
     return Lengths(np.concatenate((short, long)), np.concatenate((counts[short], many)))
-
-
-@on_its_device
-def prefix_sum(lengths: Any) -> Any:
-    """Exclusive prefix sum, with the total at the end: the `indptr` of rows of these lengths."""
-    xp = array_module(lengths)
-    offsets = xp.zeros(len(lengths) + 1, np.int64)
-    xp.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def occurrences(ids: Any, n: int) -> Any:

@@ -3,9 +3,9 @@
 from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats.checks import as_ids
 from hpgraph.formats.launch import on_its_device
-from hpgraph.formats.lengths import prefix_sum
 from hpgraph.formats.protocol import RowFormat
 from hpgraph.formats.storage import backend
 

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.lengths import occurrences, prefix_sum
+from hpgraph.formats.lengths import occurrences
 from hpgraph.formats.protocol import Division, RowFormat
 from hpgraph.formats.storage import Padded, backend
 

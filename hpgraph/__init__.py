@@ -1,6 +1,6 @@
 """Fast graph algorithms in Python, on the CPU and on NVIDIA GPUs.
 
-Every algorithm is a loop over one generalized sparse matrix-vector product. Three doors lead to it: ready algorithms
+Every algorithm is a loop over one generalized sparse matrix-vector product. It has three interfaces: ready algorithms
 (`bfs`, `sssp`, `pagerank`, `triangle_count`), vertex programs (`VertexProgram`) and matrix algebra (`Matrix`,
 `hyb_array`). Public names load on first use, so that ``import hpgraph`` itself stays light.
 """

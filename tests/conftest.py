@@ -68,17 +68,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 # What users import; tests ask `core.device` where arrays lie, and `core.errors` has errors that users meet.
-DOORS = {
+PUBLIC = {
     "cli", "cluster", "core.device", "core.errors", "csgraph", "datasets", "formats", "io", "linalg", "semiring", "viz"
 }  # fmt: skip
 
 
 def is_public(path: Path) -> bool:
-    """Whether tests use hpgraph by its public doors alone, replace nothing of it, and start no process: frozen."""
+    """Whether a test file imports only the public interface, patches nothing and starts no process: it is frozen."""
     text = path.read_text(encoding="utf-8")
     modules = set(re.findall(r"^\s*(?:from|import) hpgraph\.?([\w.]*)", text, re.MULTILINE))
     others = r"monkeypatch\.set(attr|item)|patch\.object|subprocess|nbclient"
-    return bool(modules) and modules <= {"", *DOORS} and not re.search(others, text)
+    return bool(modules) and modules <= {"", *PUBLIC} and not re.search(others, text)
 
 
 @pytest.fixture(params=["cpu", "cuda"])

@@ -64,7 +64,7 @@ def test_what_is_planted_where_others_write_is_not_run(tmp_path: Path, variable:
     assert again.returncode == 0, again.stderr
     assert again.stdout.split()[-1] == "True"
     assert not trace.exists()
-    assert f"kept in {folder}: everyone may write there (mode 777)" in again.stderr
+    assert f"kept in {folder}: every user may write there (mode 777)" in again.stderr
     assert again.stderr.count("RuntimeWarning") == 1
     assert compiled(folder) == planted
 
@@ -89,7 +89,7 @@ def refusal(config: Config, folder: Path) -> str:
     return str(one.message)
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o777, "everyone"), (0o702, "everyone"), (0o775, "its group")])
+@pytest.mark.parametrize(("mode", "who"), [(0o777, "every user"), (0o702, "every user"), (0o775, "its group")])
 def test_a_folder_that_others_write_is_refused(config: Config, tmp_path: Path, mode: int, who: str) -> None:
     folder = tmp_path / "cache"
     folder.mkdir()
@@ -105,7 +105,7 @@ def test_the_users_own_folder_is_asked_the_same(config: Config, tmp_path: Path) 
     folder = tmp_path / "xdg" / "hpgraph"
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="everyone may write there"):
+    with pytest.warns(RuntimeWarning, match="every user may write there"):
         assert config.cache_dir == cache_folder.temporary_folder()
 
 
@@ -129,7 +129,7 @@ def test_a_link_is_as_good_as_where_it_leads(config: Config, tmp_path: Path) -> 
     trap.symlink_to(open_to_all)
     config.cache_dir = link
     assert config.cache_dir == link
-    assert "everyone may write there" in refusal(config, trap)
+    assert "every user may write there" in refusal(config, trap)
 
 
 def test_a_folder_that_others_can_exchange_is_refused(config: Config, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_folder_that_others_can_exchange_is_refused(config: Config, tmp_path: 
     shared.mkdir()
     shared.chmod(0o777)
     folder = shared / "cache"
-    assert f"everyone may rename what lies in {shared} (mode 777)" in refusal(config, folder)
+    assert f"every user may rename what lies in {shared} (mode 777)" in refusal(config, folder)
     # As in /tmp: there, only the owner renames.
     shared.chmod(0o1777)
     assert config.cache_dir == folder
@@ -157,7 +157,7 @@ def test_a_folder_inside_is_asked_as_well(tmp_path: Path) -> None:
     inside = tmp_path / "numba"
     inside.mkdir()
     inside.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match=f"{inside}: everyone may write"):
+    with pytest.warns(RuntimeWarning, match=f"{inside}: every user may write"):
         assert cache_folder.subfolder(tmp_path, "numba", "1") == cache_folder.process_folder() / "numba" / "1"
 
 

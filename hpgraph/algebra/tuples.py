@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, device_of, is_cuda, unmasked
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.duplicates import run_starts
@@ -97,8 +98,7 @@ def fold_runs(values: Any, heads: Any, op: Monoid | BinaryOp) -> Any:
     for step in range(1, int((ends - heads).max())):
         # Every run that still has a value joins it: a matrix of at most one entry a row.
         more = heads + step < ends
-        indptr = xp.zeros(runs + 1, dtype=np.int64)
-        xp.cumsum(more, out=indptr[1:])
+        indptr = prefix_sum(more)
         ids = (heads[more] + step).astype(index_dtype(entries), copy=False)
         pull(CSR((runs, entries), indptr, ids, validate=False), gather, reduce, (values,), out, accum=op)
     return out

@@ -138,9 +138,9 @@ def belief_propagation(
 
     def step(messages: Any, iterations: int) -> tuple[Any, float]:
         # The message to a neighbour combines all messages received except that neighbour's.
-        told = (own + gathered @ messages).take(arcs.indices, axis=0)
-        told -= messages.take(back, axis=0)
-        made = send(_highest_is_0(told))
+        incoming = (own + gathered @ messages).take(arcs.indices, axis=0)
+        incoming -= messages.take(back, axis=0)
+        made = send(_highest_is_0(incoming))
         if damping:
             made += damping * (messages - made)
         return made, float(abs(made - messages).max()) if made.size else 0.0
@@ -172,19 +172,19 @@ def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> 
     if powers is None and product == "sum" and float(likes.min()) > math.log(floats.tiny) / 2:
         # No factor, nor what is made of it, is rounded to 0. BLAS may be many times slower on arrays so narrow.
         factors = xp.exp(likes)
-        return lambda told: _highest_is_0(xp.log(xp.einsum("as,st->at", xp.exp(told), factors)))
+        return lambda incoming: _highest_is_0(xp.log(xp.einsum("as,st->at", xp.exp(incoming), factors)))
 
     largest = max((float(abs(power).max()) for power, _ in powers or () if power.size), default=1.0)
     if not -largest * float(likes.min()) < math.sqrt(floats.max):
         raise ValueError("weights must be smaller: a potential raised to such powers is beyond all floats")
 
-    def send(told: Any) -> Any:
-        made = xp.empty_like(told)
+    def send(incoming: Any) -> Any:
+        made = xp.empty_like(incoming)
         for state in range(c):
             if powers is None:
-                terms = told + likes[:, state]
+                terms = incoming + likes[:, state]
             else:
-                terms = told.copy()
+                terms = incoming.copy()
                 for power, along in powers:
                     terms += power[:, None] * (likes[:, state] if along else likes[state])
             highest = _row_maxima(terms)
@@ -204,8 +204,8 @@ def _powers(graph: Graph, weighted: bool, dtype: np.dtype[Any]) -> tuple[CSR, li
     symmetric.
     """
     xp, n = array_module(graph.device), graph.n_vertices
-    everyone = xp.arange(n)
-    loops = _weights_at(graph.out_csr, everyone, everyone, weighted, dtype)
+    vertices = xp.arange(n)
+    loops = _weights_at(graph.out_csr, vertices, vertices, weighted, dtype)
     arcs = graph.undirected.out_csr.with_data(None).without_diagonal()
     if not graph.directed and not (weighted and graph.weighted):
         return arcs, None, loops

@@ -24,6 +24,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
@@ -242,9 +243,7 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
 
 def _sums_around(adjacency: CSR) -> Any:
     """The degrees of each vertex's neighbours, added up."""
-    xp = array_module(adjacency.indices)
-    before = xp.zeros(adjacency.nnz + 1, np.int64)
-    xp.cumsum(adjacency.degrees[adjacency.indices], out=before[1:])
+    before = prefix_sum(adjacency.degrees[adjacency.indices])
     return before[adjacency.indptr[1:]] - before[adjacency.indptr[:-1]]
 
 

@@ -24,6 +24,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
@@ -195,8 +196,7 @@ def both_ways(graph: Graph) -> CSR:
         row = row[kept]
         sides.append((row, side.indices[kept], occurrences(row, n)))
     (out_row, targets, out_degree), (in_row, sources, in_degree) = sides
-    indptr = xp.zeros(n + 1, np.int64)
-    xp.cumsum(out_degree + in_degree, out=indptr[1:])
+    indptr = prefix_sum(out_degree + in_degree)
     out_before, in_before = (xp.cumsum(degree) - degree for degree in (out_degree, in_degree))
     indices = xp.empty(len(targets) + len(sources), targets.dtype)
     indices[xp.arange(len(targets)) + (indptr[:-1] - out_before)[out_row]] = targets

@@ -11,6 +11,7 @@ import numpy as np
 
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
@@ -61,7 +62,7 @@ class Drawable:
         xp, count = array_module(begin), len(begin)
         if how.last and fanout >= 0:
             counts = xp.minimum(end - begin, fanout)
-            offsets = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(counts)))
+            offsets = prefix_sum(counts)
             at = xp.arange(int(offsets[-1]))
             owner = xp.searchsorted(offsets, at, side="right") - 1
             return owner, end[owner] - 1 - (at - offsets[owner])

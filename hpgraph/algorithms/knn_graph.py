@@ -13,7 +13,7 @@ from hpgraph.core.suggestions import naming_arguments
 
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
 # UMAP's: steps of the bisection and when it ends, and the least width as a share of the mean distance.
-_STEPS, _TOLERANCE, _LEAST = 64, 1e-5, 1e-3
+_STEPS, _TOLERANCE, _MIN_WIDTH = 64, 1e-5, 1e-3
 # Numbers of neighbours that are compared at a time.
 _BLOCK = 1 << 25
 
@@ -170,7 +170,7 @@ def _memberships(far: Any, others: Any) -> Any:
     # Means count the point itself, at distance 0.
     of_row = held.sum(axis=1) / (count + 1)
     overall = float(held.sum()) / max(int((count + 1).sum()), 1)
-    width = xp.maximum(width, _LEAST * xp.where(closest > 0, of_row, overall))
+    width = xp.maximum(width, _MIN_WIDTH * xp.where(closest > 0, of_row, overall))
     return xp.exp(-gap / xp.where(width > 0, width, 1.0)[:, None])
 
 

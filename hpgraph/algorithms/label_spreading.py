@@ -112,10 +112,10 @@ def label_spreading(
     own = dtype.type(1 - alpha) * given
 
     def step(held: Any) -> Any:
-        heard = arcs.matrix @ (leaving * held)
-        heard *= arriving
-        heard += own
-        return heard
+        received = arcs.matrix @ (leaving * held)
+        received *= arriving
+        received += own
+        return received
 
     found = _iterated(step, given, classes, tol, limit)
     warn_unless(found.converged, tol, "label spreading", found.iterations, found.residual)
@@ -169,9 +169,9 @@ def label_propagation(
     xp = array_module(graph.device)
 
     def step(held: Any) -> Any:
-        heard = arcs.matrix @ held
-        heard *= share
-        return xp.where(clamped, given, _scaled(heard))
+        received = arcs.matrix @ held
+        received *= share
+        return xp.where(clamped, given, _scaled(received))
 
     found = _iterated(step, given, classes, tol, limit)
     warn_unless(found.converged, tol, "label propagation", found.iterations, found.residual)

@@ -14,6 +14,7 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -139,7 +140,7 @@ def _overlaps(members: CSR) -> Iterator[tuple[Any, Any, Any]]:
     """How many columns two rows have in common, where they have any: both rows, and the number; in blocks."""
     rows, n = members.shape
     column_sizes = np.bincount(members.indices, minlength=n)
-    work = np.concatenate([[0], np.cumsum(column_sizes[members.indices])])[members.indptr]
+    work = prefix_sum(column_sizes[members.indices])[members.indptr]
     block = 0
     turned = matrix_of_csr(members).T
     while block < rows:

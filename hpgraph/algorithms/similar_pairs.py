@@ -176,12 +176,12 @@ def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined
     xp, work = array_module(graph.device), kernels(graph.device)
     left, right, times = _factors(graph, measure)
     n = graph.n_vertices
-    everyone = xp.arange(n) if chosen is None else chosen
+    vertices = xp.arange(n) if chosen is None else chosen
     nothing = xp.empty(0, np.int64)
     yield nothing, nothing, xp.empty(0)
     fused = top if graph.device == "cpu" and not measure.looped else None
-    for begin, end in pairwise(_bounds(left, right, everyone, n if fused is None else min(fused, n))):
-        block = everyone[begin:end]
+    for begin, end in pairwise(_bounds(left, right, vertices, n if fused is None else min(fused, n))):
+        block = vertices[begin:end]
         if fused is not None:
             # Loaded here, as it brings Numba.
             from hpgraph.kernels.similarity.cpu_best_pairs import best_pairs

@@ -14,7 +14,7 @@ from hpgraph.kernels.backend import kernels
 _KINDS = "monomorphism", "induced", "homomorphism"
 Kind = Literal["monomorphism", "induced", "homomorphism"]
 # As many as a word has bits.
-_MOST = 64
+_MAX_VERTICES = 64
 
 
 @naming_arguments
@@ -108,8 +108,8 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
     graph = as_simple(G)
     arcs, small = graph.out_csr.to("cpu"), as_simple(pattern)
     p = small.n_vertices
-    if p > _MOST:
-        raise ValueError(f"pattern must have at most {_MOST} vertices, not {p}")
+    if p > _MAX_VERTICES:
+        raise ValueError(f"pattern must have at most {_MAX_VERTICES} vertices, not {p}")
     P = np.zeros((p, p), bool)
     wanted = small.out_csr.to("cpu")
     P[wanted.expand_rows(), wanted.indices] = True

@@ -21,7 +21,7 @@ _MANY = 1e250
 # By how much sums of floats may be too small, in shares of themselves.
 _ROUNDING = 1e-9
 # Searches between two updates of the least closeness that counts; at first few.
-_FIRST, _MOST = 32, 4096
+_FIRST, _MAX_BLOCK = 32, 4096
 
 
 class TopCloseness(NamedTuple):
@@ -97,7 +97,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
         best = np.lexsort([found, -value])[:k]
         found, value = found[best], value[best]
         lowest = value[-1] * (1 - _ROUNDING) if len(value) == k else 0.0
-        begin, size = begin + len(some), min(2 * size, _MOST)
+        begin, size = begin + len(some), min(2 * size, _MAX_BLOCK)
     vertices = vertex_names(graph, to_device(found.astype(graph.id_dtype), graph.device))
     return TopCloseness(vertices, to_device(value, graph.device))
 

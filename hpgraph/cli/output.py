@@ -63,7 +63,7 @@ def printable(text: Any) -> str:
     shown = str(text)
     if shown.isprintable():
         return shown
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in shown)
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in shown)
 
 
 def plural(count: int, noun: str) -> str:

@@ -35,8 +35,8 @@ def diameter(arguments: Any) -> None:
     try:
         (widest, least, center), took = timed(arguments, lambda: [call(graph, **how) for call in calls])
     except ValueError as error:
-        told = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
-        raise ValueError(told) from error
+        message = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
+        raise ValueError(message) from error
     part = " of the largest component" if arguments.largest else ""
     print(f"diameter{part} {widest:g}, radius {least:g}; {took}")
     print(f"  center: {plural(len(center), 'vertex')} ({_first(center[:_CENTER].tolist(), len(center))})")

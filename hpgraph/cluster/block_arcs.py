@@ -72,7 +72,7 @@ class BlockArcs(InMemory):
             read = tuple(i for i in read if state.step > 0 or self._differs(i))
             if read:
                 self._publish(publish, self._content(None, read), read)
-        if self.run.everyone:
+        if self.run.all_active:
             return self._frontier(None, {})
         mine = self._content(state.active, ())
         return self._frontier(mine.vertices, self.exchange.spread(self.step, mine))
@@ -113,10 +113,10 @@ class BlockArcs(InMemory):
     def fold(self, step: int, steps: Any) -> None:
         """`exchange_messages` of a superstep."""
         number, own, put, get = self.numbering, self.own, self.memory.put, self.memory.get
-        everyone, self.messages = self.run.everyone, 0
+        all_active, self.messages = self.run.all_active, 0
         outgoing = {}
         for peer in self.exchange.beside_targets:
-            if everyone:
+            if all_active:
                 outgoing[peer] = Content(None, [get(steps.messages_of(number.range(peer)))])
             else:
                 ids, messages = map(get, steps.take(number.range(peer), number.words(peer)))
@@ -124,19 +124,19 @@ class BlockArcs(InMemory):
                 outgoing[peer] = Content(None if len(ids) == size else some_of(ids, size), [messages])
             self.messages += len(outgoing[peer].values[0])
         for content in self.exchange.fold(step, outgoing, self.run.code.message).values():
-            with compiling_once(self.job.key, f"bring{everyone}"):
-                if everyone:
+            with compiling_once(self.job.key, f"bring{all_active}"):
+                if all_active:
                     steps.join_all(own, put(content.values[0]))
                 else:
                     ids = np.arange(self.n_own, dtype=np.uint32) if content.ids is None else content.ids
                     steps.join_listed(own, put(ids), put(content.values[0]))
 
-    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> np.ndarray:
+    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
         """Send active vertices and changed values to other blocks; sums over all blocks."""
         (share,), (end,) = shares, ends
-        active = None if everyone else (self.memory.get(end.changed.ids) - self.own.start).astype(np.uint32)
+        active = None if all_active else (self.memory.get(end.changed.ids) - self.own.start).astype(np.uint32)
         counts = self.counted(active)
-        if everyone and not end.changed.size:
+        if all_active and not end.changed.size:
             counts[ACTIVE] = 0
         share.frontier, sums = self.publish(active, share.steps.updated, counts, end.sums)
         self.note()
@@ -190,7 +190,7 @@ class BlockArcs(InMemory):
     def _frontier(self, own: Frontier | None, received: dict[int, Content]) -> Frontier:
         """The active vertices among this block's sources, in local numbers."""
         number = self.numbering
-        if self.run.everyone:
+        if self.run.all_active:
             return Frontier(number.size, device=self.memory.device)
         parts = {number.block: own, **{peer: content.vertices for peer, content in received.items()}}
         some = {member: part or Frontier(number.grid.size(member)) for member, part in parts.items()}
@@ -242,19 +242,19 @@ class BlockSteps:
 
     def pull(self, part: BlockArcs, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive."""
-        with compiling_once(self._key, f"pull{frontier.everyone}"):
-            if frontier.everyone and part.run.code.cond is None:
+        with compiling_once(self._key, f"pull{frontier.all_active}"):
+            if frontier.all_active and part.run.code.cond is None:
                 self.steps.pull_all(part.targets())
             else:
                 self.steps.pull(part, frontier)
 
-    def apply(self, part: BlockArcs, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Any, np.ndarray]:
+    def apply(self, part: BlockArcs, world: tuple[Any, ...], step: int, all_active: bool) -> tuple[Any, np.ndarray]:
         """Update own vertices that received, or all."""
-        if not everyone and part.changes_in_silence:
+        if not all_active and part.changes_in_silence:
             received = part.memory.get(self.steps.received(part.own_words))
             self.updated = Bitmask(part.n_own, received).to_indices().astype(np.uint32)
         with compiling_once(self._key, "apply"):
-            if everyone:
+            if all_active:
                 some, sums = self.steps.update_all(part.own, world, step)
                 return Frontier(part.n_own, size=part.n_own if some else 0), sums
             return self.steps.apply(part, world, step, False)

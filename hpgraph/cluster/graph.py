@@ -31,6 +31,7 @@ from hpgraph.core.device import Device, normalize_device
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.number import whole
 from hpgraph.core.placements import check_serves, not_served
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates
@@ -226,7 +227,7 @@ class Graph(Placement, Algorithms, LocalGraph):
         streamed = open_graph(path)
         rows, columns = _shape(client, **layout)
         n = streamed.n_vertices
-        arcs = np.concatenate([[0], np.cumsum(streamed.out_degree + 1)])
+        arcs = prefix_sum(streamed.out_degree + 1)
         grid = Grid(rows, columns, even_ranges(arcs, rows * columns, multiple=1), Order(n))
         names = None if streamed.names is None else as_names(streamed.names, n)
         return cls(

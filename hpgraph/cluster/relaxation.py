@@ -16,6 +16,7 @@ from hpgraph.cluster.block_arcs import ACTIVE, INNER, BlockArcs
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.job import BlockState, Job
 from hpgraph.core.device import to_device
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Frontier
@@ -55,13 +56,13 @@ class RelaxingArcs(BlockArcs):
         begin, end = csr.indptr[own.start], csr.indptr[own.stop]
         target = csr.indices[begin:end]
         inside = (target >= own.start) & (target < own.stop)
-        indptr = np.concatenate([[0], np.cumsum(inside)])[csr.indptr[own.start : own.stop + 1] - begin]
+        indptr = prefix_sum(inside)[csr.indptr[own.start : own.stop + 1] - begin]
         data = None if csr.data is None else csr.data[begin:end][inside]
         indices = target[inside] - target.dtype.type(own.start)
         there = [to_device(array, self.memory.device) for array in (indptr, indices, data)]
         return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
 
-    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> np.ndarray:
+    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
         """Relax within the block and exchange, until some value is to be sent or none is left below the ceiling."""
         (share,), (end,) = shares, ends
         relaxed, total, self.raises = self._settle(end.changed.ids - self.own.start), 0, 0

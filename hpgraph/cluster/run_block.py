@@ -97,10 +97,10 @@ class BlockRun:
         for (name, _), values in zip(run.code.properties, properties, strict=True):
             if (make := job.of_degrees.get(name)) is not None:
                 values[own] = put(make(arcs.degree))
-        if run.everyone:
+        if run.all_active:
             active = None
         settled, sums = None, np.zeros(len(run.declared.aggregators))
-        if run.code.reduce.ends_on_anything and not run.everyone:
+        if run.code.reduce.ends_on_anything and not run.all_active:
             settled = Bitmask.full(arcs.n_own) if active is None else some_of(active, arcs.n_own).bits
         if run.code.aggregate is not None:
             with compiling_once(job.key, "aggregate"):

@@ -74,8 +74,8 @@ class GraphLookup(GraphStorage):
         if self.multigraph:
             csr = self.out_csr
             return occurrences(csr.indices[csr.indices == csr.expand_rows()], self.n_vertices)
-        everyone = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
-        return self._have_edges(everyone, everyone)
+        vertices = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
+        return self._have_edges(vertices, vertices)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead, each vertex once; errors are those of `index_of`.

@@ -229,29 +229,32 @@ class GraphUpdates(GraphParts):
         return as_collection(source), as_collection(target), weight, held
 
     def _among_vertices(self, source: Any, target: Any, weight: Any, held: Any, name: str) -> tuple[Any, ...]:
-        """Rows of edges without those that have an end which is no vertex; what is wrong with them is found later."""
+        """Rows of edges both ends of which are vertices; other faults in them are found later."""
         if isinstance(source, id) or isinstance(target, id):
             return source, target, weight, held
-        flags = [self._are_vertices(end) for end in (source, target)]
+        ends, flags = zip(*map(self._found, (source, target)), strict=True)
         count = max(map(len, flags))
-        known = np.logical_and(*flags) if {*map(len, flags)} <= {1, count} else np.True_
-        if known.all() or (weight is not None and len(weight) != count):
+        if not {*map(len, flags)} <= {1, count} or (weight is not None and len(weight) != count):
             return source, target, weight, held
-        source, target = (np.broadcast_to(as_array(end), known.shape)[known] for end in (source, target))
+        known = np.logical_and(*flags)
+        ends = tuple(np.broadcast_to(end, known.shape)[known] for end in ends)
+        source, target = (id(end) if end.dtype.kind in "iu" else end for end in ends)
+        if known.all():
+            return source, target, weight, held
         held, known = as_columns(held, count, name, self.device), to_device(known, self.device)
         weight = None if weight is None else array_module(self.device).asarray(weight)[known]
         return source, target, weight, {title: taken(column, known) for title, column in held.items()}
 
-    def _are_vertices(self, ends: Any) -> Any:
-        """Which of some ends are vertices, by name or by index; all where they are something else."""
+    def _found(self, ends: Any) -> tuple[Any, Any]:
+        """Indices of ends given by name or by index, and which of them are vertices; other ends as they are."""
         array = as_array(ends)
-        if isinstance(ends, list | tuple) and any(isinstance(end, id) for end in ends):
-            return np.ones(len(array), np.bool_)
-        if self._names is not None:
-            return self._names.places_of(array) >= 0
-        if array.dtype.kind not in "iu":
-            return np.ones(len(array), np.bool_)
-        return (array >= 0) & (array < self.n_vertices)
+        if not (isinstance(ends, list | tuple) and any(isinstance(end, id) for end in ends)):
+            if self._names is not None:
+                places = self._names.places_of(array)
+                return places, places >= 0
+            if array.dtype.kind in "iu":
+                return array, (array >= 0) & (array < self.n_vertices)
+        return array, np.ones(len(array), np.bool_)
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
         """Indices of ends of edges, and the names with those that are new."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 
 
@@ -42,6 +43,6 @@ class PairCounts:
         self._rows = rows
         there = self._xp.flatnonzero(self._count[:-1])
         degree = self._xp.bincount(self._source[there], minlength=T.n_vertices)
-        indptr = self._xp.concatenate((self._xp.zeros(1, np.int64), self._xp.cumsum(degree)))
+        indptr = prefix_sum(degree)
         csr = CSR((T.n_vertices,) * 2, indptr, self._target[there], self._count[there], copy=False)
         return Graph._made(csr, T.directed, T._names)

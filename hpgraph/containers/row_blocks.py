@@ -13,6 +13,7 @@ from hpgraph.core.config import config
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import FileFormatError
 from hpgraph.core.placements import not_served
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Window
@@ -82,8 +83,7 @@ def arcs_that(graph: Any, rows: Bitmask | None, holds: Callable[[Any, Any], Any]
             ids.append(block.csr.indices)
             if values:
                 values.append(block.csr.data)
-    indptr = xp.zeros(n + 1, np.int64)
-    xp.cumsum(counts, out=indptr[1:])
+    indptr = prefix_sum(counts)
     return CSR((n, n), indptr, xp.concatenate(ids), xp.concatenate(values) if values else None, validate=False)
 
 

@@ -26,15 +26,15 @@ def column_of_times(column: Any, title: str, spans: bool = False) -> tuple[Any, 
     values = values if hasattr(values, "dtype") else np.asarray(values)
     if values.dtype.kind == "O" and values.size:
         values = _of_objects(values.tolist(), title, spans)
-    letter = values.dtype.kind
-    if letter in "iu" or (not values.size and letter == "O"):
+    kind = values.dtype.kind
+    if kind in "iu" or (not values.size and kind == "O"):
         if values.size and int(values.max()) > np.iinfo(np.int64).max:
             raise ValueError(f"{title} has numbers from 2**63 on, beyond int64: count from a later origin")
         return values.astype(np.int64), None
-    if letter == ("m" if spans else "M"):
+    if kind == ("m" if spans else "M"):
         missing, unit = np.isnat(values), values.dtype
         values = values.view(np.int64)
-    elif letter == "f":
+    elif kind == "f":
         missing, unit = ~array_module(values).isfinite(values), None
         values = values.astype(np.float64)
     else:

@@ -99,11 +99,11 @@ def _danger(folder: Path) -> str | None:
             return f"{place} belongs to user {status.st_uid} and you are user {user}"
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & _OTHERS_WRITE:
-        return f"{'everyone' if mode & stat.S_IWOTH else 'its group'} may write there (mode {mode:o})"
+        return f"{'every user' if mode & stat.S_IWOTH else 'its group'} may write there (mode {mode:o})"
     for above in Path(os.path.realpath(folder)).parents:
         mode = stat.S_IMODE(above.stat().st_mode)
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"everyone may rename what lies in {above} (mode {mode:o})"
+            return f"every user may rename what lies in {above} (mode {mode:o})"
     return None
 
 

@@ -159,7 +159,7 @@ class SparseIdsWarning(UserWarning):
 
 
 def readable(nbytes: int) -> str:
-    """Bytes as people write them."""
+    """A number of bytes with a binary unit."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if nbytes >= size:
             return f"{nbytes / size:.1f} {unit}"

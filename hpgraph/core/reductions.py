@@ -1,4 +1,4 @@
-"""Reductions of arrays to a number, on CUDA by kernels that CuPy ships compiled.
+"""Reductions and prefix sums of arrays, on CUDA by kernels that CuPy ships compiled.
 
 CuPy hands ``any``, ``all``, ``count_nonzero``, ``mean`` and sums into a wider type to CUB's templates, which NVRTC
 compiles anew for each: 1.5 to 3 s twice over, on an H200's host. Without CUB its kernel for a single number is one
@@ -6,11 +6,12 @@ block, which reads 27 GB/s. Sums and maxima in the type of an array need neither
 So arrays are converted to such a type first, in blocks.
 """
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import is_cuda
+from hpgraph.core.device import array_module, is_cuda
 
 # Elements that are converted at a time on CUDA: 128 MB of them, enough to fill a GPU.
 _STRETCH = 1 << 24
@@ -38,3 +39,12 @@ def total(array: Any, dtype: Any) -> Any:
     parts = [array[start : start + _STRETCH].astype(wide).sum() for start in range(0, array.size, _STRETCH)]
     # All are under way before the first is waited for.
     return np.array([part.item() for part in parts], wide).sum()
+
+
+def prefix_sum(lengths: Any) -> Any:
+    """Exclusive prefix sum, with the total at the end: the `indptr` of rows of these lengths, on their device."""
+    xp = array_module(lengths)
+    with lengths.device if is_cuda(lengths) else nullcontext():
+        offsets = xp.zeros(len(lengths) + 1, np.int64)
+        xp.cumsum(lengths, out=offsets[1:])
+    return offsets

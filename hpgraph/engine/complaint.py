@@ -71,13 +71,14 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     vertex = types.NamedTuple([types.int64, *held], code.vertex)
     world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
     message = from_dtype(code.message)
-    heard: tuple[Any, ...] = () if code.updates_alone else (_several(message, code.message_length),)
+    received: tuple[Any, ...] = () if code.updates_alone else (_several(message, code.message_length),)
     if code.pair is not None:
-        heard = from_dtype(code.pair.key), from_dtype(code.pair.payload)
+        received = from_dtype(code.pair.key), from_dtype(code.pair.payload)
     arc = vertex, _along(code, message if weight is None else from_dtype(weight)), vertex
     takes: dict[str, tuple[Any, ...]] = {
         "gather": arc, "edge_cond": arc, "reply": arc, "reply_cond": arc, "cond": (vertex,), "starts": (vertex,),
-        "update": (vertex, *heard), "aggregate": (vertex, vertex), "sends": (vertex, vertex), "halts": (vertex, vertex),
+        "update": (vertex, *received), "aggregate": (vertex, vertex), "sends": (vertex, vertex),
+        "halts": (vertex, vertex),
     }  # fmt: skip
     for name, arguments in takes.items():
         python = getattr(code, name, None)

@@ -286,7 +286,7 @@ class EdgeDeclarations(Declarations):
                 weight=weight if self.reads_weight else None,
                 places=places,
                 reads_reverse=self.reads_reverse,
-                everyone=self.activity == "all",
+                all_active=self.activity == "all",
             )
         return found
 

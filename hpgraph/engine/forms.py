@@ -140,9 +140,9 @@ def _no_relaxation(declared: Declarations, code: ProgramCode) -> str | None:
     """Why one property cannot be improved in place, if so."""
     if declared.activity == "all":
         return "every vertex is active, and cond is asked before every message"
-    for name, told in (("aggregate", "its sums reach the next superstep"), ("converged", "it is asked after each")):
+    for name, why in (("aggregate", "its sums reach the next superstep"), ("converged", "it is asked after each")):
         if declared.functions[name] is not None:
-            return f"there is {name}: {told}"
+            return f"there is {name}: {why}"
     if len(code.properties) > 1:
         return f"there are {len(code.properties)} properties"
     if not code.reduce.idempotent:

@@ -272,16 +272,16 @@ def sweep(run: Run) -> Swept | str:
 
 def check_fit(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]) -> None:
     """Raise BudgetError, before anything is allocated, where a device has too little memory for its share of a run."""
-    each, everyone = bytes_of_vertex(declared, initial), declared.activity == "all"
+    each, all_active = bytes_of_vertex(declared, initial), declared.activity == "all"
     # A run that fitted once is assumed to fit again: a query of the driver takes longer than a search's kernels.
     fitted: set[tuple[int, bool]] = graph.once("runs that fit", set)
-    if (each, everyone) in fitted:
+    if (each, all_active) in fitted:
         return
     n = graph.n_vertices
     arcs = max(shard.in_csr.nnz for shard in graph.shards)
     of_arc = graph.id_dtype.itemsize + (graph.dtype.itemsize if graph.weighted and graph.dtype is not None else 0)
     # Offsets of all rows; if a superstep may push, also the arcs by source.
-    extra = 8 * (n + 1) + (0 if everyone else arcs * of_arc + 8 * (n + 1)) + n * each
+    extra = 8 * (n + 1) + (0 if all_active else arcs * of_arc + 8 * (n + 1)) + n * each
     least = max(shard.nbytes for shard in graph.shards) + extra
     for shard in graph.shards:
         with shard.device.here:
@@ -292,7 +292,7 @@ def check_fit(graph: DividedGraph, declared: Declarations, initial: dict[str, An
                     f"graph between more devices, give memory={least}, or open it in pages: "
                     'hpgraph.open("graph.hpg", device=..., memory=...)'
                 )
-    fitted.add((each, everyone))
+    fitted.add((each, all_active))
 
 
 def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:

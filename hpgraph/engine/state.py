@@ -115,7 +115,7 @@ class Run:
         return device_of(*self.state)
 
     @property
-    def everyone(self) -> bool:
+    def all_active(self) -> bool:
         """Whether every vertex sends and is updated in every superstep."""
         return self.declared.activity == "all"
 
@@ -138,7 +138,7 @@ class Run:
 
     def may_push(self, steps: WorkSpace) -> bool:
         """Whether supersteps may push: not where every vertex sends, nor where pushed messages would not repeat."""
-        return not self.everyone and pushes_repeat(self.code, steps)
+        return not self.all_active and pushes_repeat(self.code, steps)
 
     def below_ceiling(self, ids: Any, values: Any) -> Any:
         """Those of some vertices whose values do not lie beyond the ceiling, if there is one."""
@@ -147,7 +147,7 @@ class Run:
     def work_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
         """What does the supersteps of the general loop, for properties on the current device."""
         return self.backend.Supersteps(
-            self.code, state, settled, self.sources.dtype, joins=self.arcs.joins, everyone=self.everyone
+            self.code, state, settled, self.sources.dtype, joins=self.arcs.joins, all_active=self.all_active
         )
 
     def fill(self) -> None:
@@ -158,9 +158,9 @@ class Run:
         """Fill the properties; the first frontier, and the vertices that are settled."""
         self.fill()
         n, sources = self.n, to_device(self.sources, self.device)
-        all_active = self.everyone or len(sources) == n
-        frontier = Frontier(n, device=self.device) if all_active else Frontier(n, ids=sources)
-        once = self.code.reduce.ends_on_anything and not self.everyone
+        from_all = self.all_active or len(sources) == n
+        frontier = Frontier(n, device=self.device) if from_all else Frontier(n, ids=sources)
+        once = self.code.reduce.ends_on_anything and not self.all_active
         return frontier, Bitmask.from_indices(sources, n) if once else None
 
 

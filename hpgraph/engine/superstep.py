@@ -64,7 +64,7 @@ def supersteps(
             arcs.each(shares, lambda share: _send(run, share, push, done + 1))  # noqa: B023
             arcs.exchange_messages(shares, push)
             ends = arcs.each(shares, lambda share: _apply(run, share, done + 1))  # noqa: B023
-            run.note_sums(arcs.exchange_values(shares, ends, run.everyone))
+            run.note_sums(arcs.exchange_values(shares, ends, run.all_active))
             rows = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64)
         tables.append(rows)
         done += taken
@@ -88,7 +88,7 @@ def _apply(run: Run, share: Share, step: int) -> End:
     """Update the vertices of a share that received a message."""
     steps, world = share.steps, tuple(run.world.values())
     if share.own is None:
-        changed, sums = steps.apply(run.arcs, world, step, run.everyone)
+        changed, sums = steps.apply(run.arcs, world, step, run.all_active)
         if run.ceiling is not None:
             changed = Frontier(run.n, ids=run.below_ceiling(changed.ids, share.state[0]))
         return End(changed, None, sums)
@@ -96,7 +96,7 @@ def _apply(run: Run, share: Share, step: int) -> End:
         # Other vertices of the same pages may have received some of their messages, not all.
         steps.keep(share.own)
     updated = None
-    if run.everyone:
+    if run.all_active:
         steps.address(Frontier(run.n, bits=share.own.copy(), size=share.last - share.first))
     elif run.code.sends is not None:
         # A vertex that changed need not send.
@@ -104,4 +104,4 @@ def _apply(run: Run, share: Share, step: int) -> End:
     changed, sums = steps.apply(run.arcs, world, step, False)
     # The work space overwrites its lists in the next superstep.
     ids = run.below_ceiling(changed.ids, share.state[0]).copy()
-    return End(Frontier(run.n, ids=ids), None if run.everyone else ids if updated is None else updated, sums)
+    return End(Frontier(run.n, ids=ids), None if run.all_active else ids if updated is None else updated, sums)

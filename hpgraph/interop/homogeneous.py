@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.containers.columns import NO_COLUMNS, Columns, stacked, taken, values_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 
 Relation = tuple[str, str, str]
@@ -72,7 +73,7 @@ def homogeneous_of(H: Any, chosen: tuple[Relation, ...]) -> HomogeneousGraph:
     """The graph of all vertices and of the edges of some relations."""
     counts = [H.n_vertices(kind) for kind in H.kinds]
     xp = array_module(H.device)
-    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    offsets = prefix_sum(np.asarray(counts))
     begin = dict(zip(H.kinds, offsets.tolist(), strict=False))
     parts = [H[relation].csr for relation in chosen]
     typed = [csr.dtype for csr in parts if csr.dtype is not None]

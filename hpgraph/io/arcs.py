@@ -102,9 +102,9 @@ def _attributes(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, An
 
 
 class NameNumbers(defaultdict[str, int]):
-    """Number of each name, in the order of first use; ``letters``: bytes of the text of all names, at most."""
+    """Number of each name, in the order of first use; ``text_bytes``: bytes of the text of all names, at most."""
 
-    letters = 0
+    text_bytes = 0
 
     def __init__(self) -> None:
         super().__init__(itertools.count().__next__)
@@ -112,7 +112,7 @@ class NameNumbers(defaultdict[str, int]):
     @property
     def nbytes(self) -> int:
         """Bytes that all names take."""
-        return len(self) * _NAME_BYTES + self.letters
+        return len(self) * _NAME_BYTES + self.text_bytes
 
 
 def is_sparse(source: Array, target: Array, largest: int) -> bool:

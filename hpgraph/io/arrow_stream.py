@@ -247,7 +247,7 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
         known = len(number_of)
         numbers[code] = number = number_of[texts[code]]
         if number == known:
-            number_of.letters += 2 * sys.getsizeof(texts[code])
+            number_of.text_bytes += 2 * sys.getsizeof(texts[code])
     budget.check(number_of.nbytes, f"the names of {len(number_of)} vertices and more of {path}")
     return list(numbers[inverse].reshape(-1, 2).T)
 

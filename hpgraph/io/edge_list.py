@@ -202,9 +202,9 @@ def _named(
                     weights.append(fields[form.weight])
             rows += len(source)
             if len(number_of) > known:
-                # All letters of the lines may be those of names.
+                # All characters of the lines may belong to names.
                 known = len(number_of)
-                number_of.letters += sum(map(len, lines))
+                number_of.text_bytes += sum(map(len, lines))
                 budget.check(number_of.nbytes, f"the names of {known} vertices and more of {path}")
             try:
                 weight = None if form.weight is None else numbers_of(weights)

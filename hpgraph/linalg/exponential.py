@@ -14,7 +14,7 @@ from hpgraph.scipy_api.matrix import Matrix
 _THETA = {
     5: 2.4e-3, 10: 1.4e-1, 15: 6.4e-1, 20: 1.4, 25: 2.4, 30: 3.5, 35: 4.7, 40: 6.0, 45: 7.2, 50: 8.5, 55: 9.9
 }  # fmt: skip
-_MOST_TERMS, _MOST_POWERS, _COLUMNS = 55, 8, 2
+_MAX_TERMS, _MAX_POWERS, _COLUMNS = 55, 8, 2
 
 
 def expm_multiply(
@@ -104,11 +104,11 @@ def _effort(A: Any, time: float, columns: int) -> tuple[int, int]:
     norm = time * float(abs(A).sum(axis=0).max())
     if norm == 0:
         return 1, 1
-    limit = 2 * _COLUMNS * _MOST_POWERS * (_MOST_POWERS + 3) * _THETA[_MOST_TERMS] / (columns * _MOST_TERMS)
+    limit = 2 * _COLUMNS * _MAX_POWERS * (_MAX_POWERS + 3) * _THETA[_MAX_TERMS] / (columns * _MAX_TERMS)
     bounds = {1: norm}
     if norm > limit:
-        roots = {p: time * estimate(_Power(A, p), _COLUMNS)[0] ** (1 / p) for p in range(2, _MOST_POWERS + 2)}
-        bounds = {p: max(roots[p], roots[p + 1]) for p in range(2, _MOST_POWERS + 1)}
+        roots = {p: time * estimate(_Power(A, p), _COLUMNS)[0] ** (1 / p) for p in range(2, _MAX_POWERS + 2)}
+        bounds = {p: max(roots[p], roots[p + 1]) for p in range(2, _MAX_POWERS + 1)}
     efforts = [
         (terms * max(1, int(np.ceil(bound / theta))), terms, max(1, int(np.ceil(bound / theta))))
         for p, bound in bounds.items() for terms, theta in _THETA.items() if terms >= p * (p - 1) - 1

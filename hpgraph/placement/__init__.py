@@ -77,11 +77,11 @@ class Arcs:
     def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
         """Bring messages to the shares that own their targets."""
 
-    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> np.ndarray:
+    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
         """Bring changed values to the shares that read them, and set the next frontiers; the sums over all shares."""
         (share,), (end,) = shares, ends
         share.frontier = end.changed
-        if everyone and end.changed.size:
+        if all_active and end.changed.size:
             share.frontier = Frontier(end.changed.n, device=device_of(*share.state))
         return end.sums
 

@@ -46,10 +46,10 @@ def _found(store: Store, graph: StreamedGraph) -> Head:
     n, ids = resident.shape[0], graph.id_dtype
     # Degree by the arcs in these rows: the in-degree in a directed graph.
     degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
-    steps = kernels(graph.device).Supersteps(_HUB, (degree,), None, ids, joins=True, everyone=True)
-    everyone = Frontier(n, device=graph.device)
+    steps = kernels(graph.device).Supersteps(_HUB, (degree,), None, ids, joins=True, all_active=True)
+    all_vertices = Frontier(n, device=graph.device)
     for window in store.windows(store.survey(None)):
-        steps.pull(window, everyone)
+        steps.pull(window, all_vertices)
     best = steps.messages
     neighbour = xp.where(best < 0, -1, best & 0xFFFFFFFF).astype(ids)
     return Head(neighbour, Bitmask.from_bool(degree > 1))

@@ -193,12 +193,12 @@ class PageRange:
         frontier = share.frontier
         if self.own is None:
             return frontier
-        return Frontier(frontier.n, bits=self.own if frontier.everyone else frontier.bits & self.own)
+        return Frontier(frontier.n, bits=self.own if frontier.all_active else frontier.bits & self.own)
 
     def sent(self, share: Share) -> list[Survey]:
         """The pages that a push of the range's vertices loads."""
         mine = self.senders(share)
-        wanted = [side.sender.survey(None if mine.everyone else mine, spread=True) for side in self.sides]
+        wanted = [side.sender.survey(None if mine.all_active else mine, spread=True) for side in self.sides]
         mine.arcs = sum(one.arcs for one in wanted)
         return wanted
 

@@ -48,7 +48,7 @@ class OnDevices(Arcs):
         """One share a device, on the first device the very arrays of the properties."""
         graph, n = self.graph, frontier.n
         if graph.place is not None:
-            if not frontier.everyone:
+            if not frontier.all_active:
                 frontier = Frontier(n, ids=_sorted(graph.place[frontier.ids]))
             if settled is not None:
                 settled = Bitmask.from_indices(graph.place[settled.to_indices()], n)
@@ -64,7 +64,7 @@ class OnDevices(Arcs):
                     shard.device, shard.first, shard.last, there, work_space(there, closed), frontier,
                     Bitmask.from_bool(bits), arcs,
                 ))  # fmt: skip
-        _set_frontiers(made, None if frontier.everyone else [frontier.ids], n)
+        _set_frontiers(made, None if frontier.all_active else [frontier.ids], n)
         return made
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
@@ -75,14 +75,14 @@ class OnDevices(Arcs):
                 made.append(work(share))
         return made
 
-    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], everyone: bool) -> Any:
+    def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> Any:
         """Copy the values of updated vertices to every device: whole ranges, or ids and values."""
         for giver, end in zip(shares, ends, strict=True):
             for taker in shares:
                 if taker is not giver:
                     _copy_values(giver, taker, end.updated, self.exchanged)
         changed = [end.changed.ids for end in ends]
-        _set_frontiers(shares, None if everyone and any(map(len, changed)) else changed, shares[0].frontier.n)
+        _set_frontiers(shares, None if all_active and any(map(len, changed)) else changed, shares[0].frontier.n)
         return np.sum([end.sums for end in ends], axis=0)
 
     def finish(self, shares: Sequence[Share], run: Any) -> Any:

@@ -110,8 +110,10 @@ def test_from_scipy_refuses_what_is_not_sparse(matrix):
         CSR.from_scipy(matrix)
 
 
-DOORS = [CSR.from_scipy, COO.from_scipy, hpg.Matrix, hpg.hyb_array, hpg.Graph, csgraph.dijkstra, csgraph.laplacian,
-         lambda matrix: hpg.Matrix(sp.eye_array(5)) @ matrix]  # fmt: skip
+ENTRY_POINTS = [
+    CSR.from_scipy, COO.from_scipy, hpg.Matrix, hpg.hyb_array, hpg.Graph, csgraph.dijkstra, csgraph.laplacian,
+    lambda matrix: hpg.Matrix(sp.eye_array(5)) @ matrix,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 10**6, -(2**31)])
@@ -131,9 +133,9 @@ def test_entries_beyond_the_shape_are_refused_before_scipy_converts_them(kind, w
             matrix.indptr[place] = wrong if wrong != 5 else 10**5
             refused.append((matrix, ValueError, "indptr must "))
     for matrix, error, message in refused:
-        for door in DOORS:
+        for entry_point in ENTRY_POINTS:
             with pytest.raises(error, match=message):
-                door(matrix)
+                entry_point(matrix)
 
 
 def test_round_trip_through_cupy():

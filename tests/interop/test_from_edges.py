@@ -65,9 +65,9 @@ def test_empty_tables(make: Any) -> None:
 
 @pytest.mark.parametrize("make", [pandas.Series, polars.Series, lambda values: pyarrow.chunked_array([values])])
 def test_a_column_alone_is_no_graph(make: Any) -> None:
-    for door in (hpg.Graph, hpg.pagerank, hpg.from_edges):
+    for entry_point in (hpg.Graph, hpg.pagerank, hpg.from_edges):
         with pytest.raises(TypeError, match=r"can be made of|are known in|is not a table of edges"):
-            door(make([1, 2]))
+            entry_point(make([1, 2]))
 
 
 def test_rows() -> None:

@@ -153,7 +153,7 @@ def test_what_is_planted_where_others_write_is_not_loaded(folder, monkeypatch):
     planted, _ = compiler.build_cached("scale.cuh", names=["scale<float>"])
     cache.chmod(0o777)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    with pytest.warns(RuntimeWarning, match="everyone may write there"):
+    with pytest.warns(RuntimeWarning, match="every user may write there"):
         path, _ = compiler.build_cached("scale.cuh", names=["scale<float>"])
     assert cache not in path.parents
     assert path.read_bytes() == planted.read_bytes()

@@ -16,6 +16,7 @@ from hpgraph.containers.networkx_edges import holds_edges, rows_of, values_in, v
 from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 
 # Above this, floats do not represent all integers.
@@ -221,7 +222,7 @@ class ConvertedGraph:
     @cached_property
     def incoming(self) -> tuple[np.ndarray, np.ndarray]:
         """``indptr, arcs``: the numbers of the arcs into each node, in the order of the nodes that they leave."""
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(self.indices, minlength=len(self.nodes)))])
+        indptr = prefix_sum(np.bincount(self.indices, minlength=len(self.nodes)))
         return indptr, np.argsort(self.indices, kind="stable")
 
     @cached_property

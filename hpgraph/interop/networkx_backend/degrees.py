@@ -11,6 +11,7 @@ from hpgraph.algorithms.census import triadic_census as _triadic_census
 from hpgraph.algorithms.voterank import elect
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import _count, is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
@@ -123,7 +124,7 @@ def _arcs_between(G: ConvertedGraph, nodes: Any, targets: bool) -> CSR:
     inside = np.zeros(len(G), bool)
     inside[[G.index[node] for node in set(nodes) if node in G]] = True
     kept = inside[G.rows] & (inside[G.indices] if targets else True)
-    before = np.concatenate([[0], np.cumsum(kept)])
+    before = prefix_sum(kept)
     return CSR(arcs.shape, before[arcs.indptr], arcs.indices[kept], validate=False)
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import networkx as nx
 import numpy as np
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats.checks import index_dtype
 from hpgraph.formats.duplicates import run_starts
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
@@ -130,7 +131,7 @@ def graph_of_edges(
     latest = edge[np.append(once[1:], True)[: len(edge)]]
     rows, columns, edge = rows[once], columns[once], edge[once]
     order = np.lexsort((edge, rows))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
+    indptr = prefix_sum(np.bincount(rows, minlength=n))
     data = None
     if edge_data is not None and any(edge_data):
         copies = [dict(cell) for cell in edge_data]

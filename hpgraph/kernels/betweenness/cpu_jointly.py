@@ -47,17 +47,17 @@ Local = namedtuple("Local", "sums exponents buffer")
 @part
 def _gather(indices, first, last, want, front, numbers, stride, sums):
     """Sum numbers over the neighbours of a row in the front, for some sources; returns the sources with any."""
-    heard = np.uint64(0)
+    received = np.uint64(0)
     for j in range(first, last):
         u = vertex(indices, j)
         both = peek(front, u) & want
         if both:
-            heard |= both
+            received |= both
             for line in range(0, stride, LINE):
                 bits = (both >> np.uint64(line)) & np.uint64(255)
                 if bits:
                     add_line(sums, line, numbers, u * stride + line, bits)
-    return heard
+    return received
 
 
 @part
@@ -77,13 +77,13 @@ def _depend(numbers, own, sums, mask, shares):
 @part
 def _gather_scaled(indptr, indices, v, want, front, state, local):
     """Sum numbers with exponents over v's neighbours in the front, for some sources; returns the sources with any."""
-    heard = np.uint64(0)
+    received = np.uint64(0)
     for k in range(state.stride):
         local.exponents[k] = 0
     for j in range(indptr[v], indptr[v + 1]):
         u = vertex(indices, j)
         both = front[u] & want
-        heard |= both
+        received |= both
         while both:
             k = lowest_bit(both)
             both &= both - np.uint64(1)
@@ -91,9 +91,9 @@ def _gather_scaled(indptr, indices, v, want, front, state, local):
             add_scaled(local.sums, local.exponents, k, state.numbers[at], state.exponents[at])
     for k in range(state.stride):
         normalize(local.sums, local.exponents, k)
-        if heard >> np.uint64(k) & np.uint64(1):
+        if received >> np.uint64(k) & np.uint64(1):
             state.exponents[v * state.stride + k] = local.exponents[k]
-    return heard
+    return received
 
 
 @part
@@ -162,28 +162,28 @@ def work_off(what, ways, span, fronts, state, local, filled, wide, counters, sum
             continue
         for k in range(stride):
             put(own_sums, k, 0.0)
-        heard = np.uint64(0)
+        received = np.uint64(0)
         if want and not slowly:
-            heard = _gather(indices, first, last, want, front, numbers, stride, own_sums)
+            received = _gather(indices, first, last, want, front, numbers, stride, own_sums)
         elif want and what == RETURN:
             _gather_back(indptr, indices, v, want, front, state, local, wide, sums.arcs)
         elif want:
-            heard = _gather_scaled(indptr, indices, v, want, front, state, local)
+            received = _gather_scaled(indptr, indices, v, want, front, state, local)
         own = v * stride
         if what == RETURN:
             put(vertices, v, peek(vertices, v) + _depend(numbers, own, own_sums, mask, sums.shares))
-        elif heard:
-            put(seen, v, peek(seen, v) | heard)
+        elif received:
+            put(seen, v, peek(seen, v) | received)
             leaving += peek(other, v + 1) - peek(other, v)
             reaching += last - first
-            put(next_front, v, heard)
+            put(next_front, v, received)
             put(local.buffer, filled, listed.dtype.type(v))
             filled += 1
             if filled == BUFFER:
                 filled = list_found(state, local, filled, next_front, counters)
-            while heard:
-                k = lowest_bit(heard)
-                heard &= heard - np.uint64(1)
+            while received:
+                k = lowest_bit(received)
+                received &= received - np.uint64(1)
                 number = peek(own_sums, k)
                 large = large or number >= LIMIT
                 put(numbers, own + k, number)

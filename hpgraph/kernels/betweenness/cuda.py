@@ -25,7 +25,7 @@ LEVEL_SLOT = Layout("LevelSlot", **dict.fromkeys(("count", "leaving", "reaching"
 LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64")
 STATE = Layout(
     "PathState<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
-    listed="*", masks="*", levels="*", partial="*", partial_exponents="*", partial_heard="*", slots="*", chunks="*",
+    listed="*", masks="*", levels="*", partial="*", partial_exponents="*", partial_received="*", slots="*", chunks="*",
     barrier="*", outcome="*", n="i64", every="u64", stride="i64",
 )  # fmt: skip
 
@@ -115,7 +115,7 @@ class _Search:
         self.levels = cupy.empty((n + 2) * _ROW, np.uint8)
         self.partial = cupy.empty(pieces * stride)
         self.partial_exponents = cupy.empty(pieces * stride, np.int32)
-        self.partial_heard = cupy.empty(pieces, np.uint64)
+        self.partial_received = cupy.empty(pieces, np.uint64)
         # Outcome, slots, counters and the barrier's word.
         self.small = cupy.zeros(4 * 8 + 4 * _SLOT + 4 * 8 + 8, np.uint8)
 
@@ -128,7 +128,7 @@ class _Search:
         slots, chunks = address + 32, address + 32 + 4 * _SLOT
         return STATE.of(Index=self.ids)(
             self.numbers, self.exponents, self.distances, self.pending, self.bits[0], self.bits[1:], self.listed,
-            self.masks, self.levels, self.partial, self.partial_exponents, self.partial_heard, slots, chunks,
+            self.masks, self.levels, self.partial, self.partial_exponents, self.partial_received, slots, chunks,
             chunks + 32, address, self.n, np.uint64((1 << self.count) - 1), self.stride,
         )  # fmt: skip
 

@@ -66,7 +66,7 @@ struct PathState {
     LevelRow* levels;
     double* partial;  // sums of pieces, and their sources with any
     int* partial_exponents;
-    u64* partial_heard;
+    u64* partial_received;
     LevelSlot* slots;  // 4, by the level's number modulo 4
     u64* chunks;       // 4 work counters, by the number of the step
     unsigned* barrier;
@@ -227,7 +227,7 @@ struct PathPull {
         if (PLACES) own_number = *(const double2*)(state.numbers + own);
         if (WEIGHTED) own_distance = *(const double2*)(state.distances + own);
         if (SCALED && BACK) own_exponent = *(const int2*)(state.exponents + own);
-        u64 heard = 0;
+        u64 received = 0;
         for (i64 from = begin; from < end; from += 32) {
             const i64 j = from + lane;
             Index u = 0;
@@ -236,7 +236,7 @@ struct PathPull {
                 u = arcs.indices[j];
                 both = WEIGHTED ? want : front[u] & want;
             }
-            heard |= both;
+            received |= both;
             const u32 hits = __ballot_sync(ALL, both != 0);
             if (!hits) continue;
             if (both) {
@@ -281,7 +281,7 @@ struct PathPull {
             __syncwarp();
         }
         join(sum);
-        return warp_or(heard);
+        return warp_or(received);
     }
 
     // All-reduces the sums over the groups.
@@ -339,8 +339,8 @@ struct PathPull {
         const LongRows& rows = arcs.lengthy;
         const i64 v = rows.rows[rows.owner[piece]], begin = arcs.begin_of(piece, v);
         Sum sum[2];
-        const u64 heard = gather(v, want, begin, min(begin + PIECE_ARCS, arcs.indptr[v + 1]), sum);
-        if (lane_of_warp() == 0) state.partial_heard[piece] = heard;
+        const u64 received = gather(v, want, begin, min(begin + PIECE_ARCS, arcs.indptr[v + 1]), sum);
+        if (lane_of_warp() == 0) state.partial_received[piece] = received;
         if (group) return;
         const i64 at = piece * state.stride + 2 * pair;
         *(double2*)(state.partial + at) = {sum[0].m, sum[1].m};
@@ -349,9 +349,9 @@ struct PathPull {
 
     // Warp-collective: sums the pieces of a long row, in their order.
     __device__ u64 join_pieces(i64 row, Sum (&sum)[2]) const {
-        u64 heard = 0;
+        u64 received = 0;
         for (i64 piece = arcs.lengthy.first[row] + group; piece < arcs.lengthy.first[row + 1]; piece += groups) {
-            heard |= state.partial_heard[piece];
+            received |= state.partial_received[piece];
             const i64 at = piece * state.stride + 2 * pair;
             const double2 m = *(const double2*)(state.partial + at);
             int2 e = {0, 0};
@@ -360,7 +360,7 @@ struct PathPull {
             sum[1].add(m.y, e.y);
         }
         join(sum);
-        return warp_or(heard);
+        return warp_or(received);
     }
 };
 

@@ -51,11 +51,11 @@ struct PathsForward {
         state.numbers[v * state.stride + k] = sum.m;
     }
 
-    __device__ void store(const Pull& pull, i64 v, u64 heard, const Sum (&sum)[2]) {
+    __device__ void store(const Pull& pull, i64 v, u64 received, const Sum (&sum)[2]) {
         if (pull.group) return;
 #pragma unroll
         for (int c = 0; c < 2; ++c)
-            if (heard >> (2 * pull.pair + c) & 1) store(v, 2 * pull.pair + c, sum[c]);
+            if (received >> (2 * pull.pair + c) & 1) store(v, 2 * pull.pair + c, sum[c]);
     }
 
     // Lists a vertex; its sources are written when all are known.
@@ -142,9 +142,9 @@ struct PathsForward {
                 const i64 row = __shfl_sync(ALL, v, owner);
                 Sum sum[2];
                 const u64 bits = __shfl_sync(ALL, want, owner);
-                const u64 heard = pull.gather(row, bits, in.indptr[row], in.indptr[row + 1], sum);
-                store(pull, row, heard, sum);
-                if (lane == owner) mine = heard;
+                const u64 received = pull.gather(row, bits, in.indptr[row], in.indptr[row + 1], sum);
+                store(pull, row, received, sum);
+                if (lane == owner) mine = received;
             }
             if (!pushed) found(v, mine);
         });
@@ -177,9 +177,9 @@ struct PathsForward {
         for_long_rows(in.lengthy, [&](i64 row, i64 v) {
             if (!wanted(v, pushed)) return;
             Sum sum[2];
-            const u64 heard = pull.join_pieces(row, sum);
-            store(pull, v, heard, sum);
-            if (!pushed) found(v, lane_of_warp() ? 0 : heard);
+            const u64 received = pull.join_pieces(row, sum);
+            store(pull, v, received, sum);
+            if (!pushed) found(v, lane_of_warp() ? 0 : received);
         });
     }
 

@@ -202,7 +202,7 @@ class EdgeProgramCode(ProgramCode):
     halts: Callable[..., Any] | None = None
     reply: Callable[..., Any] | None = None
     reply_cond: Callable[..., Any] | None = None
-    everyone: bool = False
+    all_active: bool = False
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -220,7 +220,7 @@ class EdgeProgramCode(ProgramCode):
     @property
     def keeps_stamps(self) -> bool:
         """Whether arcs keep the time of their last change: not if all change in every superstep, and so alternate."""
-        return self.keeps_two and not (self.everyone and self.edge_cond is None)
+        return self.keeps_two and not (self.all_active and self.edge_cond is None)
 
     @cached_property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:

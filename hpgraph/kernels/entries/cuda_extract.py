@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.convert_cuda import expand_rows, gather_segments
-from hpgraph.formats.lengths import prefix_sum
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("extract.cuh", "extraction", {"<{Index}>": "find_places", "<{Index}, {Row}>": "find_stretches"})

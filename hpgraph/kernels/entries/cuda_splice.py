@@ -10,9 +10,9 @@ import numpy as np
 
 from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.core.device import check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import bits_type
-from hpgraph.formats.lengths import prefix_sum
 from hpgraph.kernels.entries.cuda_marks import TILE
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import struct

@@ -119,15 +119,15 @@ class PageStore(OnePass):
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
         """What some rows need, None for all, by the rate of reading measured so far."""
         pages, ids = self.pages, None
-        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
-        if not everyone:
+        all_active = rows is None or (isinstance(rows, Frontier) and rows.all_active)
+        if not all_active:
             assert rows is not None
             ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
         # Excluded rows are read all the same where rows are read individually: kernels do not exclude them there.
         counted = ids
         if more is not None:
             bits = rows.bits if isinstance(rows, Frontier) else rows
-            counted = (more if everyone else bits & more).to_indices()  # type: ignore[operator]
+            counted = (more if all_active else bits & more).to_indices()  # type: ignore[operator]
         if counted is None:
             chosen, arcs = np.arange(pages.n_pages), pages.nnz
         else:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import free_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
@@ -65,7 +66,7 @@ class Bringing(OnePass):
     @cached_property
     def _first_tile(self) -> np.ndarray:
         """Exclusive sum of the pages' tiles."""
-        return np.concatenate(([0], np.cumsum(-(-np.diff(self.pages.first_arc) // TILE))))
+        return prefix_sum(-(-np.diff(self.pages.first_arc) // TILE))
 
     @cached_property
     def _tables(self) -> tuple[Any, ...]:

@@ -151,5 +151,5 @@ class PageStore(Bringing):
 def _words(rows: Frontier | Bitmask | None) -> Any:
     """The bitmap of some rows; None for all."""
     if isinstance(rows, Frontier):
-        return None if rows.everyone else rows.bits.words
+        return None if rows.all_active else rows.bits.words
     return None if rows is None else rows.words

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.kernels.pages.cpu_gaps import GROUP, directory_bytes, group_ends
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Directories:
         self.known = np.zeros(pages.n_pages, np.bool_)
         groups = -(-np.diff(pages.first_arc) // GROUP)
         # For each page its groups and one more element, its end.
-        self._base = np.concatenate(([0], np.cumsum(groups + 1)))
+        self._base = prefix_sum(groups + 1)
         self._places = np.zeros(int(self._base[-1]), np.int64)
 
     @staticmethod

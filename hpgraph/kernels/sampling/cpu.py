@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -76,8 +77,7 @@ def draw(
     """Draw `fanout` entries from each vertex's row, or as many as there are; -1: all. Owners, ascending, and places."""
     there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
-    offsets = np.zeros(len(vertices) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = prefix_sum(counts)
     owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     # Length of the bitmap of drawn entries of a row.
     longest = int((arcs.indptr[vertices + 1] - arcs.indptr[vertices]).max(initial=0))

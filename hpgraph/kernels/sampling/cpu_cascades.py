@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
@@ -52,7 +53,7 @@ class ReverseSets:
     def choose(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Greedy maximum coverage: k vertices, and how many sets have one of the first 1, 2, ..., k."""
         sizes, members = (np.concatenate(side) for side in zip(*self._pieces, strict=True))
-        ends = np.concatenate([[0], np.cumsum(sizes)])
+        ends = prefix_sum(sizes)
         of_vertex = CSR((len(sizes), self._inward.shape[0]), ends, members, validate=False).transpose()
         return _choose(ends, members, of_vertex.indptr, of_vertex.indices, np.int64(k))  # type: ignore[no-any-return]
 

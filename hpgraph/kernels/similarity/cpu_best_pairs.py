@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -44,8 +45,7 @@ def best_pairs(
     total = left.indices.dtype if left.data is None else left.data.dtype
     with team() as threads:
         _count_products(left.indptr, left.indices, right.indptr, vertices, work)
-        room = np.zeros(len(vertices) + 1, np.int64)
-        np.cumsum(np.minimum(work[1:], min(k, n)), out=room[1:])
+        room = prefix_sum(np.minimum(work[1:], min(k, n)))
         np.cumsum(work, out=work)
         indices, data = np.empty(room[-1], left.indices.dtype), np.empty(room[-1])
         found = np.zeros(len(vertices), np.int64)
@@ -54,8 +54,7 @@ def best_pairs(
             Likeness(np.int64(measure), product, sizes), vertices, first, second, np.empty(0, total),
             task_bounds(work), Best(room, indices, data, found), threads,
         )  # fmt: skip
-    indptr = np.zeros(len(vertices) + 1, np.int64)
-    np.cumsum(found, out=indptr[1:])
+    indptr = prefix_sum(found)
     if indptr[-1] < room[-1]:
         places = np.arange(indptr[-1]) + np.repeat(room[:-1] - indptr[:-1], found)
         indices, data = indices[places], data[places]

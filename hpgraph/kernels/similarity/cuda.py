@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels import similarity
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
@@ -65,5 +66,5 @@ def best_of_rows(rows: CSR, k: int) -> CSR:
     order = cupy.lexsort(cupy.stack((rows.indices.astype(np.float64), -rows.data, row.astype(np.float64))))
     kept = order[cupy.arange(rows.nnz) - rows.indptr[:-1][row] < k]
     lengths = cupy.minimum(cupy.diff(rows.indptr), k)
-    indptr = cupy.concatenate((cupy.zeros(1, np.int64), cupy.cumsum(lengths)))
+    indptr = prefix_sum(lengths)
     return CSR(rows.shape, indptr, rows.indices[kept], rows.data[kept], validate=False)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory, free_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
@@ -276,7 +277,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     pairs = pairs_of_rows(a, b)
     alone = int(pairs.sum()) + ROW * rows <= TASK_PAIRS
     # Prefix sum of each row's bound: its number of pairs, or of columns.
-    room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
+    room = prefix_sum(np.minimum(pairs, columns))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
     counted = not alone and nnz * size > free_memory("cpu") // 2
     mask, first, second = operands(exclude, a, b, product)

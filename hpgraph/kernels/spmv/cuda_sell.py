@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import SELL
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
@@ -33,8 +34,7 @@ def pieces_of(rows: SELL) -> Pieces:
     width = (rows.slices[1:] - rows.slices[:-1]) // 32
     # A slice without entries has a piece too: its rows are written.
     each = cupy.maximum(-(-width // PIECE_WIDTH), 1)
-    first = cupy.zeros(len(each) + 1, np.int64)
-    cupy.cumsum(each, out=first[1:])
+    first = prefix_sum(each)
     pieces = int(first[-1])
     owner = (cupy.searchsorted(first, cupy.arange(pieces), side="right") - 1).astype(np.uint32)
     wide = cupy.flatnonzero(each > 1).astype(np.uint32)

@@ -188,7 +188,7 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
     begins = [part.rows.first for part in parts] + [n] * (MAX_PARTS + 1 - len(parts))
     labels = parts.shared("labels of components", n * ids.itemsize)
-    told = [
+    lists = [
         *parts.shared("marks of components", _bits(n)), *parts.shared("largest components", MAX_PARTS * ids.itemsize),
         *labels,
     ]  # fmt: skip
@@ -207,7 +207,7 @@ def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
     for part, count in zip(parts, counters, strict=False):
         with part.here:
             # A struct ``Division``.
-            argument = struct(part.number, len(parts), *begins, *told, *listed, *at_head, count + _REACHED)
+            argument = struct(part.number, len(parts), *begins, *lists, *listed, *at_head, count + _REACHED)
             memory = part.pointer("labels of components", n * ids.itemsize)
             made.append(_PartOfForest(part, argument, cupy.ndarray(n, ids, memory), symmetric))
     return made

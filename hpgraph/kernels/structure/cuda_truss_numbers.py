@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, occurrences
-from hpgraph.formats.lengths import prefix_sum
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout

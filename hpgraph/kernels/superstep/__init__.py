@@ -78,7 +78,7 @@ class WorkSpace(Protocol):
     def keep(self, own: Bitmask) -> None:
         """Discard the messages of other vertices than these."""
 
-    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, all_active: bool) -> tuple[Frontier, np.ndarray]:
         """Update the vertices that received, or all; return those that changed, and the sums."""
 
 
@@ -87,12 +87,12 @@ class General(Protocol):
 
     def Supersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, *,
-        joins: bool = False, everyone: bool = False,
+        joins: bool = False, all_active: bool = False,
     ) -> WorkSpace:  # fmt: skip
         """The work space of one run.
 
-        ``joins``: whether several parts make a superstep, whose messages are joined; ``everyone``: whether all vertices
-        are updated in every superstep.
+        ``joins``: whether messages of several parts are joined in a superstep; ``all_active``: whether every superstep
+        updates all vertices.
         """
 
     def starting(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:

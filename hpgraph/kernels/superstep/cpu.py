@@ -28,7 +28,7 @@ class Supersteps:
 
     ``state`` (tuple of arrays of length n, or of shape (n, width)): the properties; changed in place; ``settled``: the
     vertices that have received, if each receives only once; changed in place; ``joins``: whether several parts make a
-    superstep, whose messages are joined; ``everyone``: whether all vertices are updated in every superstep.
+    superstep, whose messages are joined; ``all_active``: whether all vertices are updated in every superstep.
     """
 
     # Targets join messages in the order of the frontier for any number of threads: sums of floats are reproducible.
@@ -36,7 +36,7 @@ class Supersteps:
 
     def __init__(
         self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype, *,
-        joins: bool = False, everyone: bool = False,
+        joins: bool = False, all_active: bool = False,
     ) -> None:  # fmt: skip
         # The world, for functions whose only argument is the state.
         self._cells = tuple(np.zeros(1, dtype) for dtype in code.cells)
@@ -47,7 +47,7 @@ class Supersteps:
         identity = code.reduce.identity_for(code.message)
         message = np.empty(n * max(functions_of(code).width, 1), code.message)
         self._inbox = Inbox(message, received, None if settled is None else settled.words, identity)
-        self._joins, self._resets = joins, joins and everyone
+        self._joins, self._resets = joins, joins and all_active
         if joins:
             message.fill(identity)
         self._queues = np.empty(n, ids), np.empty(n, ids)
@@ -114,7 +114,7 @@ class Supersteps:
         if self._joins or isinstance(part, Window | Head):
             self._pull_window(part, frontier, some)
             return
-        if frontier.everyone and (some or code.cond is not None):
+        if frontier.all_active and (some or code.cond is not None):
             # All vertices are updated, including those to which no message passes.
             inbox.message.fill(inbox.identity)
         self._gather_replies(part, frontier)
@@ -122,7 +122,7 @@ class Supersteps:
         if some:
             self._pull_some(self._arcs(rows), frontier, (0, rows.shape[0]), self._functions.reply)
             return
-        active = None if frontier.everyone else frontier.bits
+        active = None if frontier.all_active else frontier.bits
         pull(
             rows, functions_of(code).offer, code.reduce, self.state, inbox.message, active=active,
             received=Bitmask(self.n, inbox.received), **self._closed(),
@@ -146,7 +146,7 @@ class Supersteps:
             self._pull_some(self._stretch(part), frontier, part.rows, True)
             return
         # With a byte for each vertex entries need no branch.
-        active = None if frontier.everyone else self._active(frontier)
+        active = None if frontier.all_active else self._active(frontier)
         terminal = _terminal(self.code)
         with team() as workers:
             cpu_pull.pull_window(
@@ -212,7 +212,7 @@ class Supersteps:
         """Gather replies of edges at their sources, before messages change the edges."""
         if self._functions.reply is None:
             return
-        ids = np.arange(self.n, dtype=part.sending.indices.dtype) if frontier.everyone else plain(frontier.ids)
+        ids = np.arange(self.n, dtype=part.sending.indices.dtype) if frontier.all_active else plain(frontier.ids)
         with team() as workers:
             cpu_frontier.gather_replies(
                 self._functions, self.state, self._arcs(part.sending), self._inbox, ids, workers
@@ -226,9 +226,9 @@ class Supersteps:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self._inbox.received[:] = frontier.bits.words
 
-    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, all_active: bool) -> tuple[Frontier, np.ndarray]:
         """APPLY (Ligra's vertexMap): update the vertices that received; return the changed ones, and the sums."""
-        if everyone:
+        if all_active:
             self._inbox.received[:] = Bitmask.full(self.n).words
         blocks = -(-self.n // BLOCK)
         counts, sums = np.zeros((blocks, 2), np.int64), np.zeros((blocks, self.code.aggregates))

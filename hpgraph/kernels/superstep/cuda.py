@@ -52,7 +52,7 @@ class Supersteps:
 
     def __init__(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, *,
-        joins: bool = False, everyone: bool = False,
+        joins: bool = False, all_active: bool = False,
     ) -> None:  # fmt: skip
         import cupy
 
@@ -62,7 +62,7 @@ class Supersteps:
         width = functions_of(code).width
         self.messages = cupy.empty((self.n, width) if width else self.n, code.message)
         self.arrived, self.settled = Bitmask.zeros(self.n, "cuda"), settled
-        self._joins, self.everyone = joins, everyone
+        self._joins, self.all_active = joins, all_active
         # Work space of windows.
         self.carry: tuple[int, tuple[Any, ...]] | None = None
         if joins or width:
@@ -160,11 +160,11 @@ class Supersteps:
         if code.is_shaped:
             self._receive(pull_tuples(self, part, frontier))
             return
-        if frontier.everyone and code.cond is not None and not self._joins:
+        if frontier.all_active and code.cond is not None and not self._joins:
             self._clear()
         state, arrived = self._with_arrivals()
         accum = self._gather_replies(part, frontier, state) or self._joined
-        active = None if frontier.everyone else frontier.bits
+        active = None if frontier.all_active else frontier.bits
         # A product that writes `received` visits every arc once; one that does not may be run repeatedly to tune it.
         came = Bitmask.zeros(self.n, "cuda")
         pull(
@@ -200,7 +200,7 @@ class Supersteps:
         # By rows of out-arcs: the source of an arc receives its reply.
         pull(
             part.sending, reply, code.reduce, state, self.messages, received=Bitmask.zeros(self.n, "cuda"),
-            mask=None if frontier.everyone else frontier.bits,
+            mask=None if frontier.all_active else frontier.bits,
         )  # fmt: skip
         return code.reduce.op
 
@@ -248,10 +248,10 @@ class Supersteps:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self.arrived = frontier.bits
 
-    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, all_active: bool) -> tuple[Frontier, np.ndarray]:
         """Update the vertices that received, or all; return those that changed, and the sums. Waits for the device."""
         received = self.arrived
-        if everyone:
+        if all_active:
             received = Bitmask.full(self.n, device="cuda")
         elif self.settled is not None:
             received = received.and_not(self.settled)

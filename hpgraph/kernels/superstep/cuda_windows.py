@@ -72,7 +72,7 @@ def _gather(steps: Any, tiles: Tiles, frontier: Frontier) -> None:
     data, (begin, end) = tiles.data, tiles.run
     program = _program(steps, data)
     weight = "hpgraph::NoWeights" if data is None else program.weight_type
-    gaps, some = pages.encoding == "gaps", not frontier.everyone
+    gaps, some = pages.encoding == "gaps", not frontier.all_active
     aimed = code.edge_cond is not None or "target" not in ignored(code)
     flags = ", ".join(str(flag).lower() for flag in (gaps, some, aimed))
     which = f"Program, {c_type(pages.id_dtype)}, {weight}, {flags}"
@@ -85,7 +85,7 @@ def _gather(steps: Any, tiles: Tiles, frontier: Frontier) -> None:
     carry = CARRY.of(Message=code.message)(*fields)
     active = frontier.bits.words if some else None
     # If all vertices are updated, received bits are not needed.
-    received = None if steps.everyone else steps.arrived.words
+    received = None if steps.all_active else steps.arrived.words
     identity = np.asarray(code.reduce.identity_for(code.message), code.message)[()]
     how = functor_struct((_held(steps, program), active, received, steps.messages, identity))
     mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)

@@ -48,9 +48,9 @@ def set_up() -> None:
     prepare()
     kernel.code_cache = KernelCache
     # With logging at DEBUG Numba would log every instruction, which takes ten times as long as the compilation.
-    told = logging.getLogger("numba")
-    if told.level == logging.NOTSET:
-        told.setLevel(logging.INFO)
+    logger = logging.getLogger("numba")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
     from numba.core import event
 
     class Notice(event.Listener):

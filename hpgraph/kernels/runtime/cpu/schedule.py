@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 
@@ -49,7 +50,7 @@ def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
     cuts = np.searchsorted(ends, np.arange(task, total, task))
     bounds = np.unique(np.concatenate(([0], np.minimum(WORD * (cuts + 1), n), [n]))).astype(np.int64)
     pieces = -(-lengths // task)
-    long_pieces = np.concatenate(([0], np.cumsum(pieces))).astype(np.int64)
+    long_pieces = prefix_sum(pieces)
     order = np.arange(long_pieces[-1]) - np.repeat(long_pieces[:-1], pieces)
     piece_row = np.repeat(rows, pieces)
     begin = indptr[piece_row] + order * task

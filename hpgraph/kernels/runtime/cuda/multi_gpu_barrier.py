@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.locks import Lock, uncollected
-from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, STATION, Elements, Part, Prepared, Rows
+from hpgraph.kernels.runtime.cuda.part import BARRIER_STATE, MAX_PARTS, Elements, Part, Prepared, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import slot_of
@@ -30,7 +30,7 @@ PARTS = Layout(
 LETTER = Layout("RemoteMessage<{Index}, {Message}>", vertex="Index", message="Message")
 POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MAX_PARTS), "from": ("*", 2 * MAX_PARTS)})
 # What the kernels of a launch find besides.
-SHARED = (PARTS, STATION)
+SHARED = (PARTS, BARRIER_STATE)
 
 _launching = Lock()
 # Of each device, the streams on which kernels of the last launch run, and an event behind each.

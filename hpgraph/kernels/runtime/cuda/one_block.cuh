@@ -19,8 +19,8 @@ constexpr u64 THIN = 64;
 struct LocalLimits {
     i64 vertices, arcs;
     i64 patience;   // thin supersteps after which the search should continue on the host
-    int may_leave;  // whether the host waits to take over; if not, only `told` is written, for the next search
-    i64* told;      // in the host's memory: whether a search was thin; mean arcs of a superstep of the last search
+    int may_leave;  // whether the host waits to take over; if not, only `to_host` is written, for the next search
+    i64* to_host;      // in the host's memory: whether a search was thin; mean arcs of a superstep of the last search
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {
@@ -35,12 +35,12 @@ struct LocalLimits {
 
     // At the end, by one thread.
     __device__ void tell(i64 thin_ones) const {
-        if (thin_ones >= patience) told[0] = 1;
+        if (thin_ones >= patience) to_host[0] = 1;
     }
     __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
         tell(thin_ones);
         // A float division, since a 64-bit integer division is a function call.
-        if (supersteps) told[1] = (i64)__fdividef((float)sent, (float)supersteps);
+        if (supersteps) to_host[1] = (i64)__fdividef((float)sent, (float)supersteps);
     }
 };
 

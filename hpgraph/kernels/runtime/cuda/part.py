@@ -63,7 +63,7 @@ class Prepared:
 MAX_PARTS = 8
 _REPORT_WORDS = 11
 _ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", remote_messages=("u64", MAX_PARTS))
-STATION = Layout("BarrierState", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
+BARRIER_STATE = Layout("BarrierState", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class Part:
         with self.here:
             # Reports of finished launches are recognized by their number: this is cleared once.
             self.reports = self.room("reports", 2 * MAX_PARTS * 8 * _REPORT_WORDS)
-            self.barrier_states = self.room("barrier_states", 2 * STATION.size)
+            self.barrier_states = self.room("barrier_states", 2 * BARRIER_STATE.size)
             # Where what only the first part is asked for is written, and never read.
             self.untold = struct(0, 0, self.room("untold", OUTCOME.size))
             self.done = cupy.cuda.Event(disable_timing=True)
@@ -167,7 +167,7 @@ class Part:
 
     def clear_stations(self) -> None:
         """Clear what a launch finds cleared, where the last one may not have done so; waits for it."""
-        self.pointer("barrier_states", 2 * STATION.size).memset_async(0, 2 * STATION.size, self.stream)
+        self.pointer("barrier_states", 2 * BARRIER_STATE.size).memset_async(0, 2 * BARRIER_STATE.size, self.stream)
         self.stream.synchronize()
 
     def dismiss(self, launch: int) -> None:
@@ -175,11 +175,11 @@ class Part:
         import cupy
 
         runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)
-        place = STATION.offset("assembly") + _ASSEMBLY.of().offset("lost")
+        place = BARRIER_STATE.offset("assembly") + _ASSEMBLY.of().offset("lost")
         with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as aside:
             # Copied, as to set memory may take a multiprocessor.
             runtime.memcpyAsync(
-                self.barrier_states + launch % 2 * STATION.size + place, lost.ctypes.data, lost.nbytes,
+                self.barrier_states + launch % 2 * BARRIER_STATE.size + place, lost.ctypes.data, lost.nbytes,
                 runtime.memcpyHostToDevice, aside.ptr,
             )  # fmt: skip
             aside.synchronize()

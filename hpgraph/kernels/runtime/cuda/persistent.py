@@ -36,7 +36,7 @@ FRONTIER = Layout("Frontier<{Index}>", light="*", pieces="*")
 ARCS = Layout("Arcs<{Index}, {Weight}>", indptr="*", indices="*", data="*")
 SOURCES = Layout("Sources<{Index}>", list="*", count="i64", single="Index")
 TRACE = Layout("Trace", rows="*", room="i64", outcome="*")
-LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", told="*")
+LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", to_host="*")
 _TALLY = Layout("Tally", count="u64", arcs="u64", looked="u64", light="u64", pieces="u64", put_off="u64")
 _LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", thin="i64")
 HEADER_FIELDS = Layout(
