@@ -13,6 +13,7 @@ import pytest
 from column_tables import TITLES, graph_of, plain, rows_kept, same_columns, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 
@@ -83,11 +84,9 @@ def test_readers_take_columns_of_files_of_others(tmp_path: Path) -> None:
     back = nx.read_graphml(tmp_path / "g.graphml")
     assert [held["year"] for _, _, held in back.edges(data=True)] == [2019, 2024]
     for bad, path in ((["nope"], "t.parquet"), (["nope"], "n.graphml")):
-        with pytest.raises(ValueError, match=r"columns: .*nope"):
-            hpg.read(tmp_path / path, columns=bad)
+        raises(ValueError, r"columns: .*nope", hpg.read, tmp_path / path, columns=bad)
     hpg.Graph.from_edges([0], [1]).save(tmp_path / "g.el")
-    with pytest.raises(ValueError, match="columns is for tables, GraphML and DOT"):
-        hpg.read(tmp_path / "g.el", columns=True)
+    raises(ValueError, "columns is for tables, GraphML and DOT", hpg.read, tmp_path / "g.el", columns=True)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +110,7 @@ def test_forged_columns_are_refused(tmp_path: Path, index: str, fault: str) -> N
     held = dict(np.load(path))
     held["columns.index"] = np.frombuffer(index.encode(), np.uint8)
     np.savez(path, **held)
-    with pytest.raises(hpg.FileFormatError, match=fault):
-        hpg.read(path)
+    raises(hpg.FileFormatError, fault, hpg.read, path)
 
 
 def test_damaged_columns_of_hpg_are_refused_and_files_without_are_as_before(tmp_path: Path) -> None:
@@ -124,8 +122,7 @@ def test_damaged_columns_of_hpg_are_refused_and_files_without_are_as_before(tmp_
     content = bytearray(path.read_bytes())
     content[content.rindex(np.int64(8).tobytes())] = 9
     path.write_bytes(content)
-    with pytest.raises(hpg.FileFormatError, match="does not have its checksum"):
-        hpg.read(path)
+    raises(hpg.FileFormatError, "does not have its checksum", hpg.read, path)
 
 
 WHEN = ["2019-03-01", "2024-05-06", "NaT", "2021-01-01"]

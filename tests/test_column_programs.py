@@ -6,6 +6,7 @@ import pytest
 from column_tables import TITLES, graph_of, plain, rows_kept, same_columns, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 
@@ -105,10 +106,8 @@ def test_edge_programs_have_columns_for_constant_properties(device: str) -> None
 def test_bad_functions_of_columns() -> None:
     G = hpg.from_edges([0, 1], [1, 2], columns={"a": [1, 2], "b": [3, 4]})
     for holds in (lambda source, edge, target: edge.c > 1, lambda source, edge, target: edge.a > 1 and edge.c > 1):
-        with pytest.raises(ValueError, match="no edge column 'c'; it has 'a', 'b'"):
-            G.filter(edges=holds)
-    with pytest.raises(TypeError, match=r"edges reads e\.a: .* call the parameter edge"):
-        G.filter(edges=lambda s, e, t: e.a > 1)
+        raises(ValueError, "no edge column 'c'; it has 'a', 'b'", G.filter, edges=holds)
+    raises(TypeError, r"edges reads e\.a: .* call the parameter edge", G.filter, edges=lambda s, e, t: e.a > 1)
     U = hpg.from_edges([0, 0, 1], [1, 2, 2], columns={"a": [1, 2, 3], "b": [1, 1, 1]}, directed=False)
     assert U.filter(edges=lambda source, edge, target: edge.a > edge.b and target.id == 2).n_edges == 4
 
@@ -125,21 +124,16 @@ def test_bad_functions_of_columns() -> None:
     Program.gather = two
     for name, value in (("edges", "all"), ("reduce", "any"), ("cond", lambda vertex: True)):
         one = type("Program", (Program,), {name: value})
-        with pytest.raises(
-            TypeError, match=rf"edge.a and edge.b, and has {name}.*: a VertexProgram is given one number"
-        ):
-            hpg.run(one, G)
+        raises(TypeError, rf"edge.a and edge.b, and has {name}.*: a VertexProgram is given one number", hpg.run, one, G)
     with pytest.raises(ValueError, match="no edge column 'a'"):
         hpg.run(Program, hpg.Graph.from_edges([0], [1]))
     with pytest.raises(TypeError, match="Program reads several columns of edges"):
         hpg.run(hpg.Phases([Program], max_iteration=1), G)
     Program.gather = none
-    with pytest.raises(ValueError, match="no edge column 'c'"):
-        hpg.run(Program, G)
+    raises(ValueError, "no edge column 'c'", hpg.run, Program, G)
     Program.gather = lambda source, edge, target: edge.a
     Program.edge_cond = lambda source, weight, target: weight > 1
-    with pytest.raises(TypeError, match=r"reads edge.a, and edge_cond a weight"):
-        hpg.run(Program, G)
+    raises(TypeError, r"reads edge.a, and edge_cond a weight", hpg.run, Program, G)
 
 
 @given(table=tables(), directed=st.booleans(), ages=st.lists(st.integers(0, 9), min_size=6, max_size=6))
@@ -168,8 +162,7 @@ def test_bad_functions_of_vertices() -> None:
     G = hpg.from_edges([0, 1], [1, 2], columns={"a": [1, 2], "both": [3, 4]}, vertex_columns={"both": [1, 2, 3]})
     with pytest.raises(ValueError, match="no vertex column 'age'; it has 'both'"):
         G.filter(edges=lambda source, edge, target: source.age > 1)
-    with pytest.raises(ValueError, match="no vertex column 'a'; it has 'both'"):
-        G.filter(vertices=lambda vertex: vertex.a > 1)
+    raises(ValueError, "no vertex column 'a'; it has 'both'", G.filter, vertices=lambda vertex: vertex.a > 1)
     with pytest.raises(ValueError, match="a column 'both', and a function cannot read both"):
         G.filter(edges=lambda source, edge, target: source.both > edge.both)
     with pytest.raises(TypeError, match=r"edges reads source\.both: .* that stands second"):
@@ -206,5 +199,4 @@ def test_bad_values_of_columns() -> None:
         ({"n": [1, "2"]}, TypeError, "'n' holds numbers"),
         ({"on": np.datetime64("2024")}, TypeError, "'on' holds dates, which functions compare"),
     ):
-        with pytest.raises(error, match=message):
-            G.filter(edges=values)
+        raises(error, message, G.filter, edges=values)

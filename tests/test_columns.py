@@ -11,6 +11,7 @@ import pytest
 from column_tables import TITLES, graph_of, plain, rows_kept, rows_ordered, same_columns, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 
@@ -131,8 +132,7 @@ def test_vertices_take_columns_by_name() -> None:
     ],
 )  # fmt: skip
 def test_bad_columns(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()
+    raises(error, message, make)
 
 
 def test_an_asymmetric_column_makes_a_graph_directed() -> None:
@@ -147,8 +147,7 @@ def test_algorithms_take_a_column_by_its_title() -> None:
     assert hpg.closeness_centrality(G, weight="minutes").tolist() == (
         hpg.closeness_centrality(G.with_weight("minutes"), weight=True).tolist()
     )
-    with pytest.raises(ValueError, match="no column of edges of that title"):
-        hpg.pagerank(G, weight="hours")
+    raises(ValueError, "no column of edges of that title", hpg.pagerank, G, weight="hours")
 
 
 @given(table=tables(), directed=st.booleans())
@@ -186,5 +185,4 @@ def test_kinds_beside_arrays_and_of_networkx() -> None:
         (lambda: hpg.from_edges([0], [1], columns={"a": [1]}, kind="b"), "'b' is none of the columns given; .* 'a'"),
         (lambda: hpg.from_edges({"u": [0], "v": [1]}, kind="b"), "'b' is none of the table's"),
     ):
-        with pytest.raises(ValueError, match=message):
-            call()
+        raises(ValueError, message, call)

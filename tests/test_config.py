@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from raising import raises
 
 from hpgraph.core.config import Config
 
@@ -124,8 +125,7 @@ def test_booleans_of_the_environment(
     ],
 )  # fmt: skip
 def test_unfit_values_are_refused_by_name(config: Config, name: str, value: object, error: type[Exception]) -> None:
-    with pytest.raises(error, match=name):
-        setattr(config, name, value)
+    raises(error, name, setattr, config, name, value)
     with pytest.raises(error, match=name), config(**{name: value}):
         pass
     assert config.threads >= 1

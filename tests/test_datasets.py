@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -226,8 +227,7 @@ class TestGenerators:
         ],
     )
     def test_bad_input(self, call, error, message):
-        with pytest.raises(error, match=message):
-            call()
+        raises(error, message, call)
 
     def test_no_edges(self, device):
         assert hpg.datasets.kron(4, 0, device=device).n_edges == 0
@@ -248,7 +248,5 @@ def test_contacts():
     other = hpg.datasets.contacts(40, 3000, classes=4, days=2, seed=2)
     assert (T.source == same.source).all() and not (T.source == other.source).all()
     assert hpg.datasets.contacts(2, 0).n_edges == 0
-    with pytest.raises(ValueError, match="people must be at least 2"):
-        hpg.datasets.contacts(1)
-    with pytest.raises(TypeError, match="days"):
-        hpg.datasets.contacts(days=1.5)
+    raises(ValueError, "people must be at least 2", hpg.datasets.contacts, 1)
+    raises(TypeError, "days", hpg.datasets.contacts, days=1.5)

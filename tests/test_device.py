@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 
 from hpgraph.core import device as placing
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, HpgraphError, MissingExtraError
@@ -33,8 +34,7 @@ def test_names(name: str, canonical: str) -> None:
 
 @pytest.mark.parametrize("name", ["tpu", "", "cuda:0", None, 0])
 def test_other_names_are_refused(name: Any) -> None:
-    with pytest.raises(ValueError, match="device must be"):
-        placing.normalize_device(name)
+    raises(ValueError, "device must be", placing.normalize_device, name)
 
 
 @pytest.mark.parametrize("array", [np.zeros(2), scipy.sparse.eye_array(2), [1, 2], 3, None])
@@ -98,14 +98,12 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(caught.value, HpgraphError)
     assert not placing.cuda_available()
     monkeypatch.setattr(placing, "_has_driver", lambda: False)
-    with pytest.raises(DeviceError, match="no CUDA GPU is here"):
-        placing.array_module("cuda")
+    raises(DeviceError, "no CUDA GPU is here", placing.array_module, "cuda")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is None, reason="CuPy is not installed")
 @pytest.mark.skipif(placing.cuda_available(), reason="there is a GPU")
 def test_with_cupy_but_no_gpu() -> None:
-    with pytest.raises(DeviceError, match="cpu"):
-        placing.require_cupy()
+    raises(DeviceError, "cpu", placing.require_cupy)
     with pytest.raises(DeviceError):
         placing.kernels("cuda")

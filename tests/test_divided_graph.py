@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.linalg
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
@@ -108,8 +109,7 @@ def test_names_that_are_none(name: Any) -> None:
 @pytest.mark.parametrize("name", ["cuda:0,0", ["cuda:1", "cuda:1"]])
 def test_one_gpu_twice(name: Any) -> None:
     # Raised before devices are queried.
-    with pytest.raises(ValueError, match="twice"):
-        Devices.of(name)
+    raises(ValueError, "twice", Devices.of, name)
 
 
 @pytest.mark.skipif(cuda_available(), reason="there is a GPU")
@@ -122,8 +122,7 @@ def test_without_a_gpu(name: Any) -> None:
 def test_a_gpu_that_is_not_there() -> None:
     if not cuda_available():
         pytest.skip("no CUDA GPU here")
-    with pytest.raises(DeviceError, match="there is no cuda:99"):
-        hpg.Graph(([0], [1]), device="cuda:0,99")
+    raises(DeviceError, "there is no cuda:99", hpg.Graph, ([0], [1]), device="cuda:0,99")
 
 
 def test_device_when_made() -> None:
@@ -180,8 +179,7 @@ def test_on_two_gpus() -> None:
         np.testing.assert_array_equal(divided.out_csr.indices.get(), whole.out_csr.indices)
         np.testing.assert_array_equal(divided.to("cpu").out_csr.data, whole.out_csr.data)
     other = whole.to("cuda:1")
-    with pytest.raises(DeviceError, match="current device"):
-        hpg.bfs(other, 0)
+    raises(DeviceError, "current device", hpg.bfs, other, 0)
     with cupy.cuda.Device(1):
         level = hpg.bfs(other, 0).level
         assert int(level.device.id) == 1
@@ -245,7 +243,5 @@ def test_bad_operands() -> None:
     D = divide_matrix(hpg.Matrix(SPARSE), ["cpu", "cpu"])
     with pytest.raises(ValueError, match="x must have length 300"):
         _ = D @ np.zeros(500)
-    with pytest.raises(ValueError, match=r"x must have shape \(500,\)"):
-        D.rmatvec(np.zeros(300))
-    with pytest.raises(ValueError, match="column by column"):
-        D.mxv(np.zeros((300, 2)), "min_plus")
+    raises(ValueError, r"x must have shape \(500,\)", D.rmatvec, np.zeros(300))
+    raises(ValueError, "column by column", D.mxv, np.zeros((300, 2)), "min_plus")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
@@ -92,10 +93,8 @@ def test_every_way_in(way: str, directed: bool, tmp_path: Path) -> None:
         assert arcs(make(ROWS, directed, None)) == merged(ROWS, directed, "min")
     (one,) = [warning for warning in said if warning.category is hpg.DuplicateEdgesWarning]
     assert "duplicates=" in str(one.message) and one.filename == __file__
-    with pytest.raises(ValueError, match="is given more than once"):
-        make(ROWS, directed, "error")
-    with pytest.raises(ValueError, match=r"duplicates must be .* not 'least'"):
-        make(ROWS, directed, "least")
+    raises(ValueError, "is given more than once", make, ROWS, directed, "error")
+    raises(ValueError, r"duplicates must be .* not 'least'", make, ROWS, directed, "least")
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32"])

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, cuda_available, to_device
@@ -215,10 +216,8 @@ class TestNames:
 
     def test_near_matches(self) -> None:
         G = hpg.Graph.from_edges([0], [1], names=["libc6", "bash"])
-        with pytest.raises(ValueError, match=r"no vertex is named 'libc': did you mean 'libc6'"):
-            G.index_of("libc")
-        with pytest.raises(ValueError, match=r"names are such as 'libc6'"):
-            G.index_of(["libc6"])
+        raises(ValueError, r"no vertex is named 'libc': did you mean 'libc6'", G.index_of, "libc")
+        raises(ValueError, r"names are such as 'libc6'", G.index_of, ["libc6"])
 
     def test_numbers_and_other_values(self) -> None:
         big = np.array([10**15, 7])
@@ -227,8 +226,7 @@ class TestNames:
         assert mixed.index_of(("b", 2)) == 1
 
     def test_none(self) -> None:
-        with pytest.raises(ValueError, match=r"have no names, only numbers 0\.\.1"):
-            hpg.Graph.from_edges([0], [1]).index_of("a")
+        raises(ValueError, r"have no names, only numbers 0\.\.1", hpg.Graph.from_edges([0], [1]).index_of, "a")
 
     def test_twice_the_same(self) -> None:
         for names in (["a", "b", "a"], [7, 1, 7]):
@@ -253,25 +251,20 @@ class TestRefused:
     def test_complex_weights(self) -> None:
         with pytest.raises(TypeError, match=r"adjacency matrix must be bool.*not complex128"):
             hpg.Graph(coo().astype(complex))
-        with pytest.raises(TypeError, match=r"weight must be bool.*not complex128"):
-            hpg.Graph.from_edges([0], [1], [1j])
+        raises(TypeError, r"weight must be bool.*not complex128", hpg.Graph.from_edges, [0], [1], [1j])
 
     @pytest.mark.parametrize("source", [np.eye(3), [[0, 1], [1, 0]], "web.mtx", 7, None, ([0], [1], [2], [3])])
     def test_no_graph(self, source: object) -> None:
-        with pytest.raises(TypeError, match=r"no graph can be made of"):
-            hpg.as_graph(source)
+        raises(TypeError, r"no graph can be made of", hpg.as_graph, source)
 
     def test_ids_that_are_no_integers(self) -> None:
-        with pytest.raises(TypeError, match=r"source must hold whole numbers below .*not float64"):
-            hpg.Graph.from_edges([0.5], [1])
+        raises(TypeError, r"source must hold whole numbers below .*not float64", hpg.Graph.from_edges, [0.5], [1])
         with pytest.raises(TypeError, match=r"target must hold whole numbers.*number names with numpy.unique"):
             hpg.Graph.from_edges([0], ["b"])
 
     def test_ids_out_of_range(self) -> None:
-        with pytest.raises(IndexError, match=r"target holds -1; vertices are numbered from 0"):
-            hpg.Graph.from_edges([0], [-1])
-        with pytest.raises(IndexError, match=r"source holds 9: with n_vertices=4"):
-            hpg.Graph.from_edges([9], [0], n_vertices=4)
+        raises(IndexError, r"target holds -1; vertices are numbered from 0", hpg.Graph.from_edges, [0], [-1])
+        raises(IndexError, r"source holds 9: with n_vertices=4", hpg.Graph.from_edges, [9], [0], n_vertices=4)
         with pytest.raises(ValueError, match=r"source holds 18446744073709551615, and ids must fit 64 bits"):
             hpg.Graph.from_edges(np.array([2**64 - 1], np.uint64), np.array([0], np.uint64))
 
@@ -280,12 +273,10 @@ class TestRefused:
             hpg.Graph.from_edges([0], [2**62])
 
     def test_lengths(self) -> None:
-        with pytest.raises(ValueError, match=r"one id for each arc, not 1 and 2"):
-            hpg.Graph.from_edges([0], [1, 2])
+        raises(ValueError, r"one id for each arc, not 1 and 2", hpg.Graph.from_edges, [0], [1, 2])
         with pytest.raises(ValueError, match=r"weight must have one value for each arc, .* not shape \(2,\)"):
             hpg.Graph.from_edges([0], [1], [1.0, 2.0])
-        with pytest.raises(ValueError, match=r"source must be one-dimensional"):
-            hpg.Graph.from_edges([[0, 1]], [1, 2])
+        raises(ValueError, r"source must be one-dimensional", hpg.Graph.from_edges, [[0, 1]], [1, 2])
 
     @pytest.mark.parametrize("n", [-1, 2**63, True])
     def test_number_of_vertices(self, n: int) -> None:
@@ -301,13 +292,11 @@ class TestRefused:
             hpg.Graph(coo(), directed="yes")  # type: ignore[arg-type]
 
     def test_device(self) -> None:
-        with pytest.raises(ValueError, match='device must be "cpu" or "cuda"'):
-            hpg.Graph(coo()).to("tpu")
+        raises(ValueError, 'device must be "cpu" or "cuda"', hpg.Graph(coo()).to, "tpu")
 
     @pytest.mark.skipif(cuda_available(), reason="there is a GPU")
     def test_cuda_without_a_gpu(self) -> None:
-        with pytest.raises((DeviceError, MissingExtraError), match=r"GPU|CuPy"):
-            hpg.Graph(coo()).to("cuda")
+        raises((DeviceError, MissingExtraError), r"GPU|CuPy", hpg.Graph(coo()).to, "cuda")
 
     def test_arrays_on_two_devices(self, device: str) -> None:
         if device == "cpu":

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from graph_examples import KINDS, example, same
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
@@ -187,5 +188,4 @@ def test_a_graph_of_nothing(device: str) -> None:
 )
 def test_unfit_input(call: Any, error: type[Exception], message: str) -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
-    with pytest.raises(error, match=message):
-        call(G)
+    raises(error, message, call, G)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -151,5 +152,4 @@ def test_weights_where_there_were_none(device: str) -> None:
     ],
 )
 def test_unfit_batches(given: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        hpg.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0]).update(**given)
+    raises(error, message, hpg.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0]).update, **given)

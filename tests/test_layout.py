@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module
@@ -89,11 +90,9 @@ def test_beginning_and_ugly_graphs(device: str) -> None:
     for how, said in (({"gravity": -1}, "gravity must be finite"), ({"max_iter": -1}, "max_iter must not be"),
                       ({"pos": np.zeros((4, 2))}, "pos must be finite"), ({"node_mass": 0}, "node_mass must be pos"),
                       ({"theta": np.nan}, "theta must be finite")):  # fmt: skip
-        with pytest.raises(ValueError, match=said):
-            hpg.layout.force_atlas2(G, **how)
+        raises(ValueError, said, hpg.layout.force_atlas2, G, **how)
     bad = hpg.Graph.from_edges([0, 1], [1, 2], [1.0, -2.0]).to(device)
-    with pytest.raises(ValueError, match="weight: edges pull by finite weights"):
-        hpg.layout.force_atlas2(bad, weight=True)
+    raises(ValueError, "weight: edges pull by finite weights", hpg.layout.force_atlas2, bad, weight=True)
 
 
 def test_circle_as_networkx(device: str) -> None:

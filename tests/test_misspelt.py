@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core import suggestions
@@ -20,8 +21,7 @@ from hpgraph.core import suggestions
     ],
 )  # fmt: skip
 def test_functions(name: str, meant: str) -> None:
-    with pytest.raises(AttributeError, match=rf"no attribute '{name}': did you mean .*{meant}"):
-        getattr(hpg, name)
+    raises(AttributeError, rf"no attribute '{name}': did you mean .*{meant}", getattr, hpg, name)
 
 
 def test_what_is_nothing_like_it() -> None:
@@ -52,8 +52,7 @@ def test_what_is_meant_is_there() -> None:
 def test_arguments(function: Any, arguments: dict[str, Any], meant: str) -> None:
     name = next(iter(arguments))
     says = re.escape(f"{function.__name__}() has no argument {name!r}: did you mean {meant}?")
-    with pytest.raises(TypeError, match=says):
-        function(([0], [1]), **arguments)
+    raises(TypeError, says, function, ([0], [1]), **arguments)
 
 
 def test_arguments_that_nothing_stands_for() -> None:
@@ -68,8 +67,7 @@ def test_arguments_that_nothing_stands_for() -> None:
 def test_every_algorithm_names_the_right_argument() -> None:
     for name, module in hpg._MODULE_OF.items():
         if module.startswith("hpgraph.algorithms") and inspect.isfunction(function := getattr(hpg, name)):
-            with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no argument 'maxdepht'"):
-                function(None, maxdepht=1)
+            raises(TypeError, rf"{function.__name__}\(\) has no argument 'maxdepht'", function, None, maxdepht=1)
 
 
 def test_what_is_wrong_within_a_function_is_said_as_it_is() -> None:
@@ -77,10 +75,8 @@ def test_what_is_wrong_within_a_function_is_said_as_it_is() -> None:
     def rank(G: Any, *, damping: float = 0.85) -> Any:
         return len(G, damping)  # type: ignore[call-arg]
 
-    with pytest.raises(TypeError, match="len"):
-        rank([], damping=1)
-    with pytest.raises(TypeError, match="missing 1 required positional argument"):
-        rank(damping=1)
+    raises(TypeError, "len", rank, [], damping=1)
+    raises(TypeError, "missing 1 required positional argument", rank, damping=1)
 
 
 def test_versions() -> None:
@@ -94,11 +90,8 @@ def test_what_a_graph_does_not_have() -> None:
     G = hpg.Graph.from_edges([0], [1])
     for name, says in (("nodes", r"list\(G\)"), ("add_edge", "G.add_edges"), ("number_of_nodes", "G.n_vertices"),
                        ("degre", "did you mean degree")):  # fmt: skip
-        with pytest.raises(AttributeError, match=f"Graph has no attribute '{name}': .*{says}"):
-            getattr(G, name)
+        raises(AttributeError, f"Graph has no attribute '{name}': .*{says}", getattr, G, name)
     with pytest.raises(TypeError, match=r"source=... is needed"):
         hpg.bfs(hpg.from_edges([("a", "b")]))
-    with pytest.raises(TypeError, match="either source="):
-        hpg.sssp(G)
-    with pytest.raises(ValueError, match="weight='nope': a Graph has weights without a name"):
-        hpg.pagerank(G, weight="nope")
+    raises(TypeError, "either source=", hpg.sssp, G)
+    raises(ValueError, "weight='nope': a Graph has weights without a name", hpg.pagerank, G, weight="nope")

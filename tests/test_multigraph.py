@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -388,8 +389,7 @@ def test_hpg_files(weighted: bool, directed: bool, tmp_path: Path) -> None:
     assert parts[0] == parts[1] and back.edge_column("year").tolist() == G.edge_column("year").tolist()
     assert back.vertex_column("age").tolist() == list(range(N))
     for refused in (lambda: hpg.open(path), lambda: hpg.convert(path, tmp_path / "again.hpg")):
-        with pytest.raises(ValueError, match=r"edges.hpg keeps parallel edges, .* hpgraph.read reads them"):
-            refused()
+        raises(ValueError, r"edges.hpg keeps parallel edges, .* hpgraph.read reads them", refused)
     with pytest.raises(hpg.DeviceMemoryError):
         hpg.read(path, memory=1 << 12)
 
@@ -397,15 +397,11 @@ def test_hpg_files(weighted: bool, directed: bool, tmp_path: Path) -> None:
 def test_refused(tmp_path: Path) -> None:
     G = kept(rows(), True)
     for suffix in (".npz", ".mtx", ".gr", ".gml"):
-        with pytest.raises(ValueError, match=r"cannot keep parallel edges: G\.simple"):
-            G.save(tmp_path / f"edges{suffix}")
-    with pytest.raises(ValueError, match="a graph in pages cannot keep"):
-        hpg.StreamedGraph.of(G)
+        raises(ValueError, r"cannot keep parallel edges: G\.simple", G.save, tmp_path / f"edges{suffix}")
+    raises(ValueError, "a graph in pages cannot keep", hpg.StreamedGraph.of, G)
     G.save(tmp_path / "edges.csv")
     with pytest.raises(ValueError, match=r"keep.* is for a graph in one memory"):
         hpg.convert(tmp_path / "edges.csv", tmp_path / "edges.hpg", duplicates="keep")
-    with pytest.raises(ValueError, match="has each edge once"):
-        G.simple().add_edges([0], [1], duplicates="keep")
-    with pytest.raises(ValueError, match='"min", "max", "sum" or "count"'):
-        G.simple("mean")
+    raises(ValueError, "has each edge once", G.simple().add_edges, [0], [1], duplicates="keep")
+    raises(ValueError, '"min", "max", "sum" or "count"', G.simple, "mean")
     hpg.StreamedGraph.of(G.simple())

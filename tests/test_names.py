@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_paths import NAMES, every_kind, host, path
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module
@@ -217,8 +218,7 @@ def test_equal_numbers_are_one_name(names: list[Any]) -> None:
             continue  # sorted numbers do not compare with complex ones
         assert G.index_of(same) == 1
     for other in (1.5, np.nan, np.inf, "1", b"1", None, (1,), 2**70, -(2**70), np.uint64(2**64 - 1), [1]):
-        with pytest.raises(ValueError, match=r"no vertex is named"):
-            G.index_of(other)
+        raises(ValueError, r"no vertex is named", G.index_of, other)
 
 
 def test_types_of_the_arrays_asked_with() -> None:
@@ -226,11 +226,9 @@ def test_types_of_the_arrays_asked_with() -> None:
     assert G.indices_of(np.array([200, 3], np.uint8)).tolist() == [0, 2]
     assert G.indices_of(np.array([2**63 + 5], np.uint64)).tolist() == [1]
     for missing in (np.array([-1]), np.array([2**63 + 4], np.uint64), np.array([200 - 256], np.int8)):
-        with pytest.raises(ValueError, match=f"no vertex is named {missing[0]}"):
-            G.indices_of(missing)
+        raises(ValueError, f"no vertex is named {missing[0]}", G.indices_of, missing)
     small = hpg.Graph.from_edges([0], [1], names=np.array([3, 100], np.int8))
-    with pytest.raises(ValueError, match="no vertex is named 259"):
-        small.indices_of(np.array([3, 259]))
+    raises(ValueError, "no vertex is named 259", small.indices_of, np.array([3, 259]))
     assert path(list("abcd")).indices_of(np.array(["c", "a"])).tolist() == [2, 0]
     days = np.array(["2026-01-03", "2026-01-01"], "datetime64[ns]")
     assert hpg.Graph.from_edges([0], [1], names=days).index_of(days[1]) == 1
@@ -251,11 +249,9 @@ def test_text_keeps_its_last_nul() -> None:
 
 
 def test_names_that_cannot_be_looked_up() -> None:
-    with pytest.raises(TypeError, match=r"names must be hashable, and \[1\] is not"):
-        path([[1], [2], [3], [4]])
+    raises(TypeError, r"names must be hashable, and \[1\] is not", path, [[1], [2], [3], [4]])
     for twice in ([4, 7, 9, 7], [4, 4, 7, 9], ["a", 7, "b", 7]):
-        with pytest.raises(ValueError, match=r"vertices \d and \d are both named [47]"):
-            path(twice)
+        raises(ValueError, r"vertices \d and \d are both named [47]", path, twice)
 
 
 @pytest.mark.parametrize(
@@ -275,10 +271,8 @@ def test_names_that_cannot_be_looked_up() -> None:
 def test_errors_show_some_names(kind: str, asked: Hashable, says: str) -> None:
     G = path(NAMES[kind])
     for call in (hpg.bfs, hpg.sssp):
-        with pytest.raises(ValueError, match=says):
-            call(G, asked)
-    with pytest.raises(ValueError, match=says):
-        hpg.run(Reached, G, active=[asked])
+        raises(ValueError, says, call, G, asked)
+    raises(ValueError, says, hpg.run, Reached, G, active=[asked])
 
 
 def test_long_names_are_shown_short() -> None:
@@ -298,8 +292,7 @@ def test_what_an_id_is() -> None:
     with pytest.raises(AttributeError, match="does not change"):
         five.index = 4
     for wrong in ("a", 1.0, True, None, [0.5], ["a"], [True]):
-        with pytest.raises(TypeError, match="an id is a whole number or an array of them, not"):
-            hpg.id(wrong)
+        raises(TypeError, "an id is a whole number or an array of them, not", hpg.id, wrong)
 
 
 @pytest.mark.parametrize("names", [None, NAMES["sparse"], NAMES["text"]])
@@ -320,8 +313,7 @@ def test_without_names_an_id_is_its_number() -> None:
     G = path(None)
     assert hpg.bfs(G, hpg.id(1)).level.tolist() == hpg.bfs(G, 1).level.tolist()
     assert hpg.run(Reached, G, active=[hpg.id(1), 3]).step.tolist() == [-1, 0, 1, 0]
-    with pytest.raises(ValueError, match="have no names"):
-        hpg.run(Reached, G, active=["a"])
+    raises(ValueError, "have no names", hpg.run, Reached, G, active=["a"])
 
 
 # --- any relabelling

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_paths import NAMES, every_kind, path
+from raising import raises
 
 import hpgraph as hpg
 
@@ -88,8 +89,7 @@ def test_a_file_of_sparse_ids(tmp_path: Path) -> None:
             assert level[G.index_of(name)] == steps.get(name, -1)
             assert distance[G.index_of(name)] == far.get(name, np.inf)
     for unknown in (0, 1, 4):
-        with pytest.raises(ValueError, match="no vertex is named"):
-            hpg.bfs(G, unknown)
+        raises(ValueError, "no vertex is named", hpg.bfs, G, unknown)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".el", ".tsv.gz"])
@@ -112,8 +112,7 @@ def test_files_keep_names_and_their_types(tmp_path: Path, suffix: str, names: An
 @pytest.mark.parametrize("names", [[1.5, -2.0, 0.25], np.array([3, 1, 2], "datetime64[D]")], ids=["floats", "dates"])
 def test_floats_and_dates_are_refused_but_by_hpg(tmp_path: Path, suffix: str, names: Any) -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 2], names=names)
-    with pytest.raises(ValueError, match=r"names (that )?are all text or all whole numbers"):
-        hpg.io.write(G, tmp_path / f"g{suffix}")
+    raises(ValueError, r"names (that )?are all text or all whole numbers", hpg.io.write, G, tmp_path / f"g{suffix}")
     assert not (tmp_path / f"g{suffix}").exists()
     hpg.io.write(G, tmp_path / "g.hpg")
     again = hpg.read(tmp_path / "g.hpg")

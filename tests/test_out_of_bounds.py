@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.kernels.runtime.cuda.nvrtc import compile_only
@@ -105,8 +106,7 @@ def test_kernels_of_many_supersteps(program: type[hpg.VertexProgram], device: st
     places = np.arange(N + 20)
     longer = hpg.Graph.from_edges(places[:-1], places[1:], n_vertices=N + 20).to(device)
     active = [0, N + 10]
-    with pytest.raises(hpg.OutOfBoundsError, match=program.__name__):
-        hpg.run(program, longer, active=active)
+    raises(hpg.OutOfBoundsError, program.__name__, hpg.run, program, longer, active=active)
     hpg.run(program, GRAPHS["many arcs"].to(device), active=[0])
 
 

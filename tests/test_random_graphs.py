@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.stats
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph import datasets
@@ -251,5 +252,4 @@ def test_arguments():
         (lambda: datasets.double_edge_swap(nx.path_graph(2)), "fewer than two"),
         (lambda: datasets.double_edge_swap(nx.complete_graph(5)), "max_tries"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.algorithms.similar_pairs import SimilarPairs
@@ -46,10 +47,8 @@ def test_several_searches() -> None:
     assert frame["level"].tolist() == [-1, -1, -1, 0, 1, 0, 1, 1, -1, -1]
     assert found.top(2) == [("xia", "yun", 1), ("ann", "bob", 1)]
     assert found.path_to("yun", source="xia") == ["xia", "yun"]
-    with pytest.raises(TypeError, match="path_to\\(vertex, source="):
-        found.path_to("yun")
-    with pytest.raises(ValueError, match="no search began at 'bob'"):
-        found.path_to("yun", source="bob")
+    raises(TypeError, "path_to\\(vertex, source=", found.path_to, "yun")
+    raises(ValueError, "no search began at 'bob'", found.path_to, "yun", source="bob")
 
 
 def test_paths_are_shortest() -> None:
@@ -68,14 +67,11 @@ def test_paths_are_shortest() -> None:
 def test_paths_that_cannot_be_said() -> None:
     found = hpg.bfs(people(), "ann")
     assert found.path_to(hpg.id(2), source="ann") == ["ann", "eve"]
-    with pytest.raises(ValueError, match="did not begin at 'bob'"):
-        found.path_to("eve", source="bob")
-    with pytest.raises(ValueError, match="no vertex is named 'eva': did you mean 'eve'"):
-        found.path_to("eva")
+    raises(ValueError, "did not begin at 'bob'", found.path_to, "eve", source="bob")
+    raises(ValueError, "no vertex is named 'eva': did you mean 'eve'", found.path_to, "eva")
     # Pickled, a result does not hold the graph that parents would be found in; copied in memory it does.
     found = hpg.sssp(people(), "ann")
-    with pytest.raises(ValueError, match="parents=True"):
-        pickle.loads(pickle.dumps(found)).path_to("eve")
+    raises(ValueError, "parents=True", pickle.loads(pickle.dumps(found)).path_to, "eve")
     assert copy.copy(found).path_to("eve") == ["ann", "eve"]
     assert found.path_to("eve") == pickle.loads(pickle.dumps(found)).path_to("eve"), "found once, parents are kept"
 
@@ -142,8 +138,7 @@ def test_names_that_are_numbers(device: str) -> None:
     """`[]` takes whole numbers for indices, as of any array; items() has names."""
     found = hpg.core_number(people([2, 1, 0, 3, 9]).to(device))
     assert dict(found.items()) == {2: 2, 1: 2, 0: 2, 3: 1, 9: 1} and int(found[3]) == 1
-    with pytest.raises(TypeError, match=r"names such as 2, 1, 0, .* dict\(r.items\(\)\)"):
-        dict(found)
+    raises(TypeError, r"names such as 2, 1, 0, .* dict\(r.items\(\)\)", dict, found)
     plain = hpg.core_number(people(None).to(device))
     assert {v: int(c) for v, c in dict(plain).items()} == dict(plain.items()) == {0: 2, 1: 2, 2: 2, 3: 1, 4: 1}
     with pytest.raises(IndexError, match="have no names"):
@@ -157,10 +152,8 @@ def test_the_largest() -> None:
     assert ranks.top(3) == expected[:3] and ranks.top(0) == [] and len(ranks.top(99)) == 5
     assert hpg.bfs(G, "ann").top(9) == [("bob", 1), ("eve", 1), ("ann", 0)], "what is not reached is left out"
     assert hpg.connected_components(G).top(2) == [(0, 3), (1, 2)]
-    with pytest.raises(ValueError, match="by must be one of 'rank', not 'level'"):
-        ranks.top(3, by="level")
-    with pytest.raises(ValueError, match="negative"):
-        ranks.top(-1)
+    raises(ValueError, "by must be one of 'rank', not 'level'", ranks.top, 3, by="level")
+    raises(ValueError, "negative", ranks.top, -1)
     with pytest.raises(TypeError, match="k must"):
         ranks.top("three")  # type: ignore[arg-type]
 
@@ -195,8 +188,7 @@ def test_names_of_any_type(names: list[Any]) -> None:
     assert ranks.to_pandas()["vertex"].tolist() == names
     assert {name for name, _ in ranks.top(5)} == set(names)
     if names[0] == 1:
-        with pytest.raises(TypeError, match="of no type that Arrow has: to_pandas"):
-            ranks.to_arrow()
+        raises(TypeError, "of no type that Arrow has: to_pandas", ranks.to_arrow)
     else:
         assert ranks.to_arrow()["vertex"].to_pylist() == names
 
@@ -207,10 +199,8 @@ def test_arrays_side_by_side() -> None:
     assert table.to_arrow().column_names == ["vertex", "degree", "rank"]
     assert table.top(2) == [("ann", 2), ("bob", 1)] and table.top(1, by="rank")[0][0] == "eve"
     assert "<td>ann</td><td>2</td>" in table._repr_html_()
-    with pytest.raises(ValueError, match=r"rank must have a value for each of the 5 vertices, not \(2,\)"):
-        G.table(rank=[1, 2])
-    with pytest.raises(ValueError, match="needs columns"):
-        G.table()
+    raises(ValueError, r"rank must have a value for each of the 5 vertices, not \(2,\)", G.table, rank=[1, 2])
+    raises(ValueError, "needs columns", G.table)
 
 
 def test_flows_and_components_as_graphs() -> None:
@@ -228,8 +218,7 @@ def test_flows_and_components_as_graphs() -> None:
 def test_edges_without_a_number() -> None:
     forest = hpg.SpanningForest(np.array([0]), np.array([1]), None, 2, None)
     assert forest.to_pandas().to_dict("list") == {"source": [0], "target": [1]}
-    with pytest.raises(ValueError, match="no numbers to go by"):
-        forest.top(1)
+    raises(ValueError, "no numbers to go by", forest.top, 1)
 
 
 def test_in_a_notebook() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module
@@ -326,8 +327,7 @@ class TestMasked:
     )
     def test_elsewhere_refused_by_name(self, name: str, use: Callable[[Any, Any], Any]) -> None:
         A = hpg.Matrix(sp.csr_array(DENSE))
-        with pytest.raises(TypeError, match=f"{name} is a masked array, whose masked elements would count"):
-            use(A, MASKED)
+        raises(TypeError, f"{name} is a masked array, whose masked elements would count", use, A, MASKED)
 
     def test_nothing_masked_is_taken(self) -> None:
         A = hpg.Matrix(sp.csr_array(DENSE))

@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 
@@ -157,15 +158,13 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_tables(name):
     columns, options, error, words = BAD[name]
-    with pytest.raises(error, match=words):
-        hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], **columns}, **options)
+    raises(error, words, hpg.TemporalGraph, {"source": [0, 1], "target": [1, 2], **columns}, **options)
 
 
 def test_missing_times_of_tables():
     pd = pytest.importorskip("pandas")
     for column in (pd.Series([1, None], dtype="Int64"), pd.Series([DAY, None]), [DAY, pd.NaT]):
-        with pytest.raises(ValueError, match=r"no time|NaN, NaT"):
-            hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": column})
+        raises(ValueError, r"no time|NaN, NaT", hpg.TemporalGraph, {"source": [0, 1], "target": [1, 2], "time": column})
 
 
 def test_columns_are_not_written_to(device):
@@ -202,33 +201,25 @@ def test_bounds_far_away():
     ns = hpg.TemporalGraph({"source": [0], "target": [1], "time": np.array([DAY], "M8[ns]")})
     with pytest.raises(ValueError, match=r"t1=9999.* beyond 64 bits in the unit of the times, ns"):
         ns.between(None, datetime.datetime(9999, 1, 1))
-    with pytest.raises(ValueError, match=r"half_life=.* beyond 64 bits"):
-        ns.decay(np.timedelta64(10**12, "s"))
+    raises(ValueError, r"half_life=.* beyond 64 bits", ns.decay, np.timedelta64(10**12, "s"))
 
 
 def test_lengths_between_two_units():
     days = hpg.TemporalGraph({"source": [0, 0], "target": [1, 2], "time": np.array([0, 3], "M8[D]")})
     assert days.decay(36 * HOUR).weights.tolist() == [0.25, 1]
     assert hpg.temporal_reach(days, within=36 * HOUR).tolist() == [3, 1, 1]
-    with pytest.raises(ValueError, match="whole D, the unit of the times"):
-        days.windows(36 * HOUR)
+    raises(ValueError, "whole D, the unit of the times", days.windows, 36 * HOUR)
 
 
 def test_bad_arguments():
     T = hpg.TemporalGraph([(0, 1, DAY)])
-    with pytest.raises(TypeError, match="t0 must be a datetime"):
-        T.between(5)
-    with pytest.raises(TypeError, match="width must be a timedelta"):
-        T.windows(5)
-    with pytest.raises(ValueError, match="above 0"):
-        T.windows(HOUR, 0 * HOUR)
+    raises(TypeError, "t0 must be a datetime", T.between, 5)
+    raises(TypeError, "width must be a timedelta", T.windows, 5)
+    raises(ValueError, "above 0", T.windows, HOUR, 0 * HOUR)
     with pytest.raises(ValueError, match="half_life"):
         T.decay(datetime.timedelta(0))
-    with pytest.raises(TypeError, match="no arcs with times"):
-        hpg.TemporalGraph([(0, 1)])
-    with pytest.raises(TypeError, match="no arcs with times"):
-        hpg.TemporalGraph(5)
-    with pytest.raises(TypeError, match=r"T\.between\(t0, t1\) .* are graphs"):
-        hpg.pagerank(T)
+    raises(TypeError, "no arcs with times", hpg.TemporalGraph, [(0, 1)])
+    raises(TypeError, "no arcs with times", hpg.TemporalGraph, 5)
+    raises(TypeError, r"T\.between\(t0, t1\) .* are graphs", hpg.pagerank, T)
     empty = hpg.TemporalGraph([], n_vertices=2)
     assert list(empty.windows(1)) == [] and empty.between(3).n_edges == empty.snapshot(1).n_edges == 0

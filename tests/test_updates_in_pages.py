@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
@@ -151,8 +152,7 @@ def test_names_come_as_they_are_and_missing_edges_are_named(place: str, tmp_path
         ({"set": [("cyd", "ann", 1)]}, "set holds 'cyd'"),
         ({"delete": [("ann", "bob")], "set": [("ann", "bob", 1)]}, "set holds 'ann' -> 'bob'"),
     ):
-        with pytest.raises(ValueError, match=message):
-            G.update(**given)
+        raises(ValueError, message, G.update, **given)
     weighted = G.update(set=[("ann", "bob", 2.5)])
     assert edges_of(weighted) == {(0, 1): 2.5, (1, 2): 1} and weighted.dtype == np.float64
     assert edges_of(G.add_edges(["ann"], ["cyd"]).remove_edges(["ann", "cyd"], ["bob", "ann"])) == {
@@ -182,8 +182,7 @@ def test_the_file_stays_as_it_is_and_scratch_files_go(tmp_path: Path) -> None:
         assert edges_of(hpg.read(tmp_path / "other" / "copy.hpg")) == edges_of(H)
         assert (tmp_path / "graph.hpg").read_bytes() == before
         assert sorted(os.listdir(tmp_path)) == ["graph.hpg", "other"]
-    with pytest.raises(hpg.StreamingError, match="needs the whole topology in memory"):
-        G.save(tmp_path / "graph.npz")
+    raises(hpg.StreamingError, "needs the whole topology in memory", G.save, tmp_path / "graph.npz")
 
 
 def test_damage_of_a_page_is_found_as_changes_are_merged(tmp_path: Path) -> None:
@@ -194,5 +193,4 @@ def test_damage_of_a_page_is_found_as_changes_are_merged(tmp_path: Path) -> None
     with (tmp_path / "graph.hpg").open("r+b") as file:
         file.seek(at)
         file.write(b"\xff\x13")
-    with pytest.raises(DamagedPageError, match=r"graph\.hpg, out-arcs, page 0"):
-        H.in_memory()
+    raises(DamagedPageError, r"graph\.hpg, out-arcs, page 0", H.in_memory)

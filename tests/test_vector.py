@@ -8,6 +8,7 @@ import pytest
 from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, cuda_available, to_device
@@ -140,8 +141,7 @@ class TestReduce:
         assert hpg.Vector([-3.0, 2.0, -1.0]).to(device).reduce(nearest) == -1
 
     def test_unknown(self) -> None:
-        with pytest.raises(ValueError, match=r"no monoid is called 'pluss'; similar: plus"):
-            hpg.Vector([1.0]).reduce("pluss")
+        raises(ValueError, r"no monoid is called 'pluss'; similar: plus", hpg.Vector([1.0]).reduce, "pluss")
 
 
 class TestSeenByOthers:
@@ -164,34 +164,24 @@ class TestSeenByOthers:
         with pytest.raises(TypeError):
             cupy.add(cupy.ones(3), some)
         assert listed(cupy.ones(3) + some) == {1: 6.0} and listed(cupy.ones(3) > some) == {1: False}
-        with pytest.raises(TypeError, match=r"use v\.to\('cpu'\)"):
-            np.asarray(v)
+        raises(TypeError, r"use v\.to\('cpu'\)", np.asarray, v)
 
 
 class TestRefused:
     def test_values(self) -> None:
-        with pytest.raises(ValueError, match=r"values must have one dimension, not shape \(2, 2\)"):
-            hpg.Vector(np.ones((2, 2)))
-        with pytest.raises(TypeError, match=r"values must be bool, .* not float16"):
-            hpg.Vector(np.ones(2, np.float16))
-        with pytest.raises(TypeError, match=r"not <U1"):
-            hpg.Vector(["a"])
+        raises(ValueError, r"values must have one dimension, not shape \(2, 2\)", hpg.Vector, np.ones((2, 2)))
+        raises(TypeError, r"values must be bool, .* not float16", hpg.Vector, np.ones(2, np.float16))
+        raises(TypeError, r"not <U1", hpg.Vector, ["a"])
 
     def test_presence(self) -> None:
-        with pytest.raises(ValueError, match=r"one flag for each of the 2 values, not 3"):
-            hpg.Vector([1, 2], [True, False, True])
-        with pytest.raises(TypeError, match=r"for a list of indices use Vector\.from_indices"):
-            hpg.Vector([1, 2], [0, 1])
+        raises(ValueError, r"one flag for each of the 2 values, not 3", hpg.Vector, [1, 2], [True, False, True])
+        raises(TypeError, r"for a list of indices use Vector\.from_indices", hpg.Vector, [1, 2], [0, 1])
 
     def test_indices(self) -> None:
-        with pytest.raises(IndexError, match=r"indices holds 6"):
-            hpg.Vector.from_indices([6], [1], 6)
-        with pytest.raises(IndexError, match=r"indices holds -1"):
-            hpg.Vector.from_indices([-1], [1], 6)
-        with pytest.raises(ValueError, match=r"more than once"):
-            hpg.Vector.from_indices([1, 1], [1, 2], 6)
-        with pytest.raises(ValueError, match=r"values must be a scalar or have shape \(1,\)"):
-            hpg.Vector.from_indices([1], [1, 2], 6)
+        raises(IndexError, r"indices holds 6", hpg.Vector.from_indices, [6], [1], 6)
+        raises(IndexError, r"indices holds -1", hpg.Vector.from_indices, [-1], [1], 6)
+        raises(ValueError, r"more than once", hpg.Vector.from_indices, [1, 1], [1, 2], 6)
+        raises(ValueError, r"values must be a scalar or have shape \(1,\)", hpg.Vector.from_indices, [1], [1, 2], 6)
 
 
 def test_shown(device: str) -> None:

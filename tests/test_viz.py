@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -38,8 +39,7 @@ def test_a_layout_by_name_or_function():
         ({"layout": "round"}, "layout must be one of"),
         ({"layout": "sfdp", "pos": np.eye(2)}, "not both"),
     ):
-        with pytest.raises(ValueError, match=said):
-            hpg.viz.draw(G, **how)
+        raises(ValueError, said, hpg.viz.draw, G, **how)
 
 
 class TestDegrees:

@@ -21,6 +21,7 @@ from oracle import (
     options,
     writing,
 )
+from raising import raises
 
 import hpgraph as hpg
 
@@ -225,8 +226,7 @@ class TestReduce:
     def test_aggregators_to_a_number(self, A: Entries, op: str, device: str) -> None:
         v = A.ours(device)
         if not A.values and op in ("argmin", "argmax", "first", "last"):
-            with pytest.raises(ValueError, match=f"{op} of nothing"):
-                v.reduce(op)
+            raises(ValueError, f"{op} of nothing", v.reduce, op)
             return
         wanted = A.theirs().reduce(aggregator(op)).new().value
         if wanted is None or (op in ("min", "max", "mean", "std") and not A.values):

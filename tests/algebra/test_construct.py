@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 from reference_parts import dense, shown
 
 import hpgraph as hpg
@@ -51,8 +52,7 @@ class TestTuples:
         ],
     )
     def test_refused(self, source: Any, shape: Any, error: type[Exception], message: str) -> None:
-        with pytest.raises(error, match=message):
-            hpg.Matrix(source, shape)
+        raises(error, message, hpg.Matrix, source, shape)
 
     @pytest.mark.parametrize("op", ["plus", "min", "max", "times", "first", "second", "any", "minus"])
     def test_duplicates(self, op: str, device: str) -> None:
@@ -93,8 +93,7 @@ class TestTuples:
             hpg.Matrix.from_coo(i, j, [1, 2, 3], dup_op=None) if device == "cpu" else hpg.Matrix.from_coo(
                 i, j, 1, dup_op=None
             )
-        with pytest.raises(ValueError, match=r"give dup_op"):
-            hpg.Vector.from_indices([1, 1], [1, 2], 6)
+        raises(ValueError, r"give dup_op", hpg.Vector.from_indices, [1, 1], [1, 2], 6)
 
 
 class TestMade:
@@ -120,10 +119,8 @@ class TestMade:
         expected = scipy.sparse.diags_array(parts, offsets=[-1, 0, 2], shape=(4, 4)).toarray()
         np.testing.assert_array_equal(shown(hpg.diags(on(device, *parts), [-1, 0, 2], (4, 4))), expected)
         np.testing.assert_array_equal(shown(hpg.diags([1, 2, 3], 1)), np.diag([1, 2, 3], 1))
-        with pytest.raises(ValueError, match=r"diagonal 0 \(offset 1\) must have length 3 .* not 2"):
-            hpg.diags([[1, 2]], [1], (4, 4))
-        with pytest.raises(ValueError, match=r"offsets must differ"):
-            hpg.diags([[1], [2]], [1, 1], (4, 4))
+        raises(ValueError, r"diagonal 0 \(offset 1\) must have length 3 .* not 2", hpg.diags, [[1, 2]], [1], (4, 4))
+        raises(ValueError, r"offsets must differ", hpg.diags, [[1], [2]], [1, 1], (4, 4))
 
     @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
     @pytest.mark.parametrize("density", [0, 0.02, 0.7, 1])
@@ -173,8 +170,7 @@ class TestMade:
         ],
     )
     def test_blocks_that_do_not_fit(self, blocks: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            hpg.block_array(blocks)
+        raises(ValueError, message, hpg.block_array, blocks)
 
 
 class TestChanged:
@@ -197,8 +193,7 @@ class TestChanged:
         A = hpg.Matrix(D).to(device)
         np.testing.assert_array_equal(shown(A.reshape(shape, order=order)), D.reshape(shape, order=order))
         for bad in [(5, 5), (-1, -1), (-1, 5), (7, 3, 3), (-7, -9)]:
-            with pytest.raises(ValueError, match=r"."):
-                A.reshape(bad)
+            raises(ValueError, r".", A.reshape, bad)
 
     @pytest.mark.parametrize("k", [-6, -2, 0, 3, 8])
     def test_setdiag(self, k: int, device: str) -> None:
@@ -208,8 +203,7 @@ class TestChanged:
             A.setdiag(to_device(np.asarray(values), device) if np.ndim(values) else values, k)
             S.setdiag(values, k)
             np.testing.assert_array_equal(shown(A), S.toarray())
-        with pytest.raises(ValueError, match=r"k exceeds array dimensions"):
-            A.setdiag(1, 9)
+        raises(ValueError, r"k exceeds array dimensions", A.setdiag, 1, 9)
 
     def test_zeros_dropped(self, device: str) -> None:
         A = hpg.Matrix(CSR((2, 3), [0, 2, 3], [0, 2, 1], [0.0, 5.0, 0.0])).to(device)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
@@ -203,8 +204,7 @@ class TestRefused:
     def check(self, error: type[Exception], match: str, device: str, *args: Any, **options: Any) -> None:
         A, out = on(device, 1, 3)
         before = dense(out)
-        with pytest.raises(error, match=match):
-            A.ewise_add(*args, out=out, **options)
+        raises(error, match, A.ewise_add, *args, out=out, **options)
         np.testing.assert_array_equal(dense(out), before)
 
     def test_operands(self, device: str) -> None:
@@ -218,24 +218,16 @@ class TestRefused:
 
     def test_numbers(self, device: str) -> None:
         (A,) = on(device, 1)
-        with pytest.raises(ValueError, match=r"left and right are both given"):
-            A.apply("plus", left=1, right=2)
-        with pytest.raises(TypeError, match=r"right must be a number, not 'x'"):
-            A.apply("plus", right="x")
-        with pytest.raises(TypeError, match=r"thunk must be a whole number for tril, not 0\.5"):
-            A.select("tril", 0.5)
-        with pytest.raises(TypeError, match=r"give one of them as left= or right="):
-            A.apply(lambda a, b: a)
-        with pytest.raises(ValueError, match=r"no unary operator is called 'sqrtt'; similar: sqrt"):
-            A.apply("sqrtt")
-        with pytest.raises(ValueError, match=r"no index-unary operator is called 'trill'; similar: tril"):
-            A.select("trill")
-        with pytest.raises(ValueError, match=r"axis must be None, 0 \(columns\) or 1 \(rows\), not 2"):
-            A.reduce("plus", 2)
+        raises(ValueError, r"left and right are both given", A.apply, "plus", left=1, right=2)
+        raises(TypeError, r"right must be a number, not 'x'", A.apply, "plus", right="x")
+        raises(TypeError, r"thunk must be a whole number for tril, not 0\.5", A.select, "tril", 0.5)
+        raises(TypeError, r"give one of them as left= or right=", A.apply, lambda a, b: a)
+        raises(ValueError, r"no unary operator is called 'sqrtt'; similar: sqrt", A.apply, "sqrtt")
+        raises(ValueError, r"no index-unary operator is called 'trill'; similar: tril", A.select, "trill")
+        raises(ValueError, r"axis must be None, 0 \(columns\) or 1 \(rows\), not 2", A.reduce, "plus", 2)
         with pytest.raises(ValueError, match=r"need an axis"):
             A.reduce("plus", out=hpg.Vector.full(3, 1.0))
-        with pytest.raises(ValueError, match=r"no monoid is called 'minus'"):
-            A.reduce("minus")
+        raises(ValueError, r"no monoid is called 'minus'", A.reduce, "minus")
 
     @pytest.mark.skipif(not cuda_available(), reason="takes two devices")
     def test_devices_that_differ(self) -> None:

@@ -10,6 +10,7 @@ from arrays import host
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Writing, agree, entries, examples, expected, gb, options, writing
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.algebra import mxv as products
@@ -171,15 +172,12 @@ class TestMxv:
         ]
         for kind, message, arguments in refused:
             for multiply in (M.mxv, M.vxm):
-                with pytest.raises(kind, match=message):
-                    multiply(**{"x": x, "out": out, **arguments})
+                raises(kind, message, multiply, **{"x": x, "out": out, **arguments})
                 assert host(out).tolist() == [7, 7]
-        with pytest.raises(ValueError, match=r"give out as well"):
-            M.mxv(x, accum="plus")
+        raises(ValueError, r"give out as well", M.mxv, x, accum="plus")
         if device == "cpu":
             out.flags.writeable = False
-            with pytest.raises(ValueError, match=r"out is read-only"):
-                M.mxv(x, out=out)
+            raises(ValueError, r"out is read-only", M.mxv, x, out=out)
 
     def test_functions_that_do_not_compile(self, device: str) -> None:
         M = hpg.Matrix([[0, 2.0], [5.0, 0]]).to(device)
@@ -194,13 +192,10 @@ class TestMxv:
         M = hpg.Matrix([[0, 2.0], [5.0, 0]])
         there = hpg.Vector([1.0, 2.0]).to("cuda")
         for arguments in ({"x": there}, {"x": there.values}):
-            with pytest.raises(TypeError, match=r"x lies on the GPU"):
-                M.mxv(**arguments)
+            raises(TypeError, r"x lies on the GPU", M.mxv, **arguments)
         for mask in (there, there.structure, there.values > 1):
-            with pytest.raises(TypeError, match=r'mask lies on "cuda"'):
-                M.mxv(np.ones(2), mask=mask)
-        with pytest.raises(TypeError, match=r"out must lie where the matrix lies"):
-            M.mxv(np.ones(2), out=there)
+            raises(TypeError, r'mask lies on "cuda"', M.mxv, np.ones(2), mask=mask)
+        raises(TypeError, r"out must lie where the matrix lies", M.mxv, np.ones(2), out=there)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid
@@ -47,8 +48,7 @@ def test_dtype_says_otherwise(device: str) -> None:
     agree(A.ewise_mult(A, lambda a, b: a / b, dtype="int32"), np.ones((2, 2), "int32"))
     agree(A.ewise_add(A, lambda a, b: a + b, dtype="float32"), (D + D).astype("float32"))
     agree(A.ewise_union(0, A, 0, "plus", dtype="int8"), (D + D).astype("int8"))
-    with pytest.raises(TypeError, match="dtype is float16"):
-        A.apply(lambda x: x, dtype=np.float16)
+    raises(TypeError, "dtype is float16", A.apply, lambda x: x, dtype=np.float16)
 
 
 def test_out_of_whole_numbers_takes_whole_numbers(device: str) -> None:
@@ -60,8 +60,7 @@ def test_out_of_whole_numbers_takes_whole_numbers(device: str) -> None:
     v = hpg.Vector(np.array([1, 2], "uint32")).to(device)
     hpg.apply(v, lambda x: x, accum=lambda a, b: a + b - 1, out=v)
     assert v.dtype == np.uint32 and v.to("cpu").values.tolist() == [1, 3]
-    with pytest.raises(TypeError, match="float64 cannot be written to out, which is uint8"):
-        A.apply(lambda x: x / 2, out=A)
+    raises(TypeError, "float64 cannot be written to out, which is uint8", A.apply, lambda x: x / 2, out=A)
 
 
 def test_patterns(device: str) -> None:
@@ -129,5 +128,4 @@ def test_what_is_no_number_is_refused(function: Any, says: str, device: str) -> 
         lambda: hpg.mxm(A, A, ring), lambda: hpg.mxv(A, hpg.Vector(D[0]).to(device), ring),
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(hpg.CompileError, match=rf"it must return a number, {says} .*test_types_of_functions.py"):
-            call()
+        raises(hpg.CompileError, rf"it must return a number, {says} .*test_types_of_functions.py", call)

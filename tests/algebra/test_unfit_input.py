@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 from reference_parts import shown
 
 import hpgraph as hpg
@@ -69,8 +70,7 @@ def test_writing(
         if with_out:
             keywords["out"] = made("as it should be", "out", vector, device)
         before = None if keywords.get("out") is None else shown(keywords["out"]).copy()
-        with pytest.raises(error, match=message):
-            operation(A, **keywords)
+        raises(error, message, operation, A, **keywords)
         if before is not None:
             np.testing.assert_array_equal(shown(keywords["out"]), before, err_msg=name)
 
@@ -81,8 +81,7 @@ def test_devices_do_not_mix() -> None:
     A = hpg.Matrix(DENSE)
     for operations, out in ((MATRIX, hpg.Matrix(DENSE).to("cuda")), (VECTOR, hpg.Vector(DENSE[1]).to("cuda"))):
         for operation in operations.values():
-            with pytest.raises(TypeError, match="lie"):
-                operation(A, out=out)
+            raises(TypeError, "lie", operation, A, out=out)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +98,7 @@ def test_devices_do_not_mix() -> None:
     ],
 )
 def test_what_will_not_fit(build: Callable[[], Any], message: str) -> None:
-    with pytest.raises(DeviceMemoryError, match=message):
-        build()
+    raises(DeviceMemoryError, message, build)
 
 
 def ones(rows: int, columns: int) -> hpg.Matrix:
@@ -118,8 +116,7 @@ def ones(rows: int, columns: int) -> hpg.Matrix:
     ],
 )
 def test_sizes_beyond_64_bits(build: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match="64 bits"):
-        build()
+    raises(ValueError, "64 bits", build)
 
 
 def test_replace_in_an_array() -> None:

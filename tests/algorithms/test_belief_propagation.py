@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -163,15 +164,13 @@ ALIKE = [[2, 1], [1, 2]]
     ],
 )  # fmt: skip
 def test_unfit_input(unary: Any, potential: Any, given: dict[str, Any], error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        hpg.belief_propagation(PATH, unary, potential, **given)
+    raises(error, says, hpg.belief_propagation, PATH, unary, potential, **given)
 
 
 @pytest.mark.parametrize(("weight", "says"), [(np.inf, "weights must be finite"), (-1e200, "weights must be smaller")])
 def test_unfit_weights(weight: float, says: str) -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 2], [weight, 1.0], directed=False)
-    with pytest.raises(ValueError, match=says):
-        hpg.belief_propagation(G, {}, ALIKE)
+    raises(ValueError, says, hpg.belief_propagation, G, {}, ALIKE)
 
 
 def test_an_early_end() -> None:

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -273,23 +274,15 @@ def test_progress_bar(
 def test_bad_input(device: str) -> None:
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 0.0, 2.0]).to(device)
     for call in (hpg.betweenness_centrality, hpg.edge_betweenness_centrality):
-        with pytest.raises(ValueError, match=r"weight.*positive.*there is 0"):
-            call(G, weight=True)
-        with pytest.raises(ValueError, match="give one of them"):
-            call(G, k=2, sources=[1])
-        with pytest.raises(ValueError, match="k=7"):
-            call(G, k=7)
-        with pytest.raises(TypeError, match="k must be a whole number"):
-            call(G, k=[0, 1])
-        with pytest.raises(ValueError, match="sources names no vertex"):
-            call(G, sources=[])
-        with pytest.raises(IndexError, match="sources"):
-            call(G, sources=[3])
-        with pytest.raises(TypeError, match="weight must be"):
-            call(G, weight=1.5)
+        raises(ValueError, r"weight.*positive.*there is 0", call, G, weight=True)
+        raises(ValueError, "give one of them", call, G, k=2, sources=[1])
+        raises(ValueError, "k=7", call, G, k=7)
+        raises(TypeError, "k must be a whole number", call, G, k=[0, 1])
+        raises(ValueError, "sources names no vertex", call, G, sources=[])
+        raises(IndexError, "sources", call, G, sources=[3])
+        raises(TypeError, "weight must be", call, G, weight=1.5)
         tiny = hpg.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, 1e-30, 1e-30]).to(device)
-        with pytest.raises(ValueError, match="weight: some weights are so small"):
-            call(tiny, weight=True)
+        raises(ValueError, "weight: some weights are so small", call, tiny, weight=True)
     named = weighted(nx.path_graph(4), [2])
     nx.set_edge_attributes(named, 3, "length")
     expected = nx.betweenness_centrality(named, weight="length")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -166,8 +167,7 @@ def test_what_does_not_converge(device: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert call(G, max_iteration=2, tol=0).iterations == 2  # type: ignore[operator]
-    with pytest.raises(ValueError, match="alpha must be smaller"):
-        hpg.katz_centrality(G, 1.0, max_iteration=10_000)
+    raises(ValueError, "alpha must be smaller", hpg.katz_centrality, G, 1.0, max_iteration=10_000)
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,4 @@ def test_unfit_input(call: Any, error: type[Exception], message: str) -> None:
 def test_weights_that_are_no_numbers_are_blamed(bad: float) -> None:
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, bad, 1.0], directed=False)
     for measure in (hpg.katz_centrality, hpg.eigenvector_centrality, hpg.hits):
-        with pytest.raises(ValueError, match="weights must be finite, and there is"):
-            measure(G, weight=True)
+        raises(ValueError, "weights must be finite, and there is", measure, G, weight=True)

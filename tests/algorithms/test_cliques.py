@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 
@@ -72,5 +73,4 @@ def test_arguments():
         (lambda: hpg.count_cliques(([0], [1]), 2.5), "k must be a whole number"),
         (lambda: hpg.find_cliques(([0], [1]), min_size="a"), "min_size must be"),
     ):
-        with pytest.raises((ValueError, TypeError), match=says):
-            call()
+        raises((ValueError, TypeError), says, call)

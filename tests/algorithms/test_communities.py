@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse.csgraph
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -313,8 +314,7 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     ],
 )  # fmt: skip
 def test_what_cannot_be(call, error, match):
-    with pytest.raises(error, match=match):
-        call()
+    raises(error, match, call)
 
 
 def test_spectral_clustering_of_a_larger_graph(device):
@@ -329,5 +329,4 @@ def test_spectral_clustering_of_a_larger_graph(device):
 def test_modularity_where_nothing_weighs_anything() -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 2], [0.0, 0.0], directed=False)
     assert np.isnan(hpg.modularity(G, [{0, 1}, {2}]))
-    with pytest.raises(ValueError, match="all weights are 0"):
-        hpg.louvain(G)
+    raises(ValueError, "all weights are 0", hpg.louvain, G)

@@ -10,6 +10,7 @@ import pytest
 from graph_examples import example
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -94,5 +95,4 @@ def test_arguments():
         (lambda: H.distance(0, 3), IndexError, "target"),
         (lambda: H.path(3, 0), IndexError, "source"),
     ):
-        with pytest.raises(error, match=says):
-            call()
+        raises(error, says, call)

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.algorithms.cores import both_ways
@@ -115,7 +116,6 @@ def test_wide_ids(wide_graph):
 
 def test_unfit_input(device):
     G = hpg.from_networkx(nx.path_graph(3)).to(device)
-    with pytest.raises(TypeError, match="k must be a whole number"):
-        hpg.k_core(G, 1.5)
+    raises(TypeError, "k must be a whole number", hpg.k_core, G, 1.5)
     with pytest.raises(ValueError, match="core_number must have one number for each of the 3 vertices"):
         hpg.k_shell(G, 1, core_number=[1, 1])

@@ -9,6 +9,7 @@ import scipy.sparse
 from graph_examples import example
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -128,5 +129,4 @@ def test_arguments():
         (lambda: hpg.minimum_cut(directed, 0, 0), "source and sink"),
         (lambda: hpg.edge_connectivity(directed, 0), "must both be given"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)

@@ -8,6 +8,7 @@ import pytest
 from graph_examples import example
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -91,5 +92,4 @@ def test_arguments():
         (lambda: hpg.maximum_flow(([0], [1], [np.inf]), 0, 1), "must be finite"),
         (lambda: hpg.maximum_flow(([0], [1], [np.nan]), 0, 1), "must not be negative"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)

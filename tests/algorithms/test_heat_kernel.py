@@ -8,6 +8,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse.linalg
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -136,16 +137,13 @@ PATH = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     ],
 )  # fmt: skip
 def test_unfit_input(heat: Any, given: dict[str, Any], error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        hpg.heat_kernel(PATH, heat, **given)
+    raises(error, says, hpg.heat_kernel, PATH, heat, **given)
 
 
 def test_unfit_graphs() -> None:
     directed = hpg.Graph.from_edges([0, 1], [1, 2])
-    with pytest.raises(ValueError, match=r"give G\.undirected"):
-        hpg.heat_kernel(directed, 1, laplacian="normalized")
-    with pytest.raises(ValueError, match="t must be smaller"):
-        hpg.heat_kernel(directed, 1, t=1e6)
+    raises(ValueError, r"give G\.undirected", hpg.heat_kernel, directed, 1, laplacian="normalized")
+    raises(ValueError, "t must be smaller", hpg.heat_kernel, directed, 1, t=1e6)
     for weight in (-1.0, np.nan):
         with pytest.raises(ValueError, match="weights must be finite in float64, and not negative"):
             hpg.heat_kernel(hpg.Graph.from_edges([0, 1], [1, 2], [weight, 2.0], directed=False), 1)

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse
 from arrays import host
 from graphs_in_pages import streamed
+from raising import raises
 from reference_algorithms import levels, random_digraph
 
 import hpgraph as hpg
@@ -45,16 +46,14 @@ def test_arcs_of_both_directions(made):
         def update(vertex, message):
             return message
 
-    with pytest.raises(hpg.StreamingError, match=r"message comes twice.*directed=False.*in_memory"):
-        hpg.run(Degree, G)
+    raises(hpg.StreamingError, r"message comes twice.*directed=False.*in_memory", hpg.run, Degree, G)
 
 
 def test_columns_go_through_together(made, device):
     A, X = hpg.AdjacencyOperator(made(SMALL, True, 40_000)), np.random.default_rng(1).normal(size=(200, 3))
     assert np.allclose(host(A @ X), SMALL @ X) and np.allclose(host(A.rmatmat(X)), SMALL.T @ X)
     assert np.allclose(host(A.to_linear_operator() @ to_device(X, device)), SMALL @ X)
-    with pytest.raises(ValueError, match="X must have 200 rows"):
-        A.matmat(X[:5])
+    raises(ValueError, "X must have 200 rows", A.matmat, X[:5])
 
 
 def test_several_blocks_of_rows(made):

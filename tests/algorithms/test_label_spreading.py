@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -131,14 +132,12 @@ PATH = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     ],
 )  # fmt: skip
 def test_unfit_input(method: Any, labels: Any, given: dict[str, Any], error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        method(PATH, labels, **given)
+    raises(error, says, method, PATH, labels, **given)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.5, float("nan")])
 def test_unfit_alpha(alpha: float) -> None:
-    with pytest.raises(ValueError, match="alpha must be above 0 and below 1"):
-        hpg.label_spreading(PATH, {0: 1}, alpha=alpha)
+    raises(ValueError, "alpha must be above 0 and below 1", hpg.label_spreading, PATH, {0: 1}, alpha=alpha)
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan, 1e300])

@@ -7,6 +7,7 @@ import scipy.optimize
 from graph_examples import example
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -101,8 +102,7 @@ def test_arguments():
         (lambda: hpg.max_weight_matching(([0], [1])), "G must be undirected"),
         (lambda: hpg.max_weight_matching(infinite), "must be finite"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)
     assert example(False, True, True).number_of_nodes() == len(
         hpg.max_weight_matching(hpg.from_networkx(example(False, True, True)), exact=False)
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from raising import raises
 from scipy.sparse.csgraph import maximum_flow
 
 import hpgraph as hpg
@@ -138,7 +139,5 @@ def test_of_csgraph(device):
     assert not flow[1:59].sum(axis=1).any()
     if device == "cuda":
         for wrong in (0.5, 2.0**54):
-            with pytest.raises(ValueError, match="whole numbers"):
-                csgraph.maximum_flow(given * wrong, 0, 59)
-    with pytest.raises(ValueError, match="method"):
-        csgraph.maximum_flow(given, 0, 59, method="magic")
+            raises(ValueError, "whole numbers", csgraph.maximum_flow, given * wrong, 0, 59)
+    raises(ValueError, "method", csgraph.maximum_flow, given, 0, 59, method="magic")

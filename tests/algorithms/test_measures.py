@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.special
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -130,8 +131,7 @@ def test_at_the_ends():
         (lambda: hpg.effective_diameter(ring, 1.5), "share must be"),
         (lambda: hpg.voterank(ring, -1), "number_of_nodes must not be negative"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -190,5 +190,4 @@ def test_power_law():
         (lambda: hpg.power_law_fit([1, 2], xmin=0), "xmin must be positive"),
         (lambda: hpg.power_law_fit([[1, 2]]), "one-dimensional"),
     ):
-        with pytest.raises(ValueError, match=says):
-            call()
+        raises(ValueError, says, call)

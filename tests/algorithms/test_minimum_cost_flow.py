@@ -6,6 +6,7 @@ import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -39,8 +40,7 @@ def test_costs_are_networkxs(seed, multigraph, least):
         error = "G has a cycle of negative cost"
     capacity = "capacity" if any("capacity" in data for *_, data in g.edges(data=True)) else None
     if error is not None:
-        with pytest.raises(ValueError, match=error):
-            hpg.min_cost_flow(g, capacity=capacity)
+        raises(ValueError, error, hpg.min_cost_flow, g, capacity=capacity)
         return
     found = hpg.min_cost_flow(g, capacity=capacity)
     n, demand = len(g), [g.nodes[v]["demand"] for v in g]
@@ -105,5 +105,4 @@ ONE = ([0], [1])
     ],
 )
 def test_unfit(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+    raises(error, message, call)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from raising import raises
 from scipy.spatial.distance import cdist
 
 import hpgraph as hpg
@@ -157,5 +158,4 @@ def test_planted_groups(device):
     ],
 )
 def test_complaints(call, error, match):
-    with pytest.raises(error, match=match):
-        call()
+    raises(error, match, call)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
@@ -164,13 +165,10 @@ def test_ugly_samples(graph: hpg.Graph, device: str) -> None:
     for empty in (hpg.sample_neighbors(G, [], [3]), hpg.sample_neighbors(nobody, [], [3, -1])):
         assert len(empty) == 0 and host(empty.indptr).tolist() == [0]
     assert hpg.sample_neighbors(G, 3, 0).edges_of_hop == [0]
-    with pytest.raises(IndexError, match=r"seeds must lie in 0..99"):
-        hpg.sample_neighbors(G, [100], 3)
+    raises(IndexError, r"seeds must lie in 0..99", hpg.sample_neighbors, G, [100], 3)
     for bad in ([], -2, [3, 2**40]):
-        with pytest.raises(ValueError, match="fanouts must be numbers"):
-            hpg.sample_neighbors(G, [0], bad)
-    with pytest.raises(TypeError, match="fanouts must be whole numbers"):
-        hpg.sample_neighbors(G, [0], [2.5])
+        raises(ValueError, "fanouts must be numbers", hpg.sample_neighbors, G, [0], bad)
+    raises(TypeError, "fanouts must be whole numbers", hpg.sample_neighbors, G, [0], [2.5])
     with pytest.raises(ValueError, match="there is -1"):
         hpg.sample_neighbors(hpg.Graph.from_edges([0], [1], [-1.0]).to(device), [0], 1, weight=True)
 
@@ -226,8 +224,7 @@ class TestLoader:
         for batch in loader.attach({"x": mapped, "y": np.arange(100)}):
             assert (host(batch.features["y"]) == host(batch.vertex)).all() and batch.features["x"].dtype == np.float32
         for wrong, error in ((np.zeros(3), ValueError), ([1] * 100, TypeError), ({"x": np.float32(2)}, ValueError)):
-            with pytest.raises(error, match="features"):
-                loader.attach(wrong)
+            raises(error, "features", loader.attach, wrong)
 
     def test_makes_ahead_and_stops(self, graph: hpg.Graph) -> None:
         before = threading.active_count()
@@ -241,8 +238,7 @@ class TestLoader:
         bad = hpg.Graph.from_edges([0], [1], [-1.0])
         with pytest.raises(ValueError, match="there is -1"):
             list(hpg.NeighborLoader(bad, 3, weight=True))
-        with pytest.raises(ValueError, match="batch_size must be at least 1"):
-            hpg.NeighborLoader(graph, 3, batch_size=0)
+        raises(ValueError, "batch_size must be at least 1", hpg.NeighborLoader, graph, 3, batch_size=0)
 
 
 @pytest.mark.parametrize("radius", [0, 1, 2, 2.5, np.inf])
@@ -259,8 +255,7 @@ def test_ego_graphs_as_networkx(how: dict[str, Any], radius: float, device: str)
         assert set(found) == set(expected)
         source, target, _ = found.edges(names=True)
         assert set(zip(host(source).tolist(), host(target).tolist(), strict=True)) == set(expected.edges)
-    with pytest.raises(ValueError, match="radius must not be negative"):
-        hpg.ego_graph(G, 0, -1)
+    raises(ValueError, "radius must not be negative", hpg.ego_graph, G, 0, -1)
 
 
 @pytest.mark.parametrize("each", [False, True])
@@ -279,8 +274,7 @@ def test_surroundings(graph: hpg.Graph, each: bool, device: str) -> None:
         inside = np.isin(arcs.source, expected) & np.isin(arcs.target, expected)
         assert edge[batch[source] == part].tolist() == np.flatnonzero(inside).tolist()
     assert (batch[source] == batch[target]).all()
-    with pytest.raises(ValueError, match="vertices is empty"):
-        hpg.k_hop_subgraph(G, [], 2)
+    raises(ValueError, "vertices is empty", hpg.k_hop_subgraph, G, [], 2)
 
 
 def test_a_walk_of_the_same_seed_draws_something_else(device: str) -> None:
@@ -368,10 +362,8 @@ def test_layers_in_layers(graph: hpg.Graph, device: str) -> None:
         ({"method": "saint"}, "method must be"), ({"method": "ladies", "disjoint": True}, "without disjoint"),
         ({"method": "fastgcn", "replace": True}, "without disjoint"),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=said):
-            hpg.sample_neighbors(G, [0], 2, **how)
-        with pytest.raises(ValueError, match=said):
-            hpg.NeighborLoader(G, 2, **how)
+        raises(ValueError, said, hpg.sample_neighbors, G, [0], 2, **how)
+        raises(ValueError, said, hpg.NeighborLoader, G, 2, **how)
 
 
 def test_cached_rows(graph: hpg.Graph, device: str) -> None:

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
+from raising import raises
 
 import hpgraph as hpg
 
@@ -191,5 +192,4 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     ],
 )
 def test_complaints(options, error, match):
-    with pytest.raises(error, match=match):
-        hpg.leiden(G, **options)
+    raises(error, match, hpg.leiden, G, **options)

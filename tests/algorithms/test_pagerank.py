@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 from reference_algorithms import GRAPHS, pagerank, random_digraph, stored
 
 import hpgraph as hpg
@@ -224,8 +225,7 @@ def test_repeats_bit_for_bit(device):
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
 def test_weights_that_are_refused(weight, device):
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, weight, 1.0]).to(device)
-    with pytest.raises(ValueError, match="weights must be finite and not negative"):
-        hpg.pagerank(G, weight=True)
+    raises(ValueError, "weights must be finite and not negative", hpg.pagerank, G, weight=True)
     assert np.allclose(ranks(G), 1 / 3), "without their weights the arcs are fine"
 
 

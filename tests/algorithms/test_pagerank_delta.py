@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from arrays import host
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 
@@ -58,10 +59,8 @@ def test_an_early_end(device: str) -> None:
 
 def test_unfit_input(device: str) -> None:
     G = hpg.Graph.from_edges([0, 1], [1, 0]).to(device)
-    with pytest.raises(ValueError, match='method must be "power" or "delta"'):
-        hpg.pagerank(G, method="push")
-    with pytest.raises(ValueError, match="damping must be below 1"):
-        hpg.pagerank(G, method="delta", damping=1)
+    raises(ValueError, 'method must be "power" or "delta"', hpg.pagerank, G, method="push")
+    raises(ValueError, "damping must be below 1", hpg.pagerank, G, method="delta", damping=1)
     assert host(hpg.pagerank(G, method="delta", damping=0).rank).tolist() == [0.5, 0.5]
 
 

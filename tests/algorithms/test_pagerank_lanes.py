@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 from reference_algorithms import random_digraph
 
 import hpgraph as hpg
@@ -127,9 +128,7 @@ def test_bad_input(csr, device):
         ([[1], [2, 2]], ValueError, "twice in one row"),
         ([[1], [N]], IndexError, "personalization"),
     ):
-        with pytest.raises(kind, match=words):
-            hpg.pagerank(G, personalization=wrong)
-    with pytest.raises(ValueError, match="one personalization at a time"):
-        hpg.pagerank(G, personalization=[[1]], method="delta")
+        raises(kind, words, hpg.pagerank, G, personalization=wrong)
+    raises(ValueError, "one personalization at a time", hpg.pagerank, G, personalization=[[1]], method="delta")
     with pytest.warns(hpg.ConvergenceWarning, match="2 of 2 personalizations after 2 iterations"):
         hpg.pagerank(G, personalization=[[1], [2]], max_iteration=2)

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 
@@ -17,8 +18,7 @@ def test_all_shortest_paths(directed, weighted, named, device):
     for source, target in itertools.product(list(g)[:6], list(g)[-6:]):
         if not nx.has_path(g, source, target):
             for function in (hpg.all_shortest_paths, hpg.shortest_simple_paths, hpg.astar_path):
-                with pytest.raises(hpg.NoPathError, match=f"from {source} to {target}"):
-                    function(G, source, target, weight=weight)
+                raises(hpg.NoPathError, f"from {source} to {target}", function, G, source, target, weight=weight)
             continue
         wanted = list(nx.all_shortest_paths(g, source, target, weight))
         found = list(hpg.all_shortest_paths(G, source, target, weight=weight))
@@ -94,5 +94,4 @@ def test_arguments():
         (lambda: hpg.all_shortest_paths(G, 0, 5), IndexError, "target"),
         (lambda: hpg.shortest_simple_paths(([0], [1], [-1.0]), 0, 1, weight=True), ValueError, "negative"),
     ):
-        with pytest.raises(error, match=says):
-            call()
+        raises(error, says, call)

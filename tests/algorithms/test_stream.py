@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -58,8 +59,7 @@ class Changing(RuleBasedStateMachine):
     @rule(arc=ends)
     def refuse(self, arc: Any) -> None:
         if arc not in self.edges:
-            with pytest.raises(ValueError, match="no edge of the graph"):
-                self.stream.update(delete=[arc])
+            raises(ValueError, "no edge of the graph", self.stream.update, delete=[arc])
 
     def matrix(self) -> Any:
         source, target = zip(*self.edges, strict=True) if self.edges else ((), ())
@@ -168,11 +168,9 @@ def test_communities_and_names(device: str) -> None:
 
 def test_unfit_input() -> None:
     S = hpg.Stream(([0, 1], [1, 2]))
-    with pytest.raises(IndexError, match="source"):
-        S.bfs(7)
+    raises(IndexError, "source", S.bfs, 7)
     with pytest.raises(ValueError, match=r"G\.simple"):
         hpg.Stream(hpg.from_edges([(0, 1), (0, 1)], duplicates="keep"))
     with pytest.raises(ValueError, match="memory of one device"):
         hpg.Stream(hpg.StreamedGraph.of(S.graph))
-    with pytest.raises(TypeError, match="no graph can be made"):
-        hpg.Stream(3)
+    raises(TypeError, "no graph can be made", hpg.Stream, 3)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from arrays import host
+from raising import raises
 
 import hpgraph as hpg
 
@@ -120,7 +121,5 @@ def test_ugly_subgraphs(device: str) -> None:
         ({"by": "walks", "length": -1}, ValueError, "length must not be"),
         ({"by": "edges", "batch_size": 0}, ValueError, "batch_size must be at least 1"),
     ):  # fmt: skip
-        with pytest.raises(error, match=said):
-            hpg.SubgraphLoader(loop, **how)
-    with pytest.raises(ValueError, match="cache must not be"):
-        hpg.SubgraphLoader(loop, "edges").attach(np.zeros(2), cache=-1)
+        raises(error, said, hpg.SubgraphLoader, loop, **how)
+    raises(ValueError, "cache must not be", hpg.SubgraphLoader(loop, "edges").attach, np.zeros(2), cache=-1)

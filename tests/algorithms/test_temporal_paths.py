@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 
@@ -186,16 +187,11 @@ def test_paths_by_name():
     assert hpg.fewest_hops(T, ["bob", "ann"]).path_to("eve", "ann") == [("ann", "eve", day + 5 * hour, day + 6 * hour)]
     assert hpg.latest_departure(T, "eve").path_from("ann")[0].departure == day + 5 * hour
     assert hpg.earliest_arrival(T, ["ann", "eve"]).to_pandas().columns.tolist() == ["source", "vertex", "value"]
-    with pytest.raises(hpg.NoPathError, match="to 'dan'"):
-        found.path_to("dan")
-    with pytest.raises(TypeError, match="path_from"):
-        hpg.latest_departure(T, "eve").path_to("ann")
-    with pytest.raises(TypeError, match="several searches"):
-        hpg.fewest_hops(T).path_to("eve")
-    with pytest.raises(ValueError, match="no search began at 'bob'"):
-        found.path_to("eve", "bob")
-    with pytest.raises(ValueError, match="pickled"):
-        pickle.loads(pickle.dumps(found)).path_to("eve")
+    raises(hpg.NoPathError, "to 'dan'", found.path_to, "dan")
+    raises(TypeError, "path_from", hpg.latest_departure(T, "eve").path_to, "ann")
+    raises(TypeError, "several searches", hpg.fewest_hops(T).path_to, "eve")
+    raises(ValueError, "no search began at 'bob'", found.path_to, "eve", "bob")
+    raises(ValueError, "pickled", pickle.loads(pickle.dumps(found)).path_to, "eve")
 
 
 def reach(rows, directed, strict):
@@ -228,8 +224,7 @@ def test_reach_within_a_time():
     assert hpg.reachability_graph(T, within=1).n_edges == 5
     assert hpg.reachability_graph(T, mutual=True).edges().target.tolist() == [1, 2]
     assert hpg.reachability_graph(hpg.TemporalGraph([], n_vertices=2)).n_edges == 0
-    with pytest.raises(ValueError, match="connection must be"):
-        hpg.temporal_components(T, connection="loose")
+    raises(ValueError, "connection must be", hpg.temporal_components, T, connection="loose")
 
 
 def test_more_sources_than_lie_side_by_side():
@@ -277,15 +272,9 @@ def test_bad_input():
     T = hpg.TemporalGraph([(0, 1, 5)])
     with pytest.raises(TypeError, match="TemporalGraph"):
         hpg.earliest_arrival(hpg.Graph.from_edges([0], [1]), 0)
-    with pytest.raises(IndexError, match="sources"):
-        hpg.fewest_hops(T, 7)
-    with pytest.raises(ValueError, match="NaN"):
-        hpg.earliest_arrival(T, 0, start=math.nan)
-    with pytest.raises(ValueError, match="within"):
-        hpg.temporal_reach(T, within=-1)
-    with pytest.raises(ValueError, match="distance"):
-        hpg.temporal_closeness(T, distance="miles")
-    with pytest.raises(ValueError, match="alpha"):
-        hpg.temporal_katz(T, -1)
-    with pytest.raises(ValueError, match="damping"):
-        hpg.temporal_pagerank(T, 2)
+    raises(IndexError, "sources", hpg.fewest_hops, T, 7)
+    raises(ValueError, "NaN", hpg.earliest_arrival, T, 0, start=math.nan)
+    raises(ValueError, "within", hpg.temporal_reach, T, within=-1)
+    raises(ValueError, "distance", hpg.temporal_closeness, T, distance="miles")
+    raises(ValueError, "alpha", hpg.temporal_katz, T, -1)
+    raises(ValueError, "damping", hpg.temporal_pagerank, T, 2)

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -31,10 +32,8 @@ def test_of_many(G):
 def test_unfit():
     assert hpg.top_closeness(([0, 1], [1, 0]), 3).closeness.tolist() == [1, 1]
     assert len(hpg.top_closeness(hpg.Graph.from_edges([], [], n_vertices=0, directed=False)).vertices) == 0
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        hpg.top_closeness(([0, 1], [1, 0]), 0)
-    with pytest.raises(ValueError, match="G must be undirected"):
-        hpg.top_closeness(([0], [1]))
+    raises(ValueError, "k must be at least 1", hpg.top_closeness, ([0, 1], [1, 0]), 0)
+    raises(ValueError, "G must be undirected", hpg.top_closeness, ([0], [1]))
 
 
 @pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
@@ -59,7 +58,5 @@ def test_percolation_jointly_and_unfit():
     wanted = nx.percolation_centrality(hpg.to_networkx(G), states=dict(enumerate(states.tolist())))
     assert hpg.percolation_centrality(G, states) == pytest.approx(list(wanted.values()), abs=1e-12)
     assert (hpg.percolation_centrality(G, {5: 1.0})[[5]] == 0).all()
-    with pytest.raises(ValueError, match="no vertex column 'x'"):
-        hpg.percolation_centrality(G, "x")
-    with pytest.raises(ValueError, match="states must have one value for each"):
-        hpg.percolation_centrality(G, [1.0])
+    raises(ValueError, "no vertex column 'x'", hpg.percolation_centrality, G, "x")
+    raises(ValueError, "states must have one value for each", hpg.percolation_centrality, G, [1.0])

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_examples import KINDS, example
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -133,5 +134,4 @@ ONE = ([0], [1])
     ],
 )
 def test_unfit(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+    raises(ValueError, message, call)

@@ -12,6 +12,7 @@ import zlib
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.cluster.checkpoints import Folder, pack, read_table, unpack, write_table
@@ -91,14 +92,12 @@ def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
     write_table(folder, {**table, "limit": 1000})
     found = hpg.cluster.resume(client, path)
     assert (found.distance == distance.astype(np.float32)).all()
-    with pytest.raises(hpg.cluster.CheckpointError, match="holds no checkpoint"):
-        hpg.cluster.resume(client, tmp_path)
+    raises(hpg.cluster.CheckpointError, "holds no checkpoint", hpg.cluster.resume, client, tmp_path)
     for pattern in ("[0-9a-f]*-*/0", "graph-*/1"):
         part = next(path.glob(pattern))
         whole = part.read_bytes()
         part.write_bytes(whole[:-1] + b"?")
-        with pytest.raises(hpg.cluster.CheckpointError, match="checksum"):
-            hpg.cluster.resume(client, path)
+        raises(hpg.cluster.CheckpointError, "checksum", hpg.cluster.resume, client, path)
         part.unlink()
         with pytest.raises(hpg.cluster.CheckpointError, match=rf"{part.parent.name}/{part.name}.* is not there"):
             hpg.cluster.resume(client, path)
@@ -130,8 +129,7 @@ def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None
             ("call", {"name": "bfs", "arguments": {"source": 7, "prepare": "pagerank"}}),
         ):  # fmt: skip
             write_table(folder, {**table, name: forged})
-            with pytest.raises(hpg.cluster.CheckpointError, match=r"run/checkpoint\.json "):
-                hpg.cluster.resume(client, path)
+            raises(hpg.cluster.CheckpointError, r"run/checkpoint\.json ", hpg.cluster.resume, client, path)
             if name == "place":
                 C.bfs(7, checkpoint=path, every=0.0)
         write_table(folder, {**table, "place": "0" * 32 + "-3"})
@@ -156,10 +154,8 @@ def test_a_station_listens_where_its_worker_does() -> None:
             assert place_of(f"{protocol}://{where}:40123") == (host, protocol == "tls")
     assert place_of("inproc://10.0.0.7/123/4") == ("127.0.0.1", False)
     for address in ("ws://10.0.0.7:40123", "10.0.0.7:40123", "tcp://:40123"):
-        with pytest.raises(hpg.cluster.ClusterError, match=f'worker {address}: .*protocol="tcp" or "tls"'):
-            place_of(address)
-    with pytest.raises(hpg.cluster.ClusterError, match=r"cannot listen at 192\.0\.2\.7.*--host"):
-        Listener("192.0.2.7")
+        raises(hpg.cluster.ClusterError, f'worker {address}: .*protocol="tcp" or "tls"', place_of, address)
+    raises(hpg.cluster.ClusterError, r"cannot listen at 192\.0\.2\.7.*--host", Listener, "192.0.2.7")
     listener = Listener("::1")
     with socket.create_connection(listener.address, timeout=20) as caller:
         caller.sendall(struct.pack("<4s16sII", b"hpgS", b"v" * 16, 1, 0))
@@ -217,14 +213,11 @@ def test_a_program_that_raises_on_one_worker(client, graph) -> None:
     # A block that compiles on a machine full of others leaves late; what the program raised comes after that.
     limits = hpg.cluster.Limits(leave=300)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=limits) as C:
-        with pytest.raises((MemoryError, hpg.cluster.ProgramError), match="no room for 123"):
-            C.run(Greedy)
-        with pytest.raises(hpg.cluster.ProgramError, match=r"Picky raised ValueError on worker tcp.*not to my taste"):
-            C.run(Picky)
+        raises((MemoryError, hpg.cluster.ProgramError), "no room for 123", C.run, Greedy)
+        raises(hpg.cluster.ProgramError, r"Picky raised ValueError on worker tcp.*not to my taste", C.run, Picky)
         # The worker of other blocks often leaves in the same instant: what the program raised comes before that.
         for _ in range(10):
-            with pytest.raises(hpg.cluster.ProgramError, match="not to my taste"):
-                C.run(Picky, restarts=0)
+            raises(hpg.cluster.ProgramError, "not to my taste", C.run, Picky, restarts=0)
         assert C.bfs(7).level[7] == 0, "the graph is still there"
 
 
@@ -241,8 +234,7 @@ def test_other_versions_are_refused(client, graph) -> None:
     address = min(client.scheduler_info(n_workers=-1)["workers"])
     client.run(other_version, False, workers=[address])
     try:
-        with pytest.raises(hpg.cluster.ClusterError, match=f"{address} has hpgraph 0.0.1"):
-            hpg.cluster.Graph.from_graph(client, graph)
+        raises(hpg.cluster.ClusterError, f"{address} has hpgraph 0.0.1", hpg.cluster.Graph.from_graph, client, graph)
     finally:
         client.run(other_version, True, workers=[address])
 
@@ -269,10 +261,8 @@ def test_who_does_not_know_the_token_is_not_let_in() -> None:
         stranger.sendall(b"GET / HTTP/1.1".ljust(28))
         assert stranger.recv(1) == b""
     listener.abandon(b"t" * 16)
-    with pytest.raises(PeerLostError, match="abandoned"):
-        listener.take(b"t" * 16, 0, 1, 20)
-    with pytest.raises(hpg.cluster.ClusterTimeoutError, match=r"Limits\.connect"):
-        listener.take(b"u" * 16, 0, 1, 0.05)
+    raises(PeerLostError, "abandoned", listener.take, b"t" * 16, 0, 1, 20)
+    raises(hpg.cluster.ClusterTimeoutError, r"Limits\.connect", listener.take, b"u" * 16, 0, 1, 0.05)
 
 
 def test_files_of_checkpoints() -> None:
@@ -286,5 +276,4 @@ def test_files_of_checkpoints() -> None:
     for listed in ([["a", "<i8", [-1]]], [["a", "|O", [1]]], [["a", "<i8", [2**40]]], [["a"]], 5, [["a", "<i8", "x"]]):
         head = json.dumps({"arrays": listed, "table": {}}).encode()
         forged = data[:21] + struct.pack("<QI", len(head), zlib.crc32(head)) + head
-        with pytest.raises(hpg.cluster.CheckpointError, match="it is damaged or no file"):
-            unpack(forged, "it")
+        raises(hpg.cluster.CheckpointError, "it is damaged or no file", unpack, forged, "it")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from tests.cluster.conftest import matrix_of, sparse_graph
@@ -116,17 +117,11 @@ def test_values_behind_mirrors(client) -> None:
 def test_what_is_refused(client) -> None:
     graph = sparse_graph(3)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
-        with pytest.raises(TypeError, match="VertexProgram"):
-            C.run(hpg.Graph)
-        with pytest.raises(ValueError, match="undirected"):
-            C.core_number()
-        with pytest.raises(IndexError, match="300"):
-            C.bfs(300)
+        raises(TypeError, "VertexProgram", C.run, hpg.Graph)
+        raises(ValueError, "undirected", C.core_number)
+        raises(IndexError, "300", C.bfs, 300)
         with pytest.raises(TypeError, match="no property or parameter 'speed'"):
             C.run(rising(), speed=2)
-        with pytest.raises(ValueError, match="max_depth"):
-            C.bfs(0, max_depth=-1)
-    with pytest.raises(ValueError, match="order"):
-        hpg.cluster.Graph.from_graph(client, graph, order="upwards")
-    with pytest.raises(ValueError, match="blocks"):
-        hpg.cluster.Graph.from_graph(client, graph, blocks=0)
+        raises(ValueError, "max_depth", C.bfs, 0, max_depth=-1)
+    raises(ValueError, "order", hpg.cluster.Graph.from_graph, client, graph, order="upwards")
+    raises(ValueError, "blocks", hpg.cluster.Graph.from_graph, client, graph, blocks=0)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.cluster.tables import parquet_files
@@ -105,8 +106,7 @@ def test_duplicates_are_refused(client) -> None:
     ends = [da.from_array(np.array(ids), chunks=2) for ids in ([0, 5, 2, 3, 5, 9], [1, 7, 3, 4, 7, 0])]
     with pytest.raises(ValueError, match=r"entry \(5, 7\) is given more than once, and 1 entries"):
         hpg.cluster.Graph.from_edges(client, *ends, duplicates="error", blocks=4)
-    with pytest.raises(ValueError, match="duplicates must be"):
-        hpg.cluster.Graph.from_edges(client, *ends, duplicates="mean", blocks=4)
+    raises(ValueError, "duplicates must be", hpg.cluster.Graph.from_edges, client, *ends, duplicates="mean", blocks=4)
     with hpg.cluster.Graph.from_edges(client, *(end[:4] for end in ends), duplicates="error", blocks=4) as C:
         assert C.n_edges == 4
     with hpg.cluster.Graph.from_graph(client, ([0, 0], [1, 1], [3.0, 4.0]), duplicates="sum", blocks=2) as C:
@@ -146,19 +146,15 @@ def test_a_data_frame_is_known_by_its_columns() -> None:
               enumerate(Frame.columns)}  # fmt: skip
     source, target, weight = arrays_of(Frame(column))
     assert (source.tolist(), target.tolist(), weight.tolist()) == ([1, 2], [2, 3], [0, 1])
-    with pytest.raises(ValueError, match="whole numbers"):
-        arrays_of([np.array([0.5]), np.array([1])])
-    with pytest.raises(IndexError, match="negative"):
-        arrays_of([np.array([-1]), np.array([1])])
+    raises(ValueError, "whole numbers", arrays_of, [np.array([0.5]), np.array([1])])
+    raises(IndexError, "negative", arrays_of, [np.array([-1]), np.array([1])])
 
 
 def test_what_no_source_can_give(client, tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match="no Parquet file"):
-        hpg.cluster.Graph.from_parquet(client, f"{tmp_path}/*.parquet")
+    raises(FileNotFoundError, "no Parquet file", hpg.cluster.Graph.from_parquet, client, f"{tmp_path}/*.parquet")
     import dask.array as da
 
     ids = da.from_array(np.arange(10), chunks=5)
-    with pytest.raises(IndexError, match="n_vertices=10"):
-        hpg.cluster.Graph.from_edges(client, ids, ids, n_vertices=7)
+    raises(IndexError, "n_vertices=10", hpg.cluster.Graph.from_edges, client, ids, ids, n_vertices=7)
     with pytest.raises(ValueError, match="chunks"):
         hpg.cluster.Graph.from_edges(client, ids, ids.rechunk(2))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph as theirs
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph import csgraph as ours
@@ -202,18 +203,12 @@ def test_mistakes_are_named(device: str) -> None:
     graph = moved(random_graph(5, 0.5), device)
     with pytest.raises(ValueError, match="must be square"):
         ours.shortest_path(moved(sp.csr_array((2, 3)), device))
-    with pytest.raises(ValueError, match="method must be"):
-        ours.shortest_path(graph, method="A*")
-    with pytest.raises(ValueError, match="indices out of range"):
-        ours.dijkstra(graph, indices=5)
-    with pytest.raises(TypeError, match="whole numbers"):
-        ours.dijkstra(graph, indices=[0.5])
-    with pytest.raises(ValueError, match="limit must not be negative"):
-        ours.dijkstra(graph, limit=-1)
-    with pytest.raises(ValueError, match="connection must be"):
-        ours.connected_components(graph, connection="loose")
-    with pytest.raises(IndexError, match="i_start 5"):
-        ours.breadth_first_order(graph, 5)
+    raises(ValueError, "method must be", ours.shortest_path, graph, method="A*")
+    raises(ValueError, "indices out of range", ours.dijkstra, graph, indices=5)
+    raises(TypeError, "whole numbers", ours.dijkstra, graph, indices=[0.5])
+    raises(ValueError, "limit must not be negative", ours.dijkstra, graph, limit=-1)
+    raises(ValueError, "connection must be", ours.connected_components, graph, connection="loose")
+    raises(IndexError, "i_start 5", ours.breadth_first_order, graph, 5)
     with pytest.raises(AttributeError, match="no attribute 'steiner_tree'"):
         _ = ours.steiner_tree
 

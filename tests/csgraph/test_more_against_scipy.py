@@ -8,6 +8,7 @@ import pytest
 import scipy.optimize
 import scipy.sparse as sp
 import scipy.sparse.csgraph as theirs
+from raising import raises
 from test_against_scipy import GRAPHS, home, moved, random_graph, same
 
 import hpgraph as hpg
@@ -155,8 +156,7 @@ def test_conversions(device: str) -> None:
         for function, given in ((ours.csgraph_to_masked, moved(graph, device)),
                                 (ours.csgraph_masked_from_dense, cupy.eye(2)),
                                 (ours.csgraph_from_masked, cupy.eye(2))):  # fmt: skip
-            with pytest.raises(TypeError, match="no masked arrays"):
-                function(given)
+            raises(TypeError, "no masked arrays", function, given)
         return
     masked, expected = ours.csgraph_to_masked(graph), theirs.csgraph_to_masked(graph)
     np.testing.assert_array_equal(masked.mask, expected.mask)
@@ -249,8 +249,7 @@ BAD_INPUTS = [
 
 @pytest.mark.parametrize(("name", "given", "kind", "message"), BAD_INPUTS)
 def test_bad_inputs(name: str, given: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        getattr(ours, name)(*given)
+    raises(kind, message, getattr(ours, name), *given)
 
 
 def test_graphs_of_ours_are_taken(device: str) -> None:

@@ -9,6 +9,7 @@ import test_phases
 import test_run
 from arrays import host
 from busy_stream import made_ready, spin
+from raising import raises
 from reference_algorithms import check_tree, levels
 from test_run import SMALL
 
@@ -189,16 +190,11 @@ def test_what_cannot_stay_apart(places):
     whole = hpg.Graph(SMALL, directed=True)
     graph = divide(whole, places)
     for call in (lambda: hpg.pagerank(whole, gather=False), lambda: hpg.run(programs.Widest, whole, gather=False)):
-        with pytest.raises(ValueError, match="gather=False takes a graph on several GPUs"):
-            call()
-    with pytest.raises(ValueError, match="gather=False takes a graph on several GPUs"):
-        hpg.bfs(whole, 0, gather=False)
+        raises(ValueError, "gather=False takes a graph on several GPUs", call)
+    raises(ValueError, "gather=False takes a graph on several GPUs", hpg.bfs, whole, 0, gather=False)
     for options in ({"sources": [0, 1]}, {"source": 0, "deterministic": True}):
-        with pytest.raises(ValueError, match="one source"):
-            hpg.bfs(graph, gather=False, **options)
-    with pytest.raises(ValueError, match="one start"):
-        hpg.run(programs.Widest, graph, active=[[1], [2]], gather=False)
-    with pytest.raises(ValueError, match="one personalization"):
-        hpg.pagerank(graph, method="delta", gather=False)
+        raises(ValueError, "one source", hpg.bfs, graph, gather=False, **options)
+    raises(ValueError, "one start", hpg.run, programs.Widest, graph, active=[[1], [2]], gather=False)
+    raises(ValueError, "one personalization", hpg.pagerank, graph, method="delta", gather=False)
     with pytest.raises(ValueError, match=r"x must have shape \(200,\)"):
         divide_matrix(hpg.Matrix(SMALL), places) @ hpg.DividedArray([np.ones(3)])

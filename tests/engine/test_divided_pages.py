@@ -7,6 +7,7 @@ import test_run
 import test_streaming
 from arrays import host
 from graphs_in_pages import in_file
+from raising import raises
 from test_divided import device  # noqa: F401
 from test_run import SMALL
 
@@ -68,8 +69,7 @@ def test_a_program_of_its_own_reduce_and_the_graph_whole(undirected):
 
 
 def test_a_budget_that_is_too_small(places, tmp_path):
-    with pytest.raises(BudgetError, match=r"memory.*at least"):
-        _divided(SMALL, places, tmp_path, True, memory=1_000)
+    raises(BudgetError, r"memory.*at least", _divided, SMALL, places, tmp_path, True, memory=1_000)
 
 
 def test_few_vertices(places):

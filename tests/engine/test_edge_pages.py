@@ -8,6 +8,7 @@ import pytest
 from busy_stream import made_ready, spin
 from edge_programs import Drift, Ledger, Relay, Rest, Tired
 from graphs_in_pages import streamed
+from raising import raises
 from reference_algorithms import random_digraph
 from reference_edge_programs import run_slowly
 from test_edge_programs import compare, host, lists
@@ -87,8 +88,7 @@ def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path,
 )  # fmt: skip
 def test_what_pages_do_not_tell(program, says, matrix, tmp_path):
     G = streamed(matrix, "cpu", "memory", tmp_path, True)
-    with pytest.raises(hpg.StreamingError, match=re.escape(says)):
-        hpg.run(program, G)
+    raises(hpg.StreamingError, re.escape(says), hpg.run, program, G)
 
 
 def test_sums_of_floats(matrix, device, tmp_path):
@@ -97,8 +97,7 @@ def test_sums_of_floats(matrix, device, tmp_path):
     passing = {"edge_compute": lambda source, edge, target: (source.value * 0.1, source.value + edge.kept)}
     floats = type("Floats", (Relay,), passing)
     if device == "cuda":
-        with pytest.raises(hpg.StreamingError, match="Floats sums floats, which come in any order"):
-            hpg.run(floats, G)
+        raises(hpg.StreamingError, "Floats sums floats, which come in any order", hpg.run, floats, G)
         return
     found, expected = hpg.run(floats, G), hpg.run(floats, hpg.Graph(matrix, directed=True))
     assert np.allclose(to_device(found.value, "cpu"), expected.value, rtol=1e-12)

@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pytest
 from edge_programs import Bargain, Faint, Ledger, Relay, Suitors, Taxed
+from raising import raises
 from reference_edge_programs import run_slowly
 
 import hpgraph as hpg
@@ -267,8 +268,7 @@ def test_refused_at_a_run(members, error, says):
     ],
 )
 def test_refused_when_defined(members, error, says):
-    with pytest.raises(error, match=says):
-        rumour(**members)
+    raises(error, says, rumour, **members)
 
 
 @pytest.mark.parametrize(
@@ -312,5 +312,4 @@ def test_what_does_not_compile(members, function, says, device):
 
 def test_no_lane_at_all() -> None:
     G = random_graph(SMALL, 40, True, "cpu")
-    with pytest.raises(ValueError, match="active must hold at least one list"):
-        hpg.run(Ledger, G, active=np.empty((0, 2), int))
+    raises(ValueError, "active must hold at least one list", hpg.run, Ledger, G, active=np.empty((0, 2), int))

@@ -6,6 +6,7 @@ import luby
 import numpy as np
 import pytest
 from arrays import host
+from raising import raises
 from reference_algorithms import random_digraph
 
 import hpgraph as hpg
@@ -171,8 +172,7 @@ def test_phases_that_make_no_sense(phases, arguments, error, says):
     ],
 )
 def test_runs_that_make_no_sense(arguments, error, says):
-    with pytest.raises(error, match=re.escape(says)):
-        hpg.run(luby.LUBY, SMALL, **arguments)
+    raises(error, re.escape(says), hpg.run, luby.LUBY, SMALL, **arguments)
 
 
 def test_a_step_of_vertices_alone():
@@ -184,8 +184,7 @@ def test_a_step_of_vertices_alone():
     step = type("Step", (luby.Join,), {"cond": lambda vertex: True})
     with pytest.raises(TypeError, match=r"Step.cond is for messages, but Step has no gather; starts\(vertex\) selects"):
         hpg.run(hpg.Phases([step]), SMALL)
-    with pytest.raises(TypeError, match=r"Made\.starts must be a function starts"):
-        type("Made", (luby.Join,), {"starts": "nobody"})
+    raises(TypeError, r"Made\.starts must be a function starts", type, "Made", (luby.Join,), {"starts": "nobody"})
     wrong = type("Wrong", (luby.Join,), {"starts": lambda vertex: vertex.colour == 1})
     with pytest.raises(hpg.CompileError, match="Unknown attribute 'colour' of type Vertex"):
         hpg.run(hpg.Phases([wrong]), SMALL)

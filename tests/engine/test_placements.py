@@ -8,6 +8,7 @@ import programs
 import pytest
 import scipy.sparse as sp
 from arrays import host
+from raising import raises
 from scipy.sparse import csgraph
 
 import hpgraph as hpg
@@ -184,12 +185,10 @@ def test_the_same_everywhere(name, placed) -> None:
             graph = divide(graph, ["cpu", "cpu"] if place == "parts" else ["cuda", "cuda"])
         limit = "" if placement is None else placement.only.get(name, "")
         if name not in serves:
-            with pytest.raises(hpg.StreamingError, match=rf"^\w+ needs the whole topology.*{placement.where}"):
-                _call(name, graph)
+            raises(hpg.StreamingError, rf"^\w+ needs the whole topology.*{placement.where}", _call, name, graph)
             continue
         if directed and (limit == "undirected graphs" or (place == "cluster" and name == "run")):
-            with pytest.raises(ValueError, match=r"undirected|directed=False|whole topology"):
-                _call(name, graph)
+            raises(ValueError, r"undirected|directed=False|whole topology", _call, name, graph)
             continue
         found, expected = _values(_call(name, graph)), _values(_call(name, GRAPHS[directed]))
         assert np.allclose(found, expected, rtol=1e-9, atol=1e-11, equal_nan=True) if name in ROUNDED else (
@@ -223,8 +222,7 @@ def test_what_a_program_and_arguments_need(placed) -> None:
             (lambda: hpg.run(programs.Component, graph, active=[[0], [1]]), "^active is of several starts"),
             (lambda: hpg.Graph(graph), "lies on a cluster's workers: what runs there is .*bfs.*hpgraph.open"),
         ):
-            with pytest.raises(hpg.StreamingError, match=says):
-                call()
+            raises(hpg.StreamingError, says, call)
         with hpg.cluster.Graph.from_graph(graph.client, hpg.Graph.from_edges([], []), blocks=2) as empty:
             assert hpg.pagerank(empty).converged and not len(hpg.pagerank(empty).rank)
         assert np.array_equal(hpg.pagerank(graph, damping=0.5, weight=None).rank, graph.pagerank(damping=0.5).rank)
@@ -242,9 +240,6 @@ def test_what_a_program_and_arguments_need(placed) -> None:
     elif PLACES[place] == "in pages":
         with pytest.raises(hpg.StreamingError, match=r"^betweenness_centrality needs .* G\.in_memory\(\)"):
             hpg.betweenness_centrality(graph, weight="weight")
-    with pytest.raises(TypeError, match=r"source=\.\.\. is needed"):
-        hpg.bfs(graph)
-    with pytest.raises(TypeError, match=r"pagerank\(\) has no argument 'alpha': did you mean damping\?"):
-        hpg.pagerank(graph, alpha=0.5)
-    with pytest.raises(TypeError, match="Component has no property or parameter 'typo'"):
-        hpg.run(programs.Component, graph, typo=1)
+    raises(TypeError, r"source=\.\.\. is needed", hpg.bfs, graph)
+    raises(TypeError, r"pagerank\(\) has no argument 'alpha': did you mean damping\?", hpg.pagerank, graph, alpha=0.5)
+    raises(TypeError, "Component has no property or parameter 'typo'", hpg.run, programs.Component, graph, typo=1)

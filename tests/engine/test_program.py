@@ -5,6 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
@@ -53,8 +54,7 @@ def run(program, **arguments):
     ],
 )
 def test_wrong_functions_and_types(members, says):
-    with pytest.raises(TypeError, match=re.escape(says)):
-        make(**members)
+    raises(TypeError, re.escape(says), make, **members)
 
 
 @pytest.mark.parametrize(
@@ -156,17 +156,14 @@ def test_integers_that_do_not_fit():
     program = make(x=Property("int8"))
     with pytest.raises(ValueError, match=r"x is int8, which cannot hold all the values given: they go from 1 to 300"):
         run(program, x=np.array([1, 2, 300]))
-    with pytest.raises(TypeError, match="x is int8, which does not take float64"):
-        run(program, x=np.ones(3))
+    raises(TypeError, "x is int8, which does not take float64", run, program, x=np.ones(3))
     with pytest.raises(ValueError, match="x's start is int8, which cannot hold 1000"):
         run(make(x=Property("int8", start=1000)))
 
 
 def test_what_is_no_program():
-    with pytest.raises(TypeError, match="program must be a VertexProgram, not int"):
-        run(int)
-    with pytest.raises(TypeError, match="program must be a VertexProgram, not str"):
-        run("Made")
+    raises(TypeError, "program must be a VertexProgram, not int", run, int)
+    raises(TypeError, "program must be a VertexProgram, not str", run, "Made")
 
 
 # --- when it is compiled

@@ -9,6 +9,7 @@ import scipy.sparse
 import test_run
 from arrays import host
 from graphs_in_pages import in_file, streamed
+from raising import raises
 from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
 from test_run import SMALL
 
@@ -131,10 +132,8 @@ def shortest(found):
 
 
 def test_it_says_what_it_cannot(G, undirected, device):
-    with pytest.raises(hpg.StreamingError, match=r"triangles needs the whole topology.*in_memory"):
-        hpg.triangles(undirected)
-    with pytest.raises(hpg.StreamingError, match="directed graph in pages"):
-        hpg.run(programs.Core, G, left=1)
+    raises(hpg.StreamingError, r"triangles needs the whole topology.*in_memory", hpg.triangles, undirected)
+    raises(hpg.StreamingError, "directed graph in pages", hpg.run, programs.Core, G, left=1)
     assert hpg.triangle_count(undirected.in_memory()) == hpg.triangle_count(hpg.Graph(BOTH))
     assert repr(undirected).endswith(f"undirected, float64 weights, {device}, {undirected._out.n_pages} pages")
 
@@ -155,11 +154,9 @@ def test_damage_names_the_page(device, tmp_path):
     with open(tmp_path / "out.stored", "r+b") as file:
         file.seek(8 + 64 * 4 * 5)
         file.write(b"\xff")
-    with pytest.raises(hpg.DamagedPageError, match="page 5"):
-        hpg.pagerank(G)
+    raises(hpg.DamagedPageError, "page 5", hpg.pagerank, G)
     os.truncate(tmp_path / "out.stored", 100)
-    with pytest.raises(hpg.DamagedPageError, match="the file ends"):
-        hpg.connected_components(streamed_again(G, tmp_path))
+    raises(hpg.DamagedPageError, "the file ends", hpg.connected_components, streamed_again(G, tmp_path))
 
 
 def streamed_again(G, folder):
@@ -185,8 +182,7 @@ def test_few_rows_are_read_by_themselves(tmp_path):
     with open(tmp_path / "out.stored", "r+b") as file:
         file.seek(8)
         file.write(b"\x01")
-    with pytest.raises(hpg.DamagedPageError, match="written to the file since"):
-        hpg.bfs(G, 100, max_depth=40)
+    raises(hpg.DamagedPageError, "written to the file since", hpg.bfs, G, 100, max_depth=40)
 
 
 @pytest.mark.parametrize("encoding", ["none", "gaps"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raising import raises
 
 from hpgraph.core.device import cuda_available
 from hpgraph.formats import COO, CSR, ELL, HYB, Bitmask, index_dtype
@@ -36,8 +37,7 @@ def test_csr_refuses(put, device, shape, indptr, indices, data, error, message):
     if device == "cuda" and getattr(data, "dtype", None) == np.clongdouble:
         pytest.skip("CuPy has no such type")
     data = data if data == ["a"] else put(data)
-    with pytest.raises(error, match=message):
-        CSR(shape, put(indptr), put(indices), data)
+    raises(error, message, CSR, shape, put(indptr), put(indices), data)
 
 
 def test_unchecked_construction_does_not_read():
@@ -62,8 +62,7 @@ def test_ids_too_large_for_64_bits_do_not_wrap():
 def test_ids_of_the_other_byte_order_are_read_as_they_are(dtype):
     # Read in this machine's order it would be 1.
     wrong = int(np.array([1]).astype(dtype).view(np.dtype(dtype).newbyteorder()).item())
-    with pytest.raises(IndexError, match=f"indices holds {wrong}"):
-        CSR((1, 5), [0, 1], np.array([wrong], dtype))
+    raises(IndexError, f"indices holds {wrong}", CSR, (1, 5), [0, 1], np.array([wrong], dtype))
 
 
 def test_strided_and_foreign_endian_arrays_are_made_plain():
@@ -74,46 +73,31 @@ def test_strided_and_foreign_endian_arrays_are_made_plain():
 
 
 def test_coo_refuses(put):
-    with pytest.raises(ValueError, match="row and col must have the same length, not 1 and 2"):
-        COO((3, 3), put([0]), put([0, 1]))
-    with pytest.raises(IndexError, match="row holds 3, and there are 3 rows"):
-        COO((3, 3), put([3]), put([0]))
-    with pytest.raises(IndexError, match="col holds -2"):
-        CSR.from_coo(put([0]), put([-2]), None, (3, 3))
-    with pytest.raises(ValueError, match="row and col must have the same length"):
-        CSR.from_coo(put([0]), put([0, 1]), None, (3, 3))
+    raises(ValueError, "row and col must have the same length, not 1 and 2", COO, (3, 3), put([0]), put([0, 1]))
+    raises(IndexError, "row holds 3, and there are 3 rows", COO, (3, 3), put([3]), put([0]))
+    raises(IndexError, "col holds -2", CSR.from_coo, put([0]), put([-2]), None, (3, 3))
+    raises(ValueError, "row and col must have the same length", CSR.from_coo, put([0]), put([0, 1]), None, (3, 3))
     choices = '"sum", "min", "max", "first", "keep" or "error"'
-    with pytest.raises(ValueError, match=f"duplicates must be {choices}, not 'most'"):
-        CSR.from_coo(put([0]), put([0]), duplicates="most")
-    with pytest.raises(ValueError, match="data must have one value"):
-        CSR.from_coo(put([0]), put([0]), put([1.0, 2.0]))
+    raises(ValueError, f"duplicates must be {choices}, not 'most'", CSR.from_coo, put([0]), put([0]), duplicates="most")
+    raises(ValueError, "data must have one value", CSR.from_coo, put([0]), put([0]), put([1.0, 2.0]))
 
 
 def test_ell_refuses(put):
-    with pytest.raises(ValueError, match=r"padding .* before an entry"):
-        ELL((2, 3), put([[0, -1], [0, 1]]))
-    with pytest.raises(ValueError, match=r"indices must have shape \(slots, rows=2\)"):
-        ELL((2, 3), put([[0, 1, 2]]))
-    with pytest.raises(IndexError, match="indices holds -2"):
-        ELL((2, 3), put([[0, -2]]))
-    with pytest.raises(IndexError, match="indices holds 3"):
-        ELL((2, 3), put([[0, 3]]))
-    with pytest.raises(ValueError, match="2 dimensions"):
-        ELL((2, 3), put([0, 1]))
+    raises(ValueError, r"padding .* before an entry", ELL, (2, 3), put([[0, -1], [0, 1]]))
+    raises(ValueError, r"indices must have shape \(slots, rows=2\)", ELL, (2, 3), put([[0, 1, 2]]))
+    raises(IndexError, "indices holds -2", ELL, (2, 3), put([[0, -2]]))
+    raises(IndexError, "indices holds 3", ELL, (2, 3), put([[0, 3]]))
+    raises(ValueError, "2 dimensions", ELL, (2, 3), put([0, 1]))
     with pytest.raises(ValueError, match="nnz must be the number of slots that are not padding, 1, not 2"):
         ELL((2, 3), put([[0, -1]]), nnz=2)
 
 
 def test_hyb_refuses(put):
     ell = ELL((3, 3), put([[0, 1, -1]]))
-    with pytest.raises(ValueError, match="tail_rows must rise"):
-        HYB((3, 3), ell, put([1, 1]), put([0, 1, 2]), put([0, 0]))
-    with pytest.raises(ValueError, match="shape must be the slab's"):
-        HYB((3, 4), ell, put([]), put([0]), put([]))
-    with pytest.raises(IndexError, match="tail_rows holds 3"):
-        HYB((3, 3), ell, put([3]), put([0, 1]), put([0]))
-    with pytest.raises(ValueError, match="tail_indptr must have one offset more"):
-        HYB((3, 3), ell, put([1]), put([0]), put([0]))
+    raises(ValueError, "tail_rows must rise", HYB, (3, 3), ell, put([1, 1]), put([0, 1, 2]), put([0, 0]))
+    raises(ValueError, "shape must be the slab's", HYB, (3, 4), ell, put([]), put([0]), put([]))
+    raises(IndexError, "tail_rows holds 3", HYB, (3, 3), ell, put([3]), put([0, 1]), put([0]))
+    raises(ValueError, "tail_indptr must have one offset more", HYB, (3, 3), ell, put([1]), put([0]), put([0]))
     with pytest.raises(ValueError, match="tail_data must have values of the slab's type"):
         HYB((3, 3), ell, put([1]), put([0, 1]), put([0]), put([1.0]))
     with pytest.raises(ValueError, match="width must not be negative"):
@@ -121,26 +105,17 @@ def test_hyb_refuses(put):
 
 
 def test_bitmask_refuses(put):
-    with pytest.raises(IndexError, match="indices holds 70, and there are 70 vertices"):
-        Bitmask.from_indices(put([70]), 70)
-    with pytest.raises(IndexError, match="indices holds -1"):
-        Bitmask.from_indices(put([-1]), 70)
-    with pytest.raises(TypeError, match="flags must be bool, not int64"):
-        Bitmask.from_bool(put([1, 0]))
-    with pytest.raises(ValueError, match="flags must have one dimension"):
-        Bitmask.from_bool(put([[True]]))
-    with pytest.raises(TypeError, match="words must be uint64"):
-        Bitmask(64, put(np.zeros(1, dtype=np.int64)))
-    with pytest.raises(ValueError, match=r"words must have shape \(2,\) for 65 bits"):
-        Bitmask(65, put(np.zeros(1, dtype=np.uint64)))
-    with pytest.raises(ValueError, match="words has bits past n=3 set"):
-        Bitmask(3, put(np.array([8], dtype=np.uint64)))
-    with pytest.raises(ValueError, match="n must lie in"):
-        Bitmask.zeros(-1)
+    raises(IndexError, "indices holds 70, and there are 70 vertices", Bitmask.from_indices, put([70]), 70)
+    raises(IndexError, "indices holds -1", Bitmask.from_indices, put([-1]), 70)
+    raises(TypeError, "flags must be bool, not int64", Bitmask.from_bool, put([1, 0]))
+    raises(ValueError, "flags must have one dimension", Bitmask.from_bool, put([[True]]))
+    raises(TypeError, "words must be uint64", Bitmask, 64, put(np.zeros(1, dtype=np.int64)))
+    raises(ValueError, r"words must have shape \(2,\) for 65 bits", Bitmask, 65, put(np.zeros(1, dtype=np.uint64)))
+    raises(ValueError, "words has bits past n=3 set", Bitmask, 3, put(np.array([8], dtype=np.uint64)))
+    raises(ValueError, "n must lie in", Bitmask.zeros, -1)
     with pytest.raises(ValueError, match="same number of vertices, not 3 and 4"):
         Bitmask.from_indices(put([0]), 3) & Bitmask.from_indices(put([0]), 4)
-    with pytest.raises(TypeError, match="a Bitmask combines with a Bitmask, not int"):
-        Bitmask.from_indices(put([0]), 3).and_not(3)
+    raises(TypeError, "a Bitmask combines with a Bitmask, not int", Bitmask.from_indices(put([0]), 3).and_not, 3)
 
 
 def test_devices_do_not_mix():
@@ -162,5 +137,4 @@ def test_index_dtype_never_overflows():
     assert index_dtype(2**31) == np.int64
     assert index_dtype(2**63 - 1) == np.int64
     for n in (-1, 2**63):
-        with pytest.raises(ValueError, match="n must lie in"):
-            index_dtype(n)
+        raises(ValueError, "n must lie in", index_dtype, n)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 from reference_formats import entries_of, host, merged
 
 import hpgraph as hpg
@@ -106,8 +107,7 @@ def test_from_scipy_keeps_zeros_and_nan_and_halves_wide_ids():
 
 @pytest.mark.parametrize("matrix", [np.eye(3), [[1, 0]], None, 3])
 def test_from_scipy_refuses_what_is_not_sparse(matrix):
-    with pytest.raises(TypeError, match="must be a two-dimensional SciPy or CuPy sparse array"):
-        CSR.from_scipy(matrix)
+    raises(TypeError, "must be a two-dimensional SciPy or CuPy sparse array", CSR.from_scipy, matrix)
 
 
 ENTRY_POINTS = [
@@ -134,8 +134,7 @@ def test_entries_beyond_the_shape_are_refused_before_scipy_converts_them(kind, w
             refused.append((matrix, ValueError, "indptr must "))
     for matrix, error, message in refused:
         for entry_point in ENTRY_POINTS:
-            with pytest.raises(error, match=message):
-                entry_point(matrix)
+            raises(error, message, entry_point, matrix)
 
 
 def test_round_trip_through_cupy():
@@ -150,8 +149,7 @@ def test_round_trip_through_cupy():
     csr = CSR.from_scipy(csp.csr_matrix(sp.csr_matrix(tidy)))
     assert csr.device == "cuda"
     assert (csr.to_scipy().get() != sp.csr_matrix(tidy)).nnz == 0
-    with pytest.raises(TypeError, match="CuPy's sparse matrices cannot hold int8"):
-        csr.astype(np.int8).to_scipy()
+    raises(TypeError, "CuPy's sparse matrices cannot hold int8", csr.astype(np.int8).to_scipy)
 
 
 @pytest.mark.parametrize("dtype", [None, "int16", "float64", "bool"])
@@ -236,8 +234,7 @@ def test_permute(put, sorting, dtype):
 def test_permute_refuses_what_is_no_permutation(put, order):
     with pytest.raises(ValueError, match=r"order must hold each of 0\.\.2 once"):
         CSR((3, 3), put([0, 1, 1, 1]), put([2])).permute(put(order))
-    with pytest.raises(ValueError, match="square"):
-        CSR((3, 4), put([0, 1, 1, 1]), put([2])).permute(put([0, 1, 2]))
+    raises(ValueError, "square", CSR((3, 4), put([0, 1, 1, 1]), put([2])).permute, put([0, 1, 2]))
 
 
 def test_expand_rows_and_degrees(put):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 from hpgraph.core.errors import DamagedPageError
 from hpgraph.formats import CSR, Bitmask, Pages
@@ -75,8 +76,7 @@ def test_pages_of_rows(degrees, per_page, chosen):
 def test_rows_that_are_not_there_are_refused():
     pages = cut(matrix())
     for rows in ([300], [-1], np.zeros(299, bool), Bitmask.zeros(301)):
-        with pytest.raises(IndexError, match="rows"):
-            pages.pages_of(rows)
+        raises(IndexError, "rows", pages.pages_of, rows)
 
 
 def test_empty():
@@ -99,16 +99,14 @@ def test_damage_is_named():
     with pytest.raises(DamagedPageError, match=rf"web\.hpg, page {page} \(rows 100 to 100\): the ids") as caught:
         broken.check(page)
     assert (caught.value.page, caught.value.rows) == (page, (100, 100))
-    with pytest.raises(DamagedPageError, match="the weights"):
-        broken.check(page, values=True)
+    raises(DamagedPageError, "the weights", broken.check, page, values=True)
 
 
 def test_ids_that_are_not_there_are_refused():
     pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]))
     for id in (-1, 3):
         pages.stored.view(np.int32)[2] = id
-        with pytest.raises(DamagedPageError, match=r"page 0 .*are no ids of 0\.\.2"):
-            decode(pages, 0, np.empty(4, np.int32))
+        raises(DamagedPageError, r"page 0 .*are no ids of 0\.\.2", decode, pages, 0, np.empty(4, np.int32))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +130,7 @@ def test_tables_that_do_not_fit_are_refused(changed, message):
     given = {name: getattr(pages, name) for name in names} | changed
     if len(given["first_arc"]) == 4:
         given |= {"offset": np.array([0, 8, 8, 16]), "checksum": np.zeros(3, np.uint32)}
-    with pytest.raises(ValueError, match=message):
-        Pages(**given)
+    raises(ValueError, message, Pages, **given)
 
 
 def test_arguments_of_cut():

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from raising import raises
 from reference_formats import entries_of, host
 
 import hpgraph as hpg
@@ -76,8 +77,7 @@ def test_windows_grow_until_little_is_padding(put):
 def test_what_does_not_fit(changes, error, says):
     right = {"order": [2, 0, 1], "slices": [0, 64], "indices": [0, 1] + [-1] * 62, "data": None, "nnz": -1}
     assert SELL((3, 3), **right).nnz == 2
-    with pytest.raises(error, match=re.escape(says)):
-        SELL((3, 3), **(right | changes))
+    raises(error, re.escape(says), SELL, (3, 3), **right | changes)
 
 
 @pytest.mark.parametrize("sigma", [0, -32, 33])
@@ -100,5 +100,4 @@ def test_a_matrix_in_slices(device):
     B = hpg.Matrix(A.sell)
     assert B.layout_if_built("sell") is A.sell and np.array_equal(host(B.toarray()), dense)
     assert hpg.Graph(SELL.from_csr(CSR((2, 2), [0, 1, 1], [1]))).n_edges == 1
-    with pytest.raises(ValueError, match='format must be "auto", "csr", "hyb" or "sell", not \'ell\''):
-        hpg.Matrix(dense, format="ell")
+    raises(ValueError, 'format must be "auto", "csr", "hyb" or "sell", not \'ell\'', hpg.Matrix, dense, format="ell")

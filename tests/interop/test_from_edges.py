@@ -11,6 +11,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 
@@ -111,8 +112,7 @@ def test_rows() -> None:
     ],
 )
 def test_what_is_refused(arguments: list[Any], options: dict[str, Any], error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
-        hpg.from_edges(*arguments, **options)
+    raises(error, says, hpg.from_edges, *arguments, **options)
 
 
 def test_what_a_graph_refuses() -> None:
@@ -122,8 +122,7 @@ def test_what_a_graph_refuses() -> None:
     for shape in ((3, 3), (2, 3), (3, 2), (5, 4)):
         with pytest.raises(TypeError, match=r"wrap a dense adjacency matrix, which is square, .* hpgraph\.from_edges"):
             hpg.Graph(np.ones(shape))
-    with pytest.raises(TypeError, match="True and False are for tables"):
-        hpg.Graph((np.array([0]), np.array([1])), names=True)
+    raises(TypeError, "True and False are for tables", hpg.Graph, (np.array([0]), np.array([1])), names=True)
 
 
 def test_mixed_types_are_names() -> None:
@@ -195,8 +194,7 @@ def test_igraph_networkit_and_geometric() -> None:
     G = hpg.Graph(igraph)
     assert edges_of(G) == {("a", "b", 1.5), ("b", "c", 2.0)} and not G.directed
     assert not hpg.from_edges(igraph, weight=False).weighted
-    with pytest.raises(ValueError, match="edges have no attribute 'km'; they have 'weight'"):
-        hpg.from_edges(igraph, weight="km")
+    raises(ValueError, "edges have no attribute 'km'; they have 'weight'", hpg.from_edges, igraph, weight="km")
     networkit = of_library(
         "networkit", iterEdgesWeights=lambda self: iter([(0, 1, 2.5), (1, 3, 1.0)]), isWeighted=lambda self: True,
         upperNodeIdBound=lambda self: 5, isDirected=lambda self: True,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -84,8 +85,7 @@ def test_homogeneous(weighted: bool, device: str) -> None:
     some = H.homogeneous([WRITES, "appears in"])
     assert not some.graph.multigraph and some.relations == (WRITES, IN)
     assert some.graph.n_edges == given[WRITES].nnz + given[IN].nnz
-    with pytest.raises(ValueError, match="values must be of 20 vertices"):
-        both.split(np.zeros(19))
+    raises(ValueError, "values must be of 20 vertices", both.split, np.zeros(19))
 
 
 def test_ids_of_their_own() -> None:
@@ -137,8 +137,7 @@ def test_refused() -> None:
         (lambda: H.index_of("paper", 7), IndexError, "7"),
         (lambda: hpg.pagerank(H), TypeError, r"H\.homogeneous\(\)\.graph of a HeteroGraph"),
     ):
-        with pytest.raises(error, match=text):
-            call()
+        raises(error, text, call)
 
 
 class Store(types.SimpleNamespace):
@@ -242,5 +241,4 @@ def test_columns_of_relations_and_kinds(device: str) -> None:
 
 def test_without_pytorch_geometric(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(hpg.MissingExtraError, match="to_pyg needs"):
-        hpg.HeteroGraph({WRITES: [(0, 0)]}).to_pyg()
+    raises(hpg.MissingExtraError, "to_pyg needs", hpg.HeteroGraph({WRITES: [(0, 0)]}).to_pyg)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import MissingExtraError
@@ -114,8 +115,7 @@ def test_unfit_input(monkeypatch: pytest.MonkeyPatch) -> None:
         hpg.from_networkx(nx.Graph([("a", "b", {"weight": 1 + 2j})]))
     with pytest.raises(TypeError, match=r"edge \('b', 'c'\) must be a real number, not None: delete the attribute"):
         hpg.from_networkx(nx.Graph([("a", "b", {"weight": 2}), ("b", "c", {"weight": None})]))
-    with pytest.raises(TypeError, match="graph must be a NetworkX graph, not list"):
-        hpg.from_networkx([(0, 1)])
+    raises(TypeError, "graph must be a NetworkX graph, not list", hpg.from_networkx, [(0, 1)])
     with pytest.raises(TypeError, match="weight must be the name of an edge attribute or None, not 3"):
         hpg.from_networkx(nx.Graph(), weight=3)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "networkx", None)

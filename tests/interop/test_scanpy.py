@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 import hpgraph.scanpy as hsc
@@ -79,12 +80,9 @@ def test_where_the_graph_is(cells):
     hsc.leiden(cells, 0.1, obsp="wide_connectivities", key_added="b")
     hsc.leiden(cells, 0.1, adjacency=cells.obsp["wide_connectivities"], key_added="c", max_size=40)
     assert list(cells.obs["a"]) == list(cells.obs["b"]) and cells.obs["c"].value_counts().max() <= 40
-    with pytest.raises(ValueError, match="give one"):
-        hsc.leiden(cells, neighbors_key="wide", obsp="wide_connectivities")
-    with pytest.raises(KeyError, match=r"adata\.uns has no 'narrow'"):
-        hsc.leiden(cells, neighbors_key="narrow")
-    with pytest.raises(KeyError, match=r"adata\.obsp has no 'narrow'"):
-        hsc.leiden(cells, obsp="narrow")
+    raises(ValueError, "give one", hsc.leiden, cells, neighbors_key="wide", obsp="wide_connectivities")
+    raises(KeyError, r"adata\.uns has no 'narrow'", hsc.leiden, cells, neighbors_key="narrow")
+    raises(KeyError, r"adata\.obsp has no 'narrow'", hsc.leiden, cells, obsp="narrow")
 
 
 def test_arguments_of_scanpys(cells):
@@ -98,8 +96,7 @@ def test_arguments_of_scanpys(cells):
         for given in ({"objective": "CPM"}, {"objective_function": "CPM"}, {"partition_type": kind})
     ]
     assert all(list(each) == list(found[0]) for each in found) and len(found[0].cat.categories) > 3
-    with pytest.raises(ValueError, match="flavor must be 'igraph' or 'leidenalg', but 'rapids'"):
-        hsc.leiden(cells, flavor="rapids")
+    raises(ValueError, "flavor must be 'igraph' or 'leidenalg', but 'rapids'", hsc.leiden, cells, flavor="rapids")
     with pytest.raises(ValueError, match="objective must be"):
         hsc.leiden(cells, partition_type=type("SurpriseVertexPartition", (), {}))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 
@@ -34,10 +35,8 @@ def test_groups_are_found(estimator):
     for given in (A, A.toarray()):
         again = clone(estimator).set_params(affinity="precomputed").fit(given)
         assert adjusted_rand_score(planted, again.labels_) == 1
-    with pytest.raises(ValueError, match="square"):
-        clone(estimator).set_params(affinity="precomputed").fit(X)
-    with pytest.raises(ValueError, match="affinity must be"):
-        clone(estimator).set_params(affinity="rbf").fit(X)
+    raises(ValueError, "square", clone(estimator).set_params(affinity="precomputed").fit, X)
+    raises(ValueError, "affinity must be", clone(estimator).set_params(affinity="rbf").fit, X)
 
 
 def test_digits():

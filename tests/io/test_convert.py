@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.cli import main
@@ -166,22 +167,16 @@ def test_bad_input(tmp_path):
         ({"memory": "lots"}, ValueError, "memory must be"),
         ({"n_vertices": 50}, FileFormatError, r"edges\.txt, line \d+: vertex id \d+ is not below n_vertices=50"),
     ):
-        with pytest.raises(kind, match=message):
-            hpg.convert(path, made, **change)
-    with pytest.raises(ValueError, match=r"converted to \.hpg"):
-        hpg.convert(path, tmp_path / "made.npz")
+        raises(kind, message, hpg.convert, path, made, **change)
+    raises(ValueError, r"converted to \.hpg", hpg.convert, path, tmp_path / "made.npz")
     path.write_text("0 1\n1 two\n")
-    with pytest.raises(FileFormatError, match=r"edges\.txt, line 2"):
-        hpg.convert(path, made)
+    raises(FileFormatError, r"edges\.txt, line 2", hpg.convert, path, made)
     path.write_text("0 1\n-1 2\n")
-    with pytest.raises(FileFormatError, match=r"line 2: vertex id -1 is negative"):
-        hpg.convert(path, made)
+    raises(FileFormatError, r"line 2: vertex id -1 is negative", hpg.convert, path, made)
     (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n3 1 1.0\n")
-    with pytest.raises(FileFormatError, match=r"m\.mtx, line 4"):
-        hpg.convert(tmp_path / "m.mtx", made)
+    raises(FileFormatError, r"m\.mtx, line 4", hpg.convert, tmp_path / "m.mtx", made)
     (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n")
-    with pytest.raises(FileFormatError, match="entries too early"):
-        hpg.convert(tmp_path / "m.mtx", made)
+    raises(FileFormatError, "entries too early", hpg.convert, tmp_path / "m.mtx", made)
     with pytest.raises(FileNotFoundError):
         hpg.convert(tmp_path / "none.txt", made)
     assert not made.exists() and len(list(tmp_path.iterdir())) == 2
@@ -319,8 +314,7 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
 def test_what_is_no_table_is_refused(tmp_path, suffix):
     pytest.importorskip("pyarrow")
     (tmp_path / f"edges{suffix}").write_bytes(b"0 1\n1 2\n" * 10)
-    with pytest.raises(FileFormatError, match=f"no whole {suffix} file"):
-        hpg.convert(tmp_path / f"edges{suffix}", tmp_path / "made.hpg")
+    raises(FileFormatError, f"no whole {suffix} file", hpg.convert, tmp_path / f"edges{suffix}", tmp_path / "made.hpg")
 
 
 def test_names_that_do_not_fit_are_refused(tmp_path):
@@ -353,14 +347,10 @@ def test_damaged_arrays(tmp_path):
         damaged = bytearray(content)
         damaged[int(share * len(content))] ^= 255
         path.write_bytes(damaged)
-        with pytest.raises(FileFormatError, match="not a whole NumPy archive"):
-            hpg.convert(path, tmp_path / "made.hpg", memory=LITTLE)
+        raises(FileFormatError, "not a whole NumPy archive", hpg.convert, path, tmp_path / "made.hpg", memory=LITTLE)
     np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 1, 2], indices=[0, 7], data=[1, 1])
-    with pytest.raises(FileFormatError, match="indices holds 7"):
-        hpg.convert(path, tmp_path / "made.hpg")
+    raises(FileFormatError, "indices holds 7", hpg.convert, path, tmp_path / "made.hpg")
     np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 3, 2], indices=[0, 1], data=[1, 1])
-    with pytest.raises(FileFormatError, match="indptr must never fall"):
-        hpg.convert(path, tmp_path / "made.hpg")
+    raises(FileFormatError, "indptr must never fall", hpg.convert, path, tmp_path / "made.hpg")
     np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 1, 2], indices=[0, 1], data=np.ones(2, np.float16))
-    with pytest.raises(TypeError, match=r"weights must be .* not float16"):
-        hpg.convert(path, tmp_path / "made.hpg")
+    raises(TypeError, r"weights must be .* not float16", hpg.convert, path, tmp_path / "made.hpg")

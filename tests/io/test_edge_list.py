@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
@@ -185,8 +186,7 @@ def test_line_number_far_into_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "# only\n% comments\n", "source,target\n"])
 def test_no_edge_at_all(tmp_path: Path, text: str) -> None:
     path = put(tmp_path, text, "none.csv")
-    with pytest.raises(FileFormatError, match=r"no edge in the file; n_vertices=\.\.\. makes a graph"):
-        read(path)
+    raises(FileFormatError, r"no edge in the file; n_vertices=\.\.\. makes a graph", read, path)
     graph = read(path, n_vertices=4)
     assert (graph.n_vertices, graph.n_edges) == (4, 0)
 
@@ -198,10 +198,8 @@ def test_ids_beyond_n_vertices(tmp_path: Path) -> None:
 
 def test_names_and_numbers_as_asked(tmp_path: Path) -> None:
     named = put(tmp_path, "a b\nb c\n")
-    with pytest.raises(FileFormatError, match="line 1: vertex id 'a' is not a whole number"):
-        read(named, names=False)
-    with pytest.raises(ValueError, match="n_vertices is for ids that are vertex numbers"):
-        read(named, n_vertices=7)
+    raises(FileFormatError, "line 1: vertex id 'a' is not a whole number", read, named, names=False)
+    raises(ValueError, "n_vertices is for ids that are vertex numbers", read, named, n_vertices=7)
 
 
 def test_truncated_gzip(tmp_path: Path) -> None:
@@ -232,8 +230,7 @@ def test_a_given_delimiter(tmp_path: Path) -> None:
     assert list(spaced.names) == ["New York", "San Juan"]
     assert list(read(put(tmp_path, "a,b c,d\n"), delimiter=" ").names) == ["a,b", "c,d"]
     for unfit in ("", "||", "#", '"', "\n"):
-        with pytest.raises(ValueError, match="delimiter must be one character"):
-            read(put(tmp_path, "0|1\n"), delimiter=unfit)
+        raises(ValueError, "delimiter must be one character", read, put(tmp_path, "0|1\n"), delimiter=unfit)
 
 
 @pytest.fixture(scope="module")

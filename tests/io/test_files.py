@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
@@ -44,30 +45,24 @@ def test_scipy_reads_our_npz(tmp_path: Path) -> None:
 def test_unfit_npz(tmp_path: Path) -> None:
     path = tmp_path / "g.npz"
     np.savez(path, a=np.arange(3), b=np.arange(4))
-    with pytest.raises(FileFormatError, match=r"no sparse array, only a, b; scipy.sparse.save_npz saves one"):
-        read(path)
+    raises(FileFormatError, r"no sparse array, only a, b; scipy.sparse.save_npz saves one", read, path)
     scipy.sparse.save_npz(path, scipy.sparse.random_array((3, 4), density=0.5))
-    with pytest.raises(FileFormatError, match=r"a 3 x 4 array; .* is square"):
-        read(path)
+    raises(FileFormatError, r"a 3 x 4 array; .* is square", read, path)
     scipy.sparse.save_npz(path, scipy.sparse.eye_array(3, dtype=complex))
-    with pytest.raises(FileFormatError, match="entries of type complex128"):
-        read(path)
+    raises(FileFormatError, "entries of type complex128", read, path)
     scipy.sparse.save_npz(path, scipy.sparse.random_array((60, 60), density=0.5))
     whole = path.read_bytes()
     for content in (b"", b"not an archive", whole[: len(whole) // 2], whole[:-10]):
         path.write_bytes(content)
-        with pytest.raises(FileFormatError, match="not a whole NumPy archive"):
-            read(path)
+        raises(FileFormatError, "not a whole NumPy archive", read, path)
     with path.open("wb") as file:
         np.save(file, np.arange(3))
-    with pytest.raises(FileFormatError, match="a single NumPy array"):
-        read(path)
+    raises(FileFormatError, "a single NumPy array", read, path)
 
 
 def test_unknown_suffixes(tmp_path: Path) -> None:
     for name in ("graph", "graph.xyz", "graph.gz", "graph.npz.gz", "mtx"):
-        with pytest.raises(ValueError, match=r"known are \.mtx .*\.txt, \.tsv, \.csv, \.el, \.wel .*\.npz"):
-            read(tmp_path / name)
+        raises(ValueError, r"known are \.mtx .*\.txt, \.tsv, \.csv, \.el, \.wel .*\.npz", read, tmp_path / name)
         with pytest.raises(ValueError, match="does not name a known format"):
             write(hpg.Graph.from_edges([0], [1]), tmp_path / name)
         assert not (tmp_path / name).exists()
@@ -75,8 +70,7 @@ def test_unknown_suffixes(tmp_path: Path) -> None:
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     for suffix in (".mtx", ".el", ".npz"):
-        with pytest.raises(FileNotFoundError, match=f"nothing{suffix}"):
-            read(tmp_path / f"nothing{suffix}")
+        raises(FileNotFoundError, f"nothing{suffix}", read, tmp_path / f"nothing{suffix}")
     (tmp_path / "folder.mtx").mkdir()
     with pytest.raises(IsADirectoryError):
         read(tmp_path / "folder.mtx")
@@ -87,16 +81,13 @@ def test_unfit_arguments(tmp_path: Path) -> None:
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
     with pytest.raises(TypeError, match="path must be a string or a path, not int"):
         read(3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="n_vertices is for edge lists"):
-        read(path, n_vertices=3)
-    with pytest.raises(ValueError, match='device must be "cpu" or "cuda"'):
-        read(path, device="tpu")
+    raises(ValueError, "n_vertices is for edge lists", read, path, n_vertices=3)
+    raises(ValueError, 'device must be "cpu" or "cuda"', read, path, device="tpu")
     edges = tmp_path / "g.el"
     edges.write_text("0 1\n")
     with pytest.raises(TypeError, match="n_vertices must be a whole number or None, not float"):
         read(edges, n_vertices=2.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="n_vertices must not be negative"):
-        read(edges, n_vertices=-1)
+    raises(ValueError, "n_vertices must not be negative", read, edges, n_vertices=-1)
     with pytest.raises(ValueError, match="comments must be strings"):
         read(edges, comments=("#", ""))
 

@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.containers.row_blocks import joined
@@ -82,8 +83,7 @@ def test_names_come_back(tmp_path, names):
 
 def test_names_of_other_types_are_refused(tmp_path):
     graph = hpg.Graph.from_edges([0], [1], names=[("a", 1), "b"])
-    with pytest.raises(ValueError, match="pickle holds any"):
-        graph.save(tmp_path / "graph.hpg")
+    raises(ValueError, "pickle holds any", graph.save, tmp_path / "graph.hpg")
     assert not list(tmp_path.iterdir())
 
 
@@ -94,15 +94,12 @@ def test_read_takes_the_file_as_asked(tmp_path):
     assert hpg.read(tmp_path / "graph.hpg", dtype="float32").dtype == np.float32
     graph.undirected.save(tmp_path / "graph.hpg")
     assert hpg.read(tmp_path / "graph.hpg", directed=True).directed
-    with pytest.raises(DeviceMemoryError, match=r"graph\.hpg needs"):
-        hpg.read(tmp_path / "graph.hpg", memory=1000)
+    raises(DeviceMemoryError, r"graph\.hpg needs", hpg.read, tmp_path / "graph.hpg", memory=1000)
 
 
 def test_arguments_of_save(tmp_path):
-    with pytest.raises(ValueError, match="compression must be"):
-        some_graph().save(tmp_path / "graph.hpg", compression="zip")
-    with pytest.raises(ValueError, match=r"compression is for \.hpg files"):
-        some_graph().save(tmp_path / "graph.npz", compression="gaps")
+    raises(ValueError, "compression must be", some_graph().save, tmp_path / "graph.hpg", compression="zip")
+    raises(ValueError, r"compression is for \.hpg files", some_graph().save, tmp_path / "graph.npz", compression="gaps")
 
 
 def test_the_description_is_the_format(tmp_path):
@@ -145,8 +142,7 @@ def test_foreign_files(tmp_path):
         (b"\x89hpg\r\n\x1a\n\2" + bytes(5000), "of version 2 of the format"),
     ):
         path.write_bytes(content)
-        with pytest.raises(FileFormatError, match=f"graph.hpg: .*{message}"):
-            hpg.read(path)
+        raises(FileFormatError, f"graph.hpg: .*{message}", hpg.read, path)
     with pytest.raises(FileNotFoundError):
         hpg.read(tmp_path / "other.hpg")
 
@@ -172,15 +168,12 @@ def test_damage_names_the_page(tmp_path, compression):
         damaged = bytearray(whole)
         damaged[at] ^= 1
         path.write_bytes(damaged)
-        with pytest.raises(FileFormatError, match=r"header does not have its checksum|of version"):
-            GraphFile(path)
+        raises(FileFormatError, r"header does not have its checksum|of version", GraphFile, path)
     for length in (5000, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(FileFormatError, match=f"cut short: {length} bytes of {len(whole)}"):
-            GraphFile(path)
+        raises(FileFormatError, f"cut short: {length} bytes of {len(whole)}", GraphFile, path)
     path.write_bytes(whole + b"\0")
-    with pytest.raises(FileFormatError, match="longer than it was"):
-        GraphFile(path)
+    raises(FileFormatError, "longer than it was", GraphFile, path)
 
 
 def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
@@ -196,10 +189,8 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
     indptr = pages.indptr
     os.truncate(path, file.header.sections["out.ids"].at + 10)
     assert indptr is pages.indptr
-    with pytest.raises(DamagedPageError, match=r"page 0 .*the file ends before the page does"):
-        joined(pages)
-    with pytest.raises(FileFormatError, match=r"section in\.pages ends early"):
-        file.pages("in")
+    raises(DamagedPageError, r"page 0 .*the file ends before the page does", joined, pages)
+    raises(FileFormatError, r"section in\.pages ends early", file.pages, "in")
 
 
 def write_claims(path, csr, directed, in_csr=None, **how):
@@ -241,14 +232,11 @@ def test_arcs_that_contradict_the_header_are_refused(tmp_path, dtype, arcs):
     for forged, message in forgeries:
         for how in ({}, {"arcs_per_page": arcs // 20, "compression": "none"}):
             write_claims(path, forged, directed=False, **how)
-            with pytest.raises(FileFormatError, match=rf"graph\.hpg, out-arcs: .*{message}.*save the graph again"):
-                hpg.read(path)
-            with pytest.raises(FileFormatError, match=message):
-                hpg.open(path).in_memory()
+            raises(FileFormatError, rf"graph\.hpg, out-arcs: .*{message}.*save the graph again", hpg.read, path)
+            raises(FileFormatError, message, hpg.open(path).in_memory)
         write_claims(path, forged, directed=True)
         if message is ORDER:
-            with pytest.raises(FileFormatError, match=ORDER):
-                hpg.read(path)
+            raises(FileFormatError, ORDER, hpg.read, path)
         else:
             assert hpg.read(path).n_edges == forged.nnz
     write_claims(path, csr, directed=False)
@@ -267,8 +255,7 @@ def test_degrees_that_agree_do_not_hide_a_missing_reverse(tmp_path):
     assert graph.n_edges > 100_000 and graph.directed
     for csr in (graph.out_csr, hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]).out_csr):
         write_claims(tmp_path / "graph.hpg", csr, directed=False)
-        with pytest.raises(FileFormatError, match=REVERSE):
-            hpg.read(tmp_path / "graph.hpg")
+        raises(FileFormatError, REVERSE, hpg.read, tmp_path / "graph.hpg")
 
 
 def test_equal_weights_of_other_bits_are_symmetric(tmp_path):
@@ -289,8 +276,7 @@ def test_parts_of_forged_pages_are_refused(tmp_path):
     csr = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 1]).out_csr
     write_claims(tmp_path / "graph.hpg", csr, directed=False)
     opened = hpg.open(tmp_path / "graph.hpg")
-    with pytest.raises(FileFormatError, match=REVERSE):
-        opened.subgraph([0, 1, 2])
+    raises(FileFormatError, REVERSE, opened.subgraph, [0, 1, 2])
 
 
 def test_lengths_below_zero_in_one_side_alone_are_found(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
@@ -89,10 +90,8 @@ def test_directed_overrides_the_header(tmp_path: Path) -> None:
 def test_dtype_of_the_weights(tmp_path: Path) -> None:
     path = put(tmp_path, REAL + "2 2 1\n1 2 1.5\n")
     assert read(path, dtype=np.float32).weights.dtype == np.float32
-    with pytest.raises(ValueError, match=r"dtype=int32 cannot hold the weight 1\.5"):
-        read(path, dtype="int32")
-    with pytest.raises(TypeError, match="dtype must be boolean, integer or floating, not complex128"):
-        read(path, dtype=complex)
+    raises(ValueError, r"dtype=int32 cannot hold the weight 1\.5", read, path, dtype="int32")
+    raises(TypeError, "dtype must be boolean, integer or floating, not complex128", read, path, dtype=complex)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_examples import KINDS, example, same
+from raising import raises
 
 import hpgraph as hpg
 
@@ -92,14 +93,12 @@ def test_damaged_files(tmp_path: Path) -> None:
         ("g.json", '{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "a", "weight": "heavy"}]}'),
     ):
         (tmp_path / name).write_text(text)
-        with pytest.raises(hpg.FileFormatError, match=f"{name}.*no \\w+ file"):
-            hpg.read(tmp_path / name)
+        raises(hpg.FileFormatError, f"{name}.*no \\w+ file", hpg.read, tmp_path / name)
 
 
 def test_the_budget_bounds_what_is_unpacked(tmp_path: Path) -> None:
     (tmp_path / "g.json.gz").write_bytes(gzip.compress(b" " * (64 << 20)))
-    with pytest.raises(hpg.DeviceMemoryError, match=r"g\.json\.gz"):
-        hpg.read(tmp_path / "g.json.gz", memory="64MiB")
+    raises(hpg.DeviceMemoryError, r"g\.json\.gz", hpg.read, tmp_path / "g.json.gz", memory="64MiB")
     G = hpg.Graph.from_edges(np.arange(9), np.arange(9) + 1)
     G.save(tmp_path / "g.gml")
     assert hpg.read(tmp_path / "g.gml", memory="4MiB").n_edges == 9

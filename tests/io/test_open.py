@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
@@ -58,8 +59,7 @@ def test_files_close_by_themselves(tmp_path):
         gc.collect()
         number = held.fileno()
         del held
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(number)
+        raises(OSError, "Bad file descriptor", os.fstat, number)
     assert not [one.message for one in warned if one.category is ResourceWarning]
 
 
@@ -95,8 +95,7 @@ def test_a_damaged_page_is_named_when_it_is_read(tmp_path, memory):
     opened = hpg.open(path, memory=memory)
     rows = f"{pages.first_row[5]} to {pages.last_row[5]}"
     for _ in range(2):
-        with pytest.raises(DamagedPageError, match=rf"graph\.hpg, out-arcs, page 5 \(rows {rows}\): the ids do not"):
-            hpg.bfs(opened, 0)
+        raises(DamagedPageError, rf"graph\.hpg, out-arcs, page 5 \(rows {rows}\): the ids do not", hpg.bfs, opened, 0)
 
 
 @pytest.mark.parametrize("memory", [MEMORY, LITTLE])
@@ -117,8 +116,7 @@ def test_a_file_that_is_replaced_cut_or_overwritten_while_it_is_open(tmp_path, m
             with path.open("r+b") as file:
                 file.seek(at)
                 file.write(bytes(60_000))
-        with pytest.raises(FileFormatError, match=r"graph\.hpg.*(page 0|section)"):
-            hpg.bfs(opened, 0)
+        raises(FileFormatError, r"graph\.hpg.*(page 0|section)", hpg.bfs, opened, 0)
 
 
 READER = """
@@ -166,8 +164,7 @@ def test_bad_input(tmp_path):
         ((tmp_path / "graph.hpg", "cpu", None, 0.5), TypeError, "^host_memory must be a whole number"),
         ((tmp_path / "graph.hpg", "cpu", 1000), BudgetError, "give at least"),
     ):
-        with pytest.raises(kind, match=message):
-            hpg.open(*arguments)
+        raises(kind, message, hpg.open, *arguments)
 
 
 def test_reading_that_was_interrupted_is_repeated(tmp_path, ctrl_c):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
@@ -81,8 +82,7 @@ def test_an_end_that_was_lost_is_missed(tmp_path: Path, suffix: str, names: list
     first = whole.index(b"\n") + 1
     for keep in range(first, len(whole)):
         path.write_bytes(pack(whole[:keep]))
-        with pytest.raises(FileFormatError, match=r"cut short|fields expected|is not a|without a name"):
-            read(path)
+        raises(FileFormatError, r"cut short|fields expected|is not a|without a name", read, path)
     path.write_bytes(pack(whole + whole[-8:]))
     with pytest.raises(FileFormatError):
         read(path)
@@ -144,11 +144,9 @@ def test_files_of_earlier_versions(tmp_path: Path) -> None:
 def test_the_comment_against_the_lines(tmp_path: Path) -> None:
     path = tmp_path / "g.el"
     path.write_text("# hpgraph: 3 vertices, 1 edges, directed, int8 weights\n0 1\n")
-    with pytest.raises(FileFormatError, match="int8 weights announced, and there is no third column"):
-        read(path)
+    raises(FileFormatError, "int8 weights announced, and there is no third column", read, path)
     # Changed by hand: kept, rather than squeezed into the type that was.
     path.write_text("# hpgraph: 3 vertices, 1 edges, directed, int8 weights\n0 1 300\n")
     assert read(path).out_csr.data.tolist() == [300]
     path.write_text("# hpgraph: 3 vertices, 1 edges, directed\n0 x\n")
-    with pytest.raises(FileFormatError, match="line 2: vertex id 'x' is not a whole number"):
-        read(path)
+    raises(FileFormatError, "line 2: vertex id 'x' is not a whole number", read, path)

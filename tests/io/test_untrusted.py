@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.errors import DeviceMemoryError, FileFormatError
@@ -134,8 +135,7 @@ def test_a_pickle_in_an_archive_is_not_loaded(tmp_path: Path) -> None:
     names[0] = opened
     path = tmp_path / "g.npz"
     path.write_bytes(packed(**csr(hpgraph_names=names)))
-    with pytest.raises(FileFormatError, match="array of object, not of numbers or text"):
-        hpg.read(path)
+    raises(FileFormatError, "array of object, not of numbers or text", hpg.read, path)
     assert not ran.exists()
 
 
@@ -180,8 +180,7 @@ def test_a_zip_bomb_is_seen_by_its_headers(tmp_path: Path) -> None:
     assert path.stat().st_size < 4 << 20
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # It is not as long as the indices; and one that is, but for the last offset, is seen by its size.
-    with pytest.raises(FileFormatError, match=r"indices of shape \(3,\) for 3 rows and data of shape \(67108864,\)"):
-        hpg.read(path)
+    raises(FileFormatError, r"indices of shape \(3,\) for 3 rows and data of shape \(67108864,\)", hpg.read, path)
     path.write_bytes(packed(**csr(indices=np.zeros(count >> 3, np.int8), data=np.zeros(count >> 3, np.int8))))
     with pytest.raises(DeviceMemoryError, match=r"the array of 3 rows in .* and 64.0 MiB may be taken \(memory="):
         hpg.read(path, memory="64MiB")
@@ -203,16 +202,14 @@ def test_memory_bounds_what_is_read(tmp_path: Path, name: str) -> None:
 def test_many_vertices_in_few_bytes(tmp_path: Path) -> None:
     path = tmp_path / "g.el"
     path.write_text("# hpgraph: 1000000000 vertices, 1 edges, directed\n0 1\n")
-    with pytest.raises(DeviceMemoryError, match="a graph of 1000000000 vertices"):
-        hpg.read(path, memory="1GB")
+    raises(DeviceMemoryError, "a graph of 1000000000 vertices", hpg.read, path, memory="1GB")
 
 
 def test_amounts_of_memory() -> None:
     amounts = {7: 7, "7": 7, "2kb": 2000, "2 KiB": 2048, "1.5GiB": 3 << 29, "1TB": 10**12, np.int64(9): 9}
     assert {amount: Budget.of(amount).nbytes for amount in amounts} == amounts  # type: ignore[arg-type]
     for unfit in ("", "four", "4 GiBs", "-1", "0", 0, -5, "1e9"):
-        with pytest.raises(ValueError, match="memory must be"):
-            Budget.of(unfit)
+        raises(ValueError, "memory must be", Budget.of, unfit)
     with pytest.raises(TypeError, match=r"memory must be a whole number of bytes, .* not 1\.5"):
         Budget.of(1.5)  # type: ignore[arg-type]
 
@@ -385,8 +382,7 @@ def test_ids_of_64_bits_without_a_sign(tmp_path: Path) -> None:
         else:
             for act in (lambda: hpg.read(tmp_path / "g.parquet"),
                         lambda: hpg.convert(tmp_path / "g.parquet", tmp_path / "g.hpg")):  # fmt: skip
-                with pytest.raises(FileFormatError, match=r"vertex 9223372036854775808 of column source does not fit"):
-                    act()
+                raises(FileFormatError, r"vertex 9223372036854775808 of column source does not fit", act)
 
 
 @pytest.mark.parametrize(

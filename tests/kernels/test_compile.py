@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raising import raises
 
 from hpgraph import config
 from hpgraph.core.errors import CompileError
@@ -70,18 +71,15 @@ def test_python_function_is_linked_and_inlined(folder, arch):
 
 
 def test_compiler_complaint_reaches_the_user(folder):
-    with pytest.raises(CompileError, match="undefined_type"):
-        nvrtc.compile_only("scale.cuh", names=["scale<undefined_type>"])
+    raises(CompileError, "undefined_type", nvrtc.compile_only, "scale.cuh", names=["scale<undefined_type>"])
 
 
 def test_no_names_is_refused(folder):
-    with pytest.raises(ValueError, match="names"):
-        nvrtc.compile_only("scale.cuh")
+    raises(ValueError, "names", nvrtc.compile_only, "scale.cuh")
 
 
 def test_unknown_source_is_refused(folder):
-    with pytest.raises(FileNotFoundError, match=r"absent\.cuh"):
-        nvrtc.compile_only("absent.cuh", names=["f"])
+    raises(FileNotFoundError, r"absent\.cuh", nvrtc.compile_only, "absent.cuh", names=["f"])
 
 
 def test_second_build_needs_no_compiler(folder, monkeypatch):
@@ -195,8 +193,7 @@ def test_kernel_runs(folder, device):
         module.function(name)((1,), (128,), (x, np.int32(100)))
         np.testing.assert_array_equal(x.get(), 3 * np.arange(100, dtype=dtype))
     assert compiler.load("scale.cuh", names=("scale<float>", "scale<double>")) is module
-    with pytest.raises(KeyError, match="scale<int>"):
-        module.function("scale<int>")
+    raises(KeyError, "scale<int>", module.function, "scale<int>")
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)

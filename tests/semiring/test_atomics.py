@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from raising import raises
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 NUMBERS = [*INTEGERS, "float32", "float64"]
@@ -85,9 +86,6 @@ def test_what_cannot_be_atomic_is_refused():
     from kernels_of_atomics import swap
     from numba.core.errors import TypingError
 
-    with pytest.raises(TypingError, match="contiguous 1-d array"):
-        swap(np.zeros((2, 2)), 0, 0, 1)
-    with pytest.raises(TypingError, match="contiguous 1-d array"):
-        swap(np.zeros(8)[::2], 0, 0, 1)
-    with pytest.raises(TypingError, match="complex128"):
-        swap(np.zeros(2, complex), 0, 0, 1)
+    raises(TypingError, "contiguous 1-d array", swap, np.zeros((2, 2)), 0, 0, 1)
+    raises(TypingError, "contiguous 1-d array", swap, np.zeros(8)[::2], 0, 0, 1)
+    raises(TypingError, "complex128", swap, np.zeros(2, complex), 0, 0, 1)

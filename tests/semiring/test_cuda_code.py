@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, functions, kernels
+from raising import raises
 from reference_operators import BINARY, DTYPES, UNARY, assert_same, expected_binary, expected_unary, samples, takes
 
 import hpgraph.semiring
@@ -134,8 +135,7 @@ def test_linked_code_is_made_on_demand_and_named_by_what_decides_it():
         return a.nothing + b
 
     code = function_functor(Function(broken), ("float32", "float32"), "float32", "Broken")
-    with pytest.raises(TypeError, match="nothing"):
-        code.ltoir[0].produce()
+    raises(TypeError, "nothing", code.ltoir[0].produce)
     keys = {
         function_functor(Function(lambda a, b: a % b), types, "float32", "Sum").ltoir[0].key
         for types in (("float32", "float32"), ("float32", "int32"), (("float32*",), "int32"), ("float32*", "int32"))

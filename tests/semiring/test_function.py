@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, functions, kernels
+from raising import raises
 
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.function import Function
@@ -59,8 +60,7 @@ def test_different_functions_differ_in_key(one, other):
 
 @pytest.mark.parametrize("bad", [np.minimum, min, 3, "min", Vertex])
 def test_only_plain_functions(bad):
-    with pytest.raises(TypeError, match=r"plain Python function.*lambda a, b"):
-        Function(bad)
+    raises(TypeError, r"plain Python function.*lambda a, b", Function, bad)
 
 
 def test_compile_error_names_the_function_and_the_reason():
@@ -72,8 +72,7 @@ def test_compile_error_names_the_function_and_the_reason():
     with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
         apply(Function(broken), np.ones(1), np.ones(1))
     pytest.importorskip("numba_cuda")
-    with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
-        Function(broken).cuda(["float64"], "float64", "broken")
+    raises(CompileError, r"broken\(\).*no_such_thing", Function(broken).cuda, ["float64"], "float64", "broken")
 
 
 def test_wrong_number_of_arguments_is_a_compile_error():
@@ -82,8 +81,7 @@ def test_wrong_number_of_arguments_is_a_compile_error():
     with pytest.raises(CompileError, match="argument"):
         apply(Function(lambda a, b: a, "pair"), np.ones(1), np.ones(1))
     pytest.importorskip("numba_cuda")
-    with pytest.raises(CompileError, match="argument"):
-        Function(lambda a, b: a, "pair").cuda(["float64"], "float64", "pair")
+    raises(CompileError, "argument", Function(lambda a, b: a, "pair").cuda, ["float64"], "float64", "pair")
 
 
 def test_importing_semiring_imports_no_compiler():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 from reference_operators import DTYPES, samples, takes
 
 from hpgraph.semiring import BinaryOp, Monoid, get_binary, get_monoid, get_semiring, register_monoid
@@ -153,8 +154,7 @@ def test_a_users_monoid_holds_identity_and_terminal_for_every_dtype():
     ],
 )
 def test_what_is_no_monoid_is_refused_with_a_counterexample(function, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Monoid(function, **arguments)
+    raises(ValueError, message, Monoid, function, **arguments)
 
 
 def test_rounding_is_no_violation_of_associativity():
@@ -172,8 +172,7 @@ def test_a_monoid_on_part_of_the_numbers_needs_samples():
 def test_an_identity_that_a_dtype_cannot_hold_is_refused():
     longest = Monoid(lambda a, b: a if a > b else b, identity=-1, samples=[0, 3, 7])
     assert longest.identity_for("int8") == -1
-    with pytest.raises(ValueError, match=r"identity of monoid .* is -1, which uint8 cannot hold"):
-        longest.identity_for("uint8")
+    raises(ValueError, r"identity of monoid .* is -1, which uint8 cannot hold", longest.identity_for, "uint8")
 
 
 def test_registered_monoids_have_semirings():
@@ -187,10 +186,8 @@ def test_registered_monoids_have_semirings():
 def test_names_that_cannot_be_registered():
     with pytest.raises(ValueError, match="'min' is built in"):
         register_monoid("min", lambda a, b: min(a, b), identity=math.inf)
-    with pytest.raises(ValueError, match="no underscore"):
-        register_monoid("my_max", "max", identity=-math.inf)
-    with pytest.raises(ValueError, match="identifier"):
-        register_monoid("my max", "max", identity=-math.inf)
+    raises(ValueError, "no underscore", register_monoid, "my_max", "max", identity=-math.inf)
+    raises(ValueError, "identifier", register_monoid, "my max", "max", identity=-math.inf)
 
 
 def test_positional_operators_make_no_monoid():
@@ -204,8 +201,7 @@ def test_a_raising_operator_is_shown():
             raise RuntimeError("seven")
         return a + b
 
-    with pytest.raises(ValueError, match="raised RuntimeError: seven"):
-        Monoid(picky, identity=0, samples=[1, 7])
+    raises(ValueError, "raised RuntimeError: seven", Monoid, picky, identity=0, samples=[1, 7])
 
 
 def test_a_monoid_of_an_operator_object():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raising import raises
 
 import hpgraph.semiring as semirings
 from hpgraph.semiring import (
@@ -38,31 +39,21 @@ def test_every_listed_name_is_a_semiring():
 
 
 def test_unknown_names_bring_near_ones():
-    with pytest.raises(ValueError, match=r"no semiring is called 'min_pluss'; similar: min_plus"):
-        get_semiring("min_pluss")
-    with pytest.raises(ValueError, match=r"no monoid is called 'sum'; similar: plus$"):
-        get_monoid("sum")
-    with pytest.raises(ValueError, match=r"no monoid is called 'mim'; similar: min"):
-        get_monoid("mim")
-    with pytest.raises(ValueError, match=r"no unary operator is called 'sqr'; similar: sqrt"):
-        get_unary("sqr")
-    with pytest.raises(ValueError, match=r"no binary operator is called 'zzzzzz'$"):
-        get_binary("zzzzzz")
+    raises(ValueError, r"no semiring is called 'min_pluss'; similar: min_plus", get_semiring, "min_pluss")
+    raises(ValueError, r"no monoid is called 'sum'; similar: plus$", get_monoid, "sum")
+    raises(ValueError, r"no monoid is called 'mim'; similar: min", get_monoid, "mim")
+    raises(ValueError, r"no unary operator is called 'sqr'; similar: sqrt", get_unary, "sqr")
+    raises(ValueError, r"no binary operator is called 'zzzzzz'$", get_binary, "zzzzzz")
     attribute = semirings.__getattr__
-    with pytest.raises(AttributeError, match="similar: min_plus"):
-        attribute("min_pluss")
-    with pytest.raises(AttributeError, match="nonsense"):
-        attribute("nonsense")
+    raises(AttributeError, "similar: min_plus", attribute, "min_pluss")
+    raises(AttributeError, "nonsense", attribute, "nonsense")
 
 
 def test_wrong_things_in_place_of_operators():
     for get in (get_binary, get_unary, get_monoid, get_semiring):
-        with pytest.raises(TypeError, match="expected"):
-            get(3)
-    with pytest.raises(TypeError, match=r"identity is missing: Monoid\(function, identity=...\)"):
-        get_monoid(lambda a, b: a + b)
-    with pytest.raises(TypeError, match="takes 1 arguments; the operator has 2"):
-        get_binary(lambda a: a)
+        raises(TypeError, "expected", get, 3)
+    raises(TypeError, r"identity is missing: Monoid\(function, identity=...\)", get_monoid, lambda a, b: a + b)
+    raises(TypeError, "takes 1 arguments; the operator has 2", get_binary, lambda a: a)
     with pytest.raises(TypeError, match="get_monoid"):
         Semiring("min", get_binary("plus"))
     with pytest.raises(TypeError, match="get_binary"):
@@ -87,10 +78,8 @@ def test_registered_operators_make_semirings_and_can_be_replaced():
     assert get_unary("triple")(np.int8(50)) == -106
     register_semiring("likely", "max", lambda a, b: a * b)
     assert get_semiring("likely").add is get_monoid("max")
-    with pytest.raises(ValueError, match="'plus' is built in"):
-        register_binary("plus", lambda a, b: a)
-    with pytest.raises(ValueError, match="'min_plus' is built in"):
-        register_semiring("min_plus", "max", "plus")
+    raises(ValueError, "'plus' is built in", register_binary, "plus", lambda a, b: a)
+    raises(ValueError, "'min_plus' is built in", register_semiring, "min_plus", "max", "plus")
 
 
 @pytest.mark.parametrize(
@@ -112,10 +101,8 @@ def test_result_dtype(name, matrix, vector, expected):
 
 
 def test_types_no_operator_takes_are_refused():
-    with pytest.raises(TypeError, match="band works on the bits"):
-        get_semiring("bor_band").result_dtype("float32", "float32")
-    with pytest.raises(TypeError, match="matrix_dtype is float16"):
-        get_semiring("plus_times").gather("float16", float)
+    raises(TypeError, "band works on the bits", get_semiring("bor_band").result_dtype, "float32", "float32")
+    raises(TypeError, "matrix_dtype is float16", get_semiring("plus_times").gather, "float16", float)
     for name in ("min_plus", "plus_max", "plus_lt"):
         with pytest.raises(TypeError, match=r"is not defined on complex numbers .*complex128.*abs"):
             get_semiring(name).gather("complex64", float)

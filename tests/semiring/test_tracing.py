@@ -7,6 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from raising import raises
 
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.function import Function
@@ -214,5 +215,4 @@ def test_endless_decisions_are_left_to_numba():
 
 
 def test_what_nobody_compiles_is_numbas_to_explain():
-    with pytest.raises(CompileError, match="nothing"):
-        Function(lambda a: a.nothing, "broken").cuda(("int64",), "int64", "broken")
+    raises(CompileError, "nothing", Function(lambda a: a.nothing, "broken").cuda, ("int64",), "int64", "broken")
