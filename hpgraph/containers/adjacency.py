@@ -1,6 +1,6 @@
-"""What a graph can be made of, turned into its adjacency matrix: one CSR, rows sorted, no arc twice.
+"""Adjacency matrices of all that a `Graph` can be made of: one CSR, rows sorted, no arc twice.
 
-Everything that may be wrong with a user's arcs is found here, so that `Graph` and the algorithms need not look again.
+All checks of a user's arcs are here; `Graph` and the algorithms rely on them.
 """
 
 import operator
@@ -21,7 +21,8 @@ from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
-# Ids are hardly meant for indices where there are more vertices than this, and so many times as many as ends of edges.
+# With more vertices than the first, and more than the second times as many as ends of edges, ids are probably no
+# indices.
 _FEW, _SPARSE = 10_000, 50
 
 
@@ -46,7 +47,7 @@ def of(
 
 
 def is_known(source: Any) -> bool:
-    """Whether `of` takes something, or can say best why not: a matrix of numbers could be one of weights, or of ids."""
+    """Whether `of` takes an object, or raises the best error for it: a matrix of numbers may hold weights, or ids."""
     return (
         isinstance(source, tuple | RowFormat | COO | ELL)
         or hasattr(source, "tocsr")
@@ -63,7 +64,7 @@ def _could_be_dense(source: Any) -> bool:
 
 
 def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None = "min") -> CSR:
-    """The adjacency matrix of a sparse array: stored zeros are arcs; values of bool say no more, and are left out."""
+    """The adjacency matrix of a sparse array: stored zeros are arcs; values of bool are left out."""
     require_square(matrix.shape, "the adjacency matrix")
     pattern = matrix.dtype == np.bool_
     if not pattern:
@@ -133,7 +134,7 @@ def from_arcs(
 
 
 def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
-    """The arcs and their reverses; `duplicates` says what becomes of two weights."""
+    """The arcs and their reverses; `duplicates` chooses between two weights."""
     arcs = with_reverses(csr.expand_rows(), csr.indices, csr.data)
     return CSR.from_coo(*arcs, csr.shape, duplicates=duplicates, copy=False)
 

@@ -1,7 +1,7 @@
-"""Columns: further values of edges and of vertices, beside weights and names: numbers, categories of text, or dates.
+"""Columns: values of edges and of vertices beside weights and names: numbers, categories of text, or dates.
 
-A column of edges has a value for each arc in the order of ``out_csr``, so that an arc's number in a layout of numbered
-arcs is its place in every column. What cuts arcs out of a graph cuts numbered arcs, and takes the columns by number.
+A column of edges has one value for each arc in the order of ``out_csr``, so the number of an arc is its index in every
+column. Parts of a graph are cut from numbered arcs, and take their columns by number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates, run_starts
 
-# What a table of edges, or of vertices, calls its own columns.
+# Titles with a meaning of their own in tables.
 _TAKEN = {"source", "target", "weight", "vertex"}
 
 
@@ -59,7 +59,7 @@ NO_COLUMNS = Columns()
 
 
 class Derived(Mapping[str, Any]):
-    """Columns of a graph made of another, found when the values of one are first asked for."""
+    """Columns of a derived graph, computed when the values of one are first read."""
 
     def __init__(self, titles: tuple[str, ...], find: Callable[[], dict[str, Any]]) -> None:
         self._titles, self._find = titles, find
@@ -106,7 +106,7 @@ def followed(column: Any, more: Any, count: int, called: str) -> Any:
     values = values_of(column)
     more = _without_any(column, count) if more is None else more
     if _kind(more) != _kind(column):
-        # Of values that are all missing it is not known what they would be.
+        # Columns without any value fit every kind.
         if _is_missing(more):
             more = _without_any(column, count)
         elif _is_missing(column):
@@ -153,16 +153,16 @@ def stacked(parts: Iterable[tuple[Mapping[str, Any], int]]) -> dict[str, Any]:
 def united(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], counts: tuple[int, int], places: tuple[Any, Any]
 ) -> dict[str, Any]:
-    """Columns of two graphs in one: the first one's where it has the title, else the second's; missing without either.
+    """Columns of two graphs in one: those of the first, missing titles from the second.
 
-    ``places``: where the values stand in the first one's and, behind them, the second's: for titles of the first, and
-    for those of the second alone.
+    ``places``: indices into the values of the first graph followed by those of the second: for titles of the first, and
+    for titles of the second alone.
     """
     found, own = {}, counts[0]
     for title in dict.fromkeys((*ours, *theirs)):
         place = places[title not in ours]
         behind = place >= own
-        # Whole numbers stay so where none is missing.
+        # Without missing values, integers stay integers.
         if title in ours and not bool(behind.any()):
             found[title] = taken(ours[title], place)
         elif title in theirs and bool(behind.all()):
@@ -178,7 +178,7 @@ def _kind(column: Any) -> str:
 
 
 def _without_any(like: Any, count: int) -> Any:
-    """A column of the kind of another, with so many values that are missing."""
+    """A column of missing values, of the kind of another."""
     if isinstance(like, Dates):
         return like.without_any(count)
     xp = array_module(values_of(like))
@@ -199,7 +199,7 @@ def plain_of(column: Any) -> Any:
 def listed(column: Any) -> list[Any]:
     """A column as Python's values; None where there is no text, or no date."""
     plain = plain_of(column)
-    # Of nanoseconds NumPy would make whole numbers.
+    # NumPy converts nanoseconds to integers.
     return (plain.astype("M8[us]") if plain.dtype.kind == "M" else plain).tolist()
 
 
@@ -316,8 +316,8 @@ def of_rows(
 ) -> dict[str, Any]:  # fmt: skip
     """Columns of the arcs of a matrix, from those of the rows that it was made of.
 
-    Of rows with the same ends the values are those of the row whose weight is kept, and of equal weights those of the
-    first; with "sum" they are added up, and with "keep" each row has its own.
+    Of rows with the same ends the row whose weight is kept gives the values, the first of equal weights; "sum" adds the
+    values up, and "keep" keeps each row.
     """
     if duplicates == "sum":
         return {title: _summed(csr, ends, title, column, both_ways) for title, column in columns.items()}

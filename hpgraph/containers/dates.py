@@ -26,7 +26,7 @@ class Dates(NamedTuple):
         return self if is_cuda(self.values) else self.values.view(self.unit)
 
     def without_any(self, count: int) -> Dates:
-        """So many dates that are missing."""
+        """Missing dates."""
         return Dates(array_module(self.values).full(count, np.iinfo(np.int64).min), self.unit)
 
     def in_unit(self, unit: np.dtype[Any], called: str) -> Dates:
@@ -46,7 +46,7 @@ def dates_of(given: Any) -> Dates | None:
         if not there or not all(isinstance(value, datetime.date | np.datetime64) for value in there):
             return None
         days = not any(isinstance(value, datetime.datetime | np.datetime64) for value in there)
-        listed = [_in_utc(value) if value is not None and value == value else None for value in given]
+        listed = [in_utc(value) if value is not None and value == value else None for value in given]
         given = np.array([np.datetime64(value) for value in listed]) if not days else np.array(listed, "M8[D]")
     if getattr(getattr(given, "dtype", None), "kind", None) != "M":
         return None
@@ -55,7 +55,8 @@ def dates_of(given: Any) -> Dates | None:
     return Dates(np.array(given, unit).view(np.int64), unit)
 
 
-def _in_utc(value: Any) -> Any:
+def in_utc(value: Any) -> Any:
+    """A datetime with a time zone in UTC, without the zone; other values unchanged."""
     zone = getattr(value, "tzinfo", None)
     return value if zone is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
 
@@ -88,7 +89,7 @@ def _is_date(value: Any) -> bool:
 
 
 def _ticks(value: Any, unit: np.dtype[Any]) -> int:
-    date = np.datetime64(_in_utc(value))
+    date = np.datetime64(in_utc(value))
     found = date.astype(unit)
     if np.isnat(date) or found != date:
         raise ValueError(f"{value!r} is no whole number of the column's unit, {unit}: compare with one that is")

@@ -67,7 +67,7 @@ class DividedArray:
         for device, first, last in zip(devices, bounds[:-1], bounds[1:], strict=True):
             with device.here:
                 there = bring(array[first:last], device)
-                # Of its own: else every piece would hold all of the array.
+                # A copy: a view would keep all of the array.
                 pieces.append(there.copy() if there.base is not None else there)
         return cls(pieces, order, place)
 
@@ -92,7 +92,7 @@ class DividedArray:
             return values if self._place is None else values[bring(self._place, home)]
 
     def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
-        """What a function makes of each piece, and of the same part of other arrays, where it lies.
+        """Apply a function to each piece, and to the same range of other arrays, on its device.
 
         Examples
         --------

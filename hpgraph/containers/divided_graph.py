@@ -11,7 +11,17 @@ import numpy as np
 from hpgraph.containers.divided_array import DividedVertices
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.shards import GRAIN, Shard, arcs_among, dealt, joined, loops_of, renumbered, rows_on, stacked
+from hpgraph.containers.shards import (
+    GRAIN,
+    Shard,
+    arcs_among,
+    joined,
+    loops_of,
+    renumbered,
+    round_robin,
+    rows_on,
+    stacked,
+)
 from hpgraph.core.device import array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, even_ranges
 from hpgraph.core.errors import DeviceMemoryError
@@ -98,7 +108,7 @@ class DividedGraph(DividedVertices, Graph):
         return [made[shard.device] for shard in self.shards]
 
     def arcs_among(self, chosen: Bitmask, *, weighted: bool = True) -> CSR:
-        """As that of a `StreamedGraph`; the matrix lies on the first device."""
+        """As `StreamedGraph.arcs_among`; the matrix lies on the first device."""
         made = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
         return made if weighted else made.pattern
 
@@ -112,13 +122,13 @@ class DividedGraph(DividedVertices, Graph):
 
     @contextlib.contextmanager
     def lending(self) -> Iterator[int]:
-        """As that of a `StreamedGraph`: for a while, bytes of the first device for arcs."""
+        """As `StreamedGraph.lending`: bytes of the first device for arcs, during the context."""
         first = self.shards[0]
         with first.device.here:
             free = free_memory(first.device.kind)
         if self.memory is not None:
             free = min(free, self.memory - first.nbytes)
-        # The other half is for what belongs to vertices.
+        # The other half is for vertex data.
         yield max(free, 0) // 2
 
     @property
@@ -146,7 +156,7 @@ class DividedGraph(DividedVertices, Graph):
         return divide(graph, [shard.device for shard in self.shards], scatter=scatter, memory=self.memory)
 
     def update(self, *args: Any, **options: Any) -> Any:
-        """As `Graph.update`: the graph is put together on the first device, changed, and divided again."""
+        """As `Graph.update`: the graph is gathered on the first device, changed, and divided again."""
         return self.alike(self._whole_somewhere().update(*args, **options), self.order is not None)
 
     def _build_out_degree(self) -> Any:
@@ -196,7 +206,7 @@ def divide(
     if scatter is None:
         scatter = int(np.diff(bounds).max()) > UNEVEN * csr.shape[0] / len(places) + GRAIN
     if scatter:
-        order, place, bounds = dealt(xp.diff(load), len(places), graph.id_dtype)
+        order, place, bounds = round_robin(xp.diff(load), len(places), graph.id_dtype)
         out = renumbered(csr, place)
         into = renumbered(graph.in_csr, place) if both else out
     else:

@@ -51,7 +51,7 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
         out, into = self._out, self._in
         load = out.indptr if into is None or into is out else out.indptr + into.indptr
         self._divide(places, even_ranges(np.asarray(load), len(places), GRAIN).tolist())
-        # A budget that is too small is said before anything is read.
+        # Raises before anything is read if the budget is too small.
         _ = self.shards
 
     @classmethod
@@ -63,7 +63,7 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
 
     @property
     def shards(self) -> tuple[PageShard, ...]:
-        """One a device; whatever the first one holds of the graph as one is given back."""
+        """One a device; frees what the first device holds of the whole graph."""
         self._stores.close_own()
         if not self._shards:
             self._shards = tuple(self._made_shards())
@@ -85,7 +85,7 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
         return made
 
     def store(self, by_target: bool, weighted: bool | None) -> Store | None:
-        """That of the whole graph on the first device, for what does not go by shards: these give back theirs."""
+        """The store of the whole graph on the first device; frees the stores of the shards."""
         if not self._stores.opened:
             for part in self._stores.parts:
                 part.close_own()

@@ -1,4 +1,4 @@
-"""Graph, put together: what it holds, and what it is asked and made into."""
+"""Graph: its methods put together, and the conversions that algorithms apply to their argument."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -79,14 +79,14 @@ class Graph(GraphSets):
     Graph: 3 vertices, 2 arcs, directed, float64 weights, cpu
     """
 
-    if not TYPE_CHECKING:  # to type checkers an attribute that is not there stays an error
+    if not TYPE_CHECKING:  # type checkers report missing attributes
 
         def __getattr__(self, name: str) -> Any:
             raise no_attribute(type(self), name)
 
 
 def as_graph(obj: Any) -> Graph:
-    """A graph from whatever `Graph` takes, with its errors; a graph as it is.
+    """A `Graph` from anything that its constructor takes; a graph is returned as it is.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from hpgraph.formats.interchange import read_only
 
 # Texts of a column that a message shows.
 _SHOWN = 8
-# Layouts that say nothing of weights.
+# Layouts that do not depend on weights.
 _OF_TOPOLOGY = (
     "multigraph", "out_degree", "in_degree", "numbered_out_csr", "numbered_in_csr", "reverse_arcs", *ROW_FORMATS,
 )  # fmt: skip
@@ -156,7 +156,7 @@ class GraphColumns(GraphLayouts):
         return comparing(function, [held[title] for title in titles])
 
     def _each_once(self) -> Any:
-        """Which arcs `edges` gives of an undirected graph: those from the lower index."""
+        """Mask of the arcs of an undirected graph that `edges` lists: those from the lower index."""
         csr = self.out_csr
         return csr.expand_rows() <= csr.indices
 
@@ -293,7 +293,7 @@ class GraphColumns(GraphLayouts):
         return made._hold(layouts)
 
     def _share_topology(self, layouts: Layouts) -> None:
-        """Give a graph of the same arcs, whatever their weights, what was built of them alone."""
+        """Pass the layouts that do not depend on weights to another graph of the same arcs."""
         for name in _OF_TOPOLOGY:
             if name in self._layouts:
                 layouts[name] = self._layouts[name]

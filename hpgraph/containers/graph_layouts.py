@@ -1,4 +1,4 @@
-"""The arcs of a graph in every layout that an algorithm asks for, each built once."""
+"""The arcs of a graph in each layout that algorithms read, built on first use."""
 
 import contextlib
 import functools
@@ -29,7 +29,7 @@ class _Layout(functools.cached_property[Any]):
 
 
 class GraphLayouts:
-    """The arcs of a graph, layouts of them, and what they alone say of the graph."""
+    """The arcs of a graph, their layouts, and properties that follow from the arcs alone."""
 
     n_vertices: int
     n_edges: int
@@ -64,7 +64,7 @@ class GraphLayouts:
         return self._take_facts(csr, csr.nnz, csr.indices.dtype, csr.device)
 
     def _take_facts(self, arcs: Any, n_edges: int, ids: np.dtype[Any], device: Device) -> Self:
-        """Keep what is asked of each graph; `arcs` has n columns, and the type of the weights."""
+        """Store the basic facts of a graph; `arcs` has n columns, and the type of the weights."""
         self.n_vertices, self.n_edges = int(arcs.shape[1]), int(n_edges)
         self.weighted, self.dtype = arcs.dtype is not None, arcs.dtype
         self.id_dtype, self.device = ids, device
@@ -95,7 +95,7 @@ class GraphLayouts:
 
     @property
     def directed(self) -> bool:
-        """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
+        """Whether some arc lacks a reverse of the same weight; computed on first use unless given."""
         return bool(self._layouts.once("directed", lambda: not adjacency.is_symmetric(self.out_csr, self.multigraph)))
 
     def simple(self, weight: str = "min") -> Self:
@@ -152,7 +152,7 @@ class GraphLayouts:
 
     @property
     def known_undirected(self) -> bool:
-        """Whether the graph is undirected, as far as is known without looking at its arcs."""
+        """Whether the graph is undirected, if that follows without reading its arcs."""
         return self._layouts.get("directed") is False
 
     @property
@@ -204,10 +204,10 @@ class GraphLayouts:
 
     @property
     def undirected(self) -> Self:
-        """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected.
+        """The graph with the reverse of every arc, of the lighter of two weights; itself if undirected.
 
-        Of a multigraph an arc and one the other way are two parallel edges. Columns are those of the arc whose weight
-        is kept; of equal weights, or without any, of the one from the lower index.
+        In a multigraph an arc and an opposite one become two parallel edges. Columns come from the arc whose weight is
+        kept; of equal weights, or without weights, from the arc that leaves the lower index.
         """
         if not self.directed:
             return self

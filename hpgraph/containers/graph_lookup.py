@@ -61,8 +61,7 @@ class GraphLookup(GraphStorage):
     def degree(self) -> Any:
         """Ends of edges at each vertex: int64 array of shape (n,), read-only.
 
-        As in NetworkX a loop has both ends at its vertex and counts twice, and in a directed graph it is `in_degree`
-        plus `out_degree`.
+        As in NetworkX a loop counts twice, and in a directed graph the degree is `in_degree` plus `out_degree`.
         """
         return by_vertex(read_only(self._layouts.once("degree", self._build_degree)), self)
 

@@ -223,7 +223,7 @@ class GraphParts(GraphLookup):
         return Names(lambda: to_device(vertices, "cpu"))
 
     def _kind_of_parts(self) -> bool | None:
-        """Whether a part is directed: as this graph, where that is known; a directed one stays so, as in NetworkX."""
+        """Whether a part is directed: as this graph, if that is known; a directed part stays so, as in NetworkX."""
         return self._layouts.get("directed")
 
     def _of_arcs(self, flags: Any) -> CSR:

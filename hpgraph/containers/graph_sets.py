@@ -82,7 +82,7 @@ class GraphSets(GraphUpdates):
         )  # fmt: skip
 
     def difference(self, other: GraphStorage) -> Self:
-        """The graph, directed or not, with its columns, without the edges of another; vertices stay; ``G - H``.
+        """The graph without the edges of another; vertices and columns stay; ``G - H``.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class GraphSets(GraphUpdates):
     def _of_both(
         self, other: GraphStorage, arcs: Any, weight: Any, one_alone: bool, names: Names | None, vertices: Any
     ) -> Self:
-        """The graph of the arcs of either graph or of both, which `arcs` brings to common vertices, with columns."""
+        """The graph of the arcs of either graph or of both, with columns; `arcs` maps both to common vertices."""
         ours, theirs = self.simple(), other.simple()
         both = ours.out_csr, theirs.out_csr
         a, b = arcs(*both)

@@ -1,4 +1,4 @@
-"""What a graph holds, vertices 0..n-1 and their arcs and names: how it is made, saved, moved and shown."""
+"""The data of a graph, vertices 0..n-1, arcs and names: construction, saving, transfer and display."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
@@ -16,7 +16,7 @@ from hpgraph.core.caller import each_warning_once
 from hpgraph.core.devices import Devices, device_index
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 
-# Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
+# Up to this many arcs, printing a graph checks whether it is directed; beyond, the check takes noticeable time.
 _QUICKLY_CHECKED = 1 << 22
 
 
@@ -189,7 +189,7 @@ class GraphStorage(GraphColumns):
         return self._names.indices_of(vertices)
 
     def save(self, path: Any, *, compression: str | None = None) -> None:
-        """Write the graph to a file, as `hpgraph.write`, which says what its errors are.
+        """Write the graph to a file, as `hpgraph.write`, with its errors.
 
         Parameters
         ----------
@@ -246,12 +246,12 @@ class GraphStorage(GraphColumns):
         if self._columns_held is not NO_COLUMNS:
             with wanted.here:
                 graph._columns_held = self._columns_held.to(wanted.kind)
-        # Anywhere else than on the current GPU it says so when it is used.
+        # On any GPU but the current one, use raises an error.
         graph._index = wanted.indices[0] if wanted.indices else None
         return graph
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be built again is left out.
+        # Other layouts can be rebuilt.
         kept = {name: self._layouts.get(name) for name in ("directed", "multigraph")}
         return {"out_csr": self.out_csr, "names": self.names, "columns": self._columns_held, **kept}
 
@@ -269,7 +269,7 @@ class GraphStorage(GraphColumns):
         )
 
     def _kind(self) -> list[str]:
-        """Whether directed, where that is known or quickly found, and the type of the weights."""
+        """Whether directed, if known or quickly checked, and the type of the weights."""
         words = []
         if "directed" in self._layouts or self.n_edges <= _QUICKLY_CHECKED:
             words.append("directed" if self.directed else "undirected")
@@ -292,7 +292,7 @@ class GraphStorage(GraphColumns):
 
 
 def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
-    """The edges in a table, in rows or in a graph of another library; None where there are arrays to be had at once."""
+    """Edges of a table, of rows or of another library's graph; None for arrays and matrices."""
     if adjacency.is_known(data) or isinstance(data, GraphStorage):
         edges = None
     else:

@@ -133,7 +133,7 @@ class GraphUpdates(GraphParts):
         return self.update(insert=(*ends, weight), n_vertices=n_vertices, duplicates=duplicates)
 
     def remove_edges(self, source: Any, target: Any = None) -> Self:
-        """The graph without some edges, of an undirected one in both directions; its vertices stay.
+        """The graph without some edges, of an undirected one in both directions; vertices stay.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Which layout a Matrix's products read, and why: the choice of format="auto", and `Matrix.explain`."""
+"""Choice of the layout that a Matrix's products read, for format="auto", and `Matrix.explain`."""
 
 import time
 from dataclasses import replace
@@ -38,9 +38,9 @@ def _predicted(matrix: Any) -> dict[str, float]:
 
 
 def predict(matrix: Any) -> dict[str, float]:
-    """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
+    """Predicted seconds of a product by layout; "blocks" only for products by blocks of columns.
 
-    On the CPU there is nothing to choose: a product reads the CSR that is kept with every format.
+    On the CPU a product always reads the CSR, which is kept with every format.
     """
     if matrix.device == "cpu":
         size = _operand_type(matrix).itemsize

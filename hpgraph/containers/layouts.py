@@ -30,11 +30,11 @@ class Layouts:
         return name in self._kept
 
     def get(self, name: str) -> Any:
-        """What is kept under the name, or None."""
+        """The cached value, or None."""
         return self._kept.get(name)
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
-        """What is kept under the name, built now if it is not there."""
+        """The cached value, built on first use."""
         try:
             return self._kept[name]
         except KeyError:
@@ -68,7 +68,7 @@ class Layouts:
     def to(self, device: str, what: str) -> Layouts:
         """Copies of all that is kept, on another device."""
         device = normalize_device(device)
-        array_module(device)  # says what is missing before anything is counted
+        array_module(device)  # raises without CuPy, before anything is counted
         check_memory(self.nbytes, f"a copy of {what}", device)
         moved: dict[int, Any] = {}
         with self.lock:

@@ -1,4 +1,4 @@
-"""What a Matrix consists of: layouts of it and of its transpose, each made when first asked for."""
+"""Storage of a Matrix: layouts of it and of its transpose, each built on first use."""
 
 from typing import Any, Literal, Self
 
@@ -28,7 +28,7 @@ class MatrixStorage:
     # Whether it came as an older matrix, whose ``*`` is another one: to CuPy it goes out as one.
     _as_matrix = False
 
-    # Arrays that others may write to, of which `hpgraph.containers.writable_views` knows.
+    # Writable arrays handed to users; see `hpgraph.containers.writable_views`.
     _lent: Any = None
 
     def __init__(
@@ -58,12 +58,12 @@ class MatrixStorage:
         self._format = format
         rows, columns = layouts["shape"]
         self._shape = (columns, rows) if turned else (rows, columns)
-        # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
+        # Plans of A @ x by type of x, kept with the layouts, so that each A.T shares them.
         plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
         self._plans: Any = plans.setdefault((format, turned), {})
         self._array_type: Any = array_module(self.device).ndarray
         if layouts["device"] == "cuda":
-            # By this CuPy's arrays leave array + matrix to us; NumPy looks at the class, and finds its method there.
+            # On the instance, so that CuPy's arrays defer array + matrix to us; NumPy reads the class, and its method.
             self.__dict__["__array_ufunc__"] = None
         return self
 
@@ -73,7 +73,7 @@ class MatrixStorage:
 
     @classmethod
     def _of(cls, csr: CSR, format: Format = "auto") -> Self:
-        """The matrix of a CSR that is known to have sorted rows free of duplicates."""
+        """The matrix of a CSR with sorted rows free of duplicates, unchecked."""
         return object.__new__(cls)._set(new_layouts(csr), False, format)
 
     def _with(self, csr: CSR) -> Self:
@@ -88,7 +88,7 @@ class MatrixStorage:
         return made
 
     def _rebind(self, csr: CSR) -> Self:
-        """Make this matrix another one; what was taken from it before stays as it was."""
+        """Replace the entries; views and copies taken before keep theirs."""
         return self._set(new_layouts(csr), False, self._format)
 
     @property
@@ -118,7 +118,7 @@ class MatrixStorage:
 
     @property
     def format(self) -> str:
-        """What SciPy's functions take the matrix for, "csr": its `data`, `indices` and `indptr` are those of CSR."""
+        """The format for SciPy's functions, "csr": `data`, `indices` and `indptr` are those of CSR."""
         return "csr"
 
     @property
@@ -227,7 +227,7 @@ class MatrixStorage:
         return turned._with(turned.csr.with_data(turned.csr.data.conj()))
 
     def to(self, device: Any) -> Any:
-        """The matrix on a device, with every layout built so far; itself where it lies there already.
+        """The matrix on a device, with every layout built so far; itself if it is there already.
 
         Devices and errors are those of `Graph.to`; between several GPUs its rows are divided, as a `DividedMatrix`.
         """
@@ -306,7 +306,7 @@ class MatrixStorage:
         return out
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be built again is left out.
+        # Other layouts can be rebuilt.
         return {"csr": self.csr, "format": self._format}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -335,7 +335,7 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
 
 
 def new_layouts(csr: CSR, **others: Any) -> Layouts:
-    """What a matrix of a CSR begins with, and other layouts of it that are there already."""
+    """The layouts of a new matrix: a CSR, and others that exist already."""
     return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
 
 

@@ -38,7 +38,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
         indices, indptr = _as_array(indices, "indices"), _as_array(indptr, "indptr")
         data = _as_values(values, dtype, indices)
         if indptr.size and len(data) == len(indices) > int(indptr[-1]) >= 0:
-            # SciPy allows arrays longer than the last offset says.
+            # SciPy allows arrays longer than the last offset.
             indices, data = indices[: int(indptr[-1])], data[: int(indptr[-1])]
         if shape is None:
             shape = len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0
@@ -50,7 +50,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
 
 
 def csr_of_dense(source: Any) -> CSR:
-    """What is not zero of a two-dimensional array, and not masked."""
+    """The nonzero, unmasked elements of a two-dimensional array."""
     source = shared(source)
     if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
         raise TypeError(

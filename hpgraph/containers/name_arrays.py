@@ -1,4 +1,4 @@
-"""Names as arrays: of text, of numbers, or of whatever else Python can hash."""
+"""Names as arrays: of text, of numbers, or of other hashable objects."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def _is_less_by_length(names: list[str]) -> bool:
 
 
 def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
-    """Names as Python's own values; dates stay NumPy's, of which Python knows only some."""
+    """Names as Python values; dates stay NumPy's, as Python's cover a smaller range."""
     return list(names) if names.dtype.kind in "mM" else names.tolist()
 
 

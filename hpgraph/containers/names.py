@@ -1,6 +1,6 @@
-"""Names of vertices, and the way back from a name to its vertex.
+"""Names of vertices, and the lookup of a vertex by name.
 
-Names may be of any hashable type, and two are the same where Python says so: 1, 1.0 and True are one name.
+Names are of any hashable type, and equal as in Python: 1, 1.0 and True are one name.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _LONGEST_SHOWN = 40
 class Names:
     """One name for each vertex.
 
-    ``array`` (numpy.ndarray of shape (n,)): of text, whole numbers or floats where all names are such, else of objects;
-    cannot be written to. Text is of fixed width, or of NumPy's StringDType where that takes less memory.
+    ``array`` (numpy.ndarray of shape (n,), read-only): of text, integers or floats if all names are such, else of
+    objects. Text is of fixed width, or of NumPy's StringDType if that takes less memory.
     """
 
     def __init__(self, array: np.ndarray[Any, Any] | Callable[[], np.ndarray[Any, Any]]) -> None:
-        """Of an array, which is copied if it can be written to; or of a function that makes one when asked for."""
+        """From an array, which is copied if it is writable, or from a function that returns one on first use."""
         if callable(array):
             self._make = array
         else:
@@ -46,15 +46,15 @@ class Names:
         return _locked(self._make())
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be built again is left out.
+        # The lookup table can be rebuilt.
         return {"array": self.array}
 
     def check(self) -> None:
-        """Refuse names of which two are the same; what they are looked up by is kept."""
+        """Refuse duplicate names; the lookup table is kept."""
         self._table  # noqa: B018
 
     def take(self, vertices: Any) -> Names:
-        """The names of some vertices, put together when they are first asked for."""
+        """The names of some vertices, gathered on first use."""
         return Names(lambda: self.array[to_device(vertices, "cpu")])
 
     def with_more(self, names: list[Any]) -> Names:
@@ -83,7 +83,7 @@ class Names:
     def index_of(self, name: Any) -> int:
         """The vertex of a name."""
         if getattr(name, "shape", None) == () and not isinstance(name, np.generic):
-            name = name.item()  # an array without dimensions stands for its value
+            name = name.item()  # an array without dimensions
         index = self._table.find(name)
         if index < 0:
             raise self._unknown(name)
@@ -107,7 +107,7 @@ class Names:
         return (SortedNumbers if self.array.dtype.kind in "iu" else HashedNames)(self.array)
 
     def _unknown(self, name: Any) -> ValueError:
-        """What to raise where no vertex has this name: the message shows those that come near."""
+        """The error for an unknown name, which suggests similar ones."""
         asked = f"no vertex is named {name!r}"
         twin = _as_other_type(name)
         meant = f": did you mean {twin!r}? Names" if twin is not None and self._table.find(twin) >= 0 else "; names"
@@ -166,7 +166,7 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
 
 
 class HashedNames:
-    """The vertex of each name by its hash, 12 to 16 bytes a name: the names themselves stay where they are."""
+    """The vertex of each name by its hash, 12 to 16 bytes a name; the names are not copied."""
 
     def __init__(self, names: np.ndarray[Any, Any]) -> None:
         hashes = np.fromiter(map(hash, python_values(names)), np.int64, len(names))

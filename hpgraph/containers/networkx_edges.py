@@ -19,7 +19,7 @@ def is_networkx(source: Any) -> bool:
 
 
 def edges_of_networkx(graph: Any, weight: str | None = "weight", columns: Any = None) -> dict[str, Any]:
-    """What `Graph.from_edges` is to be given; `columns`: further attributes of the edges, True being all there are."""
+    """Arguments of `Graph.from_edges`; `columns`: further attributes of the edges, True for all."""
     nodes = list(graph)
     rows = rows_of(graph, nodes)
     indptr, target = neighbors_of(nodes, rows)
@@ -54,9 +54,9 @@ def holds_edges(graph: Any) -> bool:
 
 
 def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
-    """What ``graph.adj`` has for each node: its neighbours, with the attributes of the edges."""
+    """The dicts of ``graph.adj``, one for each node: its neighbours, with the attributes of the edges."""
     if not holds_edges(graph):
-        # The rows of a view may be shorter than their length says.
+        # The rows of a view may be shorter than their length.
         return [dict(graph[node]) for node in nodes]
     adjacency = graph._adj
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))

@@ -1,4 +1,4 @@
-"""Neighbours as numbers: each object that NetworkX lists next to a node is equal to a node, and we want which."""
+"""The number of the node that each object in NetworkX's adjacency equals."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -10,9 +10,9 @@ from hpgraph.formats.checks import index_dtype
 
 Int64s = np.ndarray[Any, np.dtype[np.int64]]
 Indices = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-# The numbers of the next neighbours, as many as are asked for.
+# Returns the numbers of the next `count` neighbours.
 Rule = Callable[[Iterator[Any], int], Indices]
-# Neighbours that are numbered together: some arrays of so many lie in a core's cache.
+# Neighbours numbered together: several such arrays fit a core's cache.
 _BLOCK = 1 << 14
 # Rows of which two neighbours are sampled, and the share of matches above which a rule is used.
 _ASKED = 1 << 10
@@ -105,8 +105,8 @@ def _by_dict(nodes: list[Any]) -> Rule:
 class _Places:
     """Position of each of some distinct integers: vectorized multiplicative hashing.
 
-    One value keeps each slot. The values that collide go into a further table, and so on; if half of them collide,
-    which is improbable for random values, binary search replaces the table.
+    Each slot keeps one value. Colliding values go into a further table, and so on; if half of them collide, which is
+    improbable for random values, binary search replaces the table.
     """
 
     def __init__(self, known: Int64s) -> None:
@@ -127,7 +127,7 @@ class _Places:
         return product.view(np.int64)
 
     def of(self, wanted: Int64s) -> Indices:
-        """The place of each, -1 for what is not known."""
+        """The position of each value; -1 if unknown."""
         places = self.table.take(self._slots(wanted))
         missed = np.flatnonzero(self.known.take(places) != wanted)
         if missed.size:
@@ -145,7 +145,7 @@ class _Sorted:
         self.ascending = known[self.order]
 
     def of(self, wanted: Int64s) -> Indices:
-        """The place of each, -1 for what is not known."""
+        """The position of each value; -1 if unknown."""
         if not self.order.size:
             return np.full(len(wanted), -1)
         at = np.minimum(np.searchsorted(self.ascending, wanted), len(self.order) - 1)

@@ -20,7 +20,7 @@ class PageStores(Lock):
         super().__init__()
         self._sides, self._device = sides, device
         self.budgets, self.options = budgets, options
-        # Remaining budgets while a part of them is lent.
+        # Remaining budgets during `lending`.
         self._left = budgets
         self._open: dict[tuple[int, bool], Store] = {}
         self._moved, self._depth = 0, 0
@@ -34,7 +34,7 @@ class PageStores(Lock):
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """For one run, which may enter again; other threads wait; whatever it leaves half done has ended after it."""
+        """Context of one run, reentrant; other threads wait; on exit, passes that were interrupted end."""
         with self:
             self._depth += 1
             try:

@@ -54,7 +54,7 @@ def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype
     if put is not None and dtype is not None:
         put = put.astype(dtype)
     if put is not None and removed is not None:
-        # What goes and comes again is put in alone.
+        # An arc that is removed and inserted is only inserted.
         removed = keep(removed, adjacency.places_in(removed, put) < 0)
     return put, removed, dtype
 

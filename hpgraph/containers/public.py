@@ -1,7 +1,7 @@
-"""How what stands below `hpgraph.Matrix` and `hpgraph.Vector` makes one, and how a graph is saved.
+"""Access to public classes from the layers below them.
 
-The classes are put together above the operations that are their methods (`hpgraph.scipy_api`); operations make them
-here, of classes that the package hands down: `hpgraph/__init__.py` says how they are loaded.
+`hpgraph.Matrix` and `hpgraph.Vector` are defined above the operations that are their methods (`hpgraph.scipy_api`);
+operations construct them by these functions, through the loader that `hpgraph/__init__.py` registers.
 """
 
 import functools
@@ -12,14 +12,14 @@ _load: Callable[[str], Any]
 
 
 def register_loader(load: Callable[[str], Any]) -> None:
-    """Say how what bears a public name is loaded: called once, by the package."""
+    """Register the loader of public names; called once, by the package."""
     global _load
     _load = load
 
 
 @functools.cache
 def public(name: str) -> Any:
-    """What bears a public name: a class, or a package that stands above."""
+    """The object of a public name: a class, or a package."""
     return _load(name)
 
 
@@ -29,7 +29,7 @@ def make_matrix(source: Any) -> Any:
 
 
 def matrix_of_csr(csr: Any) -> Any:
-    """The Matrix of a CSR that is known to have sorted rows free of duplicates."""
+    """The Matrix of a CSR with sorted rows free of duplicates, unchecked."""
     return public("Matrix")._of(csr)
 
 

@@ -1,6 +1,6 @@
-"""Results as tables: a row for each vertex, or each edge, with the names of the vertices joined.
+"""Results as tables: one row a vertex, or an edge, joined with the names of the vertices.
 
-The tables of other libraries are made when they are asked for, and these imported only then.
+Table libraries are imported on first use.
 """
 
 import html
@@ -28,12 +28,11 @@ class Column(NamedTuple):
 
 
 class ResultTable:
-    """What a result with a number for each vertex, or each edge, can do as a table.
+    """Table methods of a result with one value a vertex, or an edge.
 
-    A class that is derived says: ``columns``, the attributes that are columns, the chief one first (None is left out;
-    of shape (k, n) they stand for k rows a vertex); ``ends``, those of them that hold vertices; ``edges``, whether a
-    row is an edge; ``groups``, whether the chief column says which group a vertex is in: then `top` is the largest
-    groups.
+    Subclasses give ``columns``, the attributes that are columns, the main one first (None is left out; shape (k, n)
+    gives k rows a vertex); ``ends``, those of them that hold vertices; ``edges``, whether a row is an edge; ``groups``,
+    whether the main column is the group of a vertex: `top` then lists the largest groups.
 
     >>> G = hpg.Graph.from_edges([0, 1, 0], [1, 2, 2], names=["ann", "bob", "eve"])
     >>> hpg.bfs(G, "ann").to_pandas()
@@ -84,17 +83,17 @@ class ResultTable:
     def to_pandas(self) -> Any:
         """The result as a pandas.DataFrame: a row for each vertex, or each edge.
 
-        Vertices go by their names where the graph has names, else by their indices; for no vertex there is a missing
-        value, or -1 among indices. Of several searches each has its rows, after those of the one before.
-        MissingExtraError without pandas.
+        Vertices are given by name if the graph has names, else by index; no vertex is a missing value, or -1 among
+        indices. The rows of several searches follow each other. Raises MissingExtraError without pandas.
         """
         pandas = optional("pandas", "tables", "a pandas.DataFrame")
         return pandas.DataFrame({column.name: self._called(column) for column in self._table()})
 
     def to_arrow(self) -> Any:
-        """The result, as of `to_pandas`, as a pyarrow.Table, which Polars and DuckDB take as it is.
+        """The result, as by `to_pandas`, as a pyarrow.Table, which Polars and DuckDB read.
 
-        MissingExtraError without pyarrow; TypeError when the names are of several types, or of one that Arrow has not.
+        Raises MissingExtraError without pyarrow; TypeError if the names are of several types, or of a type that Arrow
+        lacks.
         """
         pyarrow = optional("pyarrow", "tables", "an Arrow table")
         made = {}
@@ -146,7 +145,7 @@ class ResultTable:
             groups = list(counted)
             return [(groups[place], int(sizes[place])) for place in _largest(sizes, k)]
         rows = _largest(chief, k)
-        # Parents do not say which row it is.
+        # Parents do not identify a row.
         parents = () if self._edges else self._ends
         shown = [column for column in self._table(rows) if column.vertices and column.name not in parents]
         lists = [python_values(np.asarray(self._called(column))) for column in shown]

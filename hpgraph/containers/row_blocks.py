@@ -21,14 +21,14 @@ from hpgraph.kernels.pages import content
 
 
 class RowBlock(NamedTuple):
-    """Rows from `first_row` on, until the next block is asked for; blocks before and behind may share a row's arcs."""
+    """Rows from `first_row` on, valid until the next block; adjacent blocks may share the arcs of a row."""
 
     first_row: int
     csr: CSR
 
     @property
     def rows(self) -> slice:
-        """Which rows."""
+        """The range of rows."""
         return slice(self.first_row, self.first_row + self.csr.shape[0])
 
     @property
@@ -51,7 +51,7 @@ def row_blocks(
 ) -> Iterator[RowBlock]:  # fmt: skip
     """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`; weights as read if None.
 
-    Only those for which `holds(source, target)`, if it is given.
+    ``holds(source, target)``, if given, selects arcs.
     """
     store = graph.store(by_target, weighted and graph.weighted)
     if store is None:

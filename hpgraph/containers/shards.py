@@ -11,7 +11,7 @@ from hpgraph.core.devices import Devices, bring, copy_between, place_of
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 
-# Bounds of shards are multiples of this: no word of a bitmask belongs to two.
+# Bounds of shards are multiples of this, so that no word of a bitmask belongs to two.
 GRAIN = 64
 
 
@@ -19,8 +19,8 @@ GRAIN = 64
 class Shard:
     """The arcs of one range of vertices, `first` to before `last`, on one device.
 
-    Bounds are multiples of 64, but for the end of the last range. Row r of ``out_csr`` holds the targets of the arcs
-    that leave vertex ``first + r``, numbered as in the whole graph; of ``in_csr`` the sources of those that reach it.
+    Bounds are multiples of 64, except the last. Row r of ``out_csr`` holds the targets of the arcs that leave vertex
+    ``first + r``, numbered as in the whole graph; of ``in_csr`` the sources of those that reach it.
     """
 
     device: Devices
@@ -101,23 +101,23 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
     return made
 
 
-def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
-    """Order of vertices by falling degree, dealt to parts round-robin, its inverse, and where parts begin."""
+def round_robin(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
+    """Order of vertices by falling degree, divided round-robin, its inverse, and the bounds of the parts."""
     xp, n = array_module(degrees), len(degrees)
     falling = xp.argsort(-degrees, kind="stable")
     size = min(-(-n // (GRAIN * parts)) * GRAIN, n)
     bounds = np.minimum(np.arange(parts + 1) * size, n)
     sizes = np.diff(bounds)
     # Round-robin into parts that are not full: all parts up to the smallest size, then the larger ones.
-    dealt_to: list[list[Any]] = [[] for _ in range(parts)]
+    members: list[list[Any]] = [[] for _ in range(parts)]
     begin = given = 0
     for least in np.unique(sizes[sizes > 0]).tolist():
-        players = [part for part in range(parts) if sizes[part] >= least]
-        end = begin + (least - given) * len(players)
-        for seat, part in enumerate(players):
-            dealt_to[part].append(falling[begin + seat : end : len(players)])
+        open_parts = [part for part in range(parts) if sizes[part] >= least]
+        end = begin + (least - given) * len(open_parts)
+        for offset, part in enumerate(open_parts):
+            members[part].append(falling[begin + offset : end : len(open_parts)])
         begin, given = end, least
-    order = xp.concatenate([cards for of_part in dealt_to for cards in of_part] or [falling]).astype(ids)
+    order = xp.concatenate([chosen for of_part in members for chosen in of_part] or [falling]).astype(ids)
     place = xp.empty_like(order)
     place[order] = xp.arange(n, dtype=ids)
     return order, place, bounds

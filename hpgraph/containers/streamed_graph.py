@@ -1,4 +1,4 @@
-"""A graph whose topology stays in host memory or in a file, and is streamed past what belongs to vertices."""
+"""A graph whose arcs stay in host memory or in a file, and are streamed to the device that holds vertex data."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StreamedGraph(Graph):
         budgets = {"memory": memory, "host_memory": host_memory}
         # One lock for what is built once and for runs: either may need the other.
         self._layouts.lock = self._stores = PageStores(sides, self.device, budgets, options)
-        # Offsets and buffers are had at once: a budget that is too small is said before anything is read.
+        # Allocates offsets and buffers: raises before anything is read if the budget is too small.
         self.store(False, self.weighted)
 
     @classmethod
@@ -117,7 +117,7 @@ class StreamedGraph(Graph):
         return made
 
     def pages(self, by_target: bool) -> Pages | None:
-        """The pages by source, or by target; None where there are none such."""
+        """The pages by source, or by target; None if there are none."""
         return self._in if by_target else self._out
 
     def store(self, by_target: bool, weighted: bool | None) -> Store | None:
@@ -134,13 +134,13 @@ class StreamedGraph(Graph):
 
     @property
     def out_csr(self) -> CSR:  # type: ignore[override]
-        """Not to be had: see `in_memory`."""
+        """Raises: see `in_memory`."""
         raise not_served("in pages")
 
     in_csr = out_csr
 
     def _build_undirected(self) -> Any:
-        return self.out_csr  # which is not to be had
+        return self.out_csr  # raises
 
     def _build_out_degree(self) -> Any:
         return array_module(self.device).asarray(np.diff(self._out.indptr))
@@ -182,7 +182,7 @@ class StreamedGraph(Graph):
 
     @classmethod
     def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Any:
-        """A part of the graph, which is in memory; what pages hold is not known to be in order."""
+        """A part of the graph, in memory; the order of its rows is checked."""
         return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
 
     def _after(self, batch: Batch) -> Self:
@@ -213,10 +213,9 @@ class StreamedGraph(Graph):
 
     @property
     def at_hand(self) -> Any:
-        """The graph to compute on: this one, or if `memory` has room for all of it, one in memory.
+        """The graph to compute on: this one, or one in memory, if `memory` has room for three times its plain arcs.
 
-        That is if three times the size of its plain arcs fit, since products build layouts of their own. It is loaded
-        on first use, and stays.
+        The factor leaves room for further layouts. The graph is loaded on first use, and stays.
         """
         limit = self._stores.budgets["memory"]
         if limit is None or 3 * plain_bytes(self._out, self.directed) > limit:

@@ -22,7 +22,7 @@ from hpgraph.formats.interchange import read_only
 
 _TITLES = ("time", "timestamp", "t", "date", "datetime")
 _ROWS = ("source", "target", "time", "duration")
-# Windows are counted on from one to the next where each overlaps with so many, and has so many rows for each pair.
+# Windows are counted incrementally if each overlaps this many, with this many rows a pair.
 _OVERLAP, _ROWS_A_PAIR = 4, 0.5
 # The arrays, a row each.
 _HELD = ("_source", "_target", "_time", "_duration", "_weight")
@@ -85,7 +85,7 @@ class TemporalGraph:
     [1.0, 1.0, 2.0]
     """
 
-    # What an algorithm that takes a Graph says.
+    # Advice in the error of an algorithm that takes a Graph.
     _graphs_of_it = "T.between(t0, t1) and T.snapshot(t) of a TemporalGraph are graphs"
     index_of: Any = Graph.index_of
     indices_of: Any = Graph.indices_of

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.dates import in_utc
 from hpgraph.core.device import array_module, native, unmasked
 from hpgraph.core.number import real
 
@@ -46,13 +47,12 @@ def column_of_times(column: Any, title: str, spans: bool = False) -> tuple[Any, 
 
 def _of_objects(listed: list[Any], title: str, spans: bool) -> Any:
     """Python's own datetimes or timedeltas in an array; anything else as it is."""
-    # What is missing in pandas is of classes that are not named here without pandas.
+    # Types of missing values of pandas, without importing it.
     if any(value is None or type(value).__name__ in ("NAType", "NaTType") for value in listed):
         raise ValueError(f"{title} holds no time in some of its rows: drop them, or give them one")
     if not all(isinstance(value, datetime.timedelta if spans else datetime.date) for value in listed):
         return np.asarray(listed)
-    listed = [_in_utc(value) if isinstance(value, datetime.datetime) else value for value in listed]
-    return np.array(listed, dtype="m8[us]" if spans else "M8[us]")
+    return np.array([in_utc(value) for value in listed], dtype="m8[us]" if spans else "M8[us]")
 
 
 def in_finer_unit(numbers: Any, unit: Any, finer: Any) -> Any:
@@ -72,8 +72,7 @@ def as_instant(value: Any, name: str, unit: Any, whole: bool, up: bool) -> Any:
         if not whole or math.isinf(number):
             return number
         return int(value) if isinstance(value, int | np.integer) else math.ceil(number) if up else math.floor(number)
-    if isinstance(value, datetime.datetime):
-        value = _in_utc(value)
+    value = in_utc(value)
     if not isinstance(value, datetime.date | np.datetime64 | str):
         raise TypeError(f"{name} must be a datetime, as the times of the graph are, not {value!r}")
     exact = np.datetime64(value)
@@ -96,10 +95,6 @@ def as_span(value: Any, name: str, unit: Any) -> Any:
     if not number >= 0:
         raise ValueError(f"{name} must be a length of time, 0 or longer, not {value!r}")
     return number
-
-
-def _in_utc(value: datetime.datetime) -> datetime.datetime:
-    return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 def _in_unit(value: Any, unit: Any, name: str) -> int:

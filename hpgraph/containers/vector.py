@@ -1,9 +1,9 @@
 """A Vector: a list of ascending indices and values, a bitmap with a value and a bit for each index, or full.
 
-A list becomes a bitmap when its density passes 0.04, and a bitmap a list when it falls below half of that, so that a
-vector near the border does not change back and forth: SuiteSparse:GraphBLAS's rule for a single column (T. Davis,
-"Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on GxB_BITMAP_SWITCH). Density is checked where entries are
-counted anyway; access to the array of values, as by products, makes a list a bitmap permanently.
+A list becomes a bitmap when its density passes 0.04, a bitmap a list when it falls below half of that: the hysteresis
+of SuiteSparse:GraphBLAS for a single column (T. Davis, "Algorithm 1000", ACM TOMS 45(4), 2019, and its user guide on
+GxB_BITMAP_SWITCH). Density is checked whenever entries are counted; access to the array of values, as by products,
+makes a list a bitmap permanently.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class VectorStorage:
         self._fill = 0
         self._dense, self._list = (values, present), None
         if is_cuda(values):
-            # By this CuPy's arrays leave array + vector to us; NumPy looks at the class, and finds its method there.
+            # On the instance, so that CuPy's arrays defer array + vector to us; NumPy reads the class, and its method.
             self.__dict__["__array_ufunc__"] = None
         return self
 
@@ -89,7 +89,7 @@ class VectorStorage:
 
     @classmethod
     def _of(cls, indices: Any, values: Any, size: int, fill: Any = 0, before: str = "list") -> Self:
-        """The vector of entries whose indices rise, kept as their density asks; `before`: their former format."""
+        """The vector of entries with ascending indices, in the format of their density; `before`: former format."""
         made = object.__new__(cls)
         entries = len(indices)
         if entries == size:
@@ -195,7 +195,7 @@ class VectorStorage:
         return made
 
     def _become(self, other: VectorStorage) -> Self:
-        """Make this vector another one; arrays that were handed out before stay as they were."""
+        """Take the entries of another vector; arrays handed out before do not change."""
         self._size, self._fill, self._list, self._dense = other._size, other._fill, other._list, other._dense
         if is_cuda(self._any_values):
             self.__dict__["__array_ufunc__"] = None
@@ -221,12 +221,12 @@ class VectorStorage:
 
     @property
     def present(self) -> Bitmask | None:
-        """Which entries are present; None where all are."""
+        """The entries that are present; None for all."""
         return self._present
 
     @property
     def structure(self) -> Bitmask:
-        """Which entries are present, whatever their values: as a mask, the structural one."""
+        """The entries that are present, regardless of value: the structural mask."""
         held = self._list
         if held is not None:
             return Bitmask.from_indices(held[0], self.size)

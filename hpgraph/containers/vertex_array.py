@@ -16,14 +16,13 @@ Result = TypeVar("Result")
 
 
 class ByVertex:
-    """Values of vertices: an array by index, where text and `hpgraph.id` stand for vertices.
+    """Values of vertices: an array by index, which names (text) and `hpgraph.id` index, too.
 
-    Whole numbers are indices whatever the names are, as in any array, and what is computed from the array, or cut out
-    of it, is an array without names. ``items()`` pairs each vertex with its value; ``dict(r.items())`` is what NetworkX
-    returns, and ``dict(r)`` the same unless names could be taken for indices.
+    Integers are always indices, and arrays computed or cut from it have no names. ``items()`` pairs each vertex with
+    its value; ``dict(r.items())`` equals NetworkX's result, and ``dict(r)`` does unless names could be indices.
     """
 
-    # What `named` sets, and nothing inherits: an array of other values knows of no vertices.
+    # Set by `named`; not inherited by arrays computed from this one.
     _names: Any = None
     _n: int | None = None
 
@@ -31,7 +30,7 @@ class ByVertex:
         return self
 
     def _at(self, key: Any) -> Any:
-        """What indexes the array for a key: the index of a name, an array for several, else the key itself."""
+        """The index for a key: that of a name, an array for several names, else the key itself."""
         if isinstance(key, str):
             return self._of_names().index_of(key)
         if isinstance(key, id):
@@ -88,7 +87,7 @@ class VertexTable(ResultTable):
 
 
 class _NamedArray(ByVertex):
-    """What `VertexArray` adds to an array of either device."""
+    """Methods that `VertexArray` adds to the array class of either device."""
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(self._at(key))  # type: ignore[misc]
@@ -152,7 +151,7 @@ def _plain(array: Any) -> Any:
 
 
 def _with_names(result: Any, names: Any, n: int | None) -> Any:
-    """A result, or an array as a `VertexArray`, that knows the vertices' names and how many there are."""
+    """A result, or an array as a `VertexArray`, with the vertices' names and number."""
     if isinstance(result, np.ndarray):
         result = result.view(VertexArray)
     elif is_cuda(result):
@@ -173,7 +172,7 @@ def by_vertex(array: Any, graph: Any) -> Any:
 def named(result: Result, graph: Any, sources: Any = None, find_parents: Callable[[], Any] | None = None) -> Result:
     """A result, and its arrays by vertex, with its graph's names.
 
-    ``sources``: where each of k searches began; ``find_parents``: gives the parents that a `ParentTree` does not hold.
+    ``sources``: the sources of k searches; ``find_parents``: computes the parents that a `ParentTree` lacks.
     """
     held = result.__dict__
     names = held["_names"] = graph._names

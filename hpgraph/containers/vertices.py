@@ -9,7 +9,7 @@ from hpgraph.core.device import is_cuda, native
 
 
 class id:
-    """A vertex, or several, by index: where a graph has names, vertices go by name unless this says otherwise.
+    """A vertex, or several, by index, in graphs whose vertices go by name.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         return np.array([checked_index(vertex, n, argument) for vertex in listed.tolist()], dtype=np.int64)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
-    # As unsigned, negative numbers are the largest: one comparison, and one synchronization on a GPU.
+    # As unsigned, negative numbers are the largest: one comparison, and on a GPU one synchronization.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
         there = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
         raise IndexError(f"{argument} must lie in {there}; it has {int(listed.min())}..{int(listed.max())}")

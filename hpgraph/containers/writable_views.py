@@ -1,8 +1,7 @@
-"""``A.data``, ``A.indices`` and ``A.indptr``: arrays to read and to write to, as SciPy's are.
+"""``A.data``, ``A.indices`` and ``A.indptr``: readable and writable arrays, as SciPy's.
 
-A matrix keeps several layouts of its entries, so a writable array cannot be one of them. The property returns a copy,
-and while it, or a view of it, exists, the matrix compares it with its entries before each use, and takes over what was
-written.
+A matrix keeps several layouts, so no writable array can be one of them. The property returns a copy; while it, or a
+view of it, exists, the matrix compares it with its entries before each use, and adopts changes.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class WritableViews(MatrixStorage):
             if written:
                 arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")}
                 arrays |= {name: one.array for name, one in lent.items()}
-                # Raises if the arrays are no valid CSR; the matrix then stays as it was.
+                # Raises if the arrays are no valid CSR, and leaves the matrix unchanged.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             found = self._layouts, self._plans
             if held and written <= {"data"}:
@@ -121,12 +120,12 @@ class _Lent:
 
     @property
     def is_held(self) -> bool:
-        """Whether the array that was handed out, or a view of it, still exists."""
+        """Whether the array that was handed out, or a view of it, exists."""
         return self._holder() is not None
 
 
 class _Layouts:
-    """In the place of a matrix's layouts while arrays of it are lent."""
+    """Stands in for a matrix's layouts while copies of its arrays exist."""
 
     def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix
@@ -142,7 +141,7 @@ class _Layouts:
 
 
 class _Plans(dict[Any, Any]):
-    """In the place of a matrix's plans while arrays of it are lent: empty, so that each is looked for here."""
+    """Stands in for a matrix's plans while copies of its arrays exist: empty, so that each lookup comes here."""
 
     def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix
