@@ -22,7 +22,8 @@ for _name in _SUBPACKAGES:
     del _MODULE_OF[_name]
 _RENAMED = {"PageRankLanesResult": "MultiSourcePageRankResult", "SSSPLanesResult": "MultiSourceSSSPResult"}
 
-# Not `id` and `open`, which a star import would put in the place of Python's own, nor what needs Dask or PyTorch.
+# Without `id` and `open`, which a star import would put in place of Python's own, and without what needs Dask or
+# PyTorch.
 __all__ = sorted({*_MODULE_OF, *_SUBPACKAGES} - {"id", "open", "cluster", "torch"})
 
 

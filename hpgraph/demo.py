@@ -33,10 +33,10 @@ _LONGEST_FIRST = ("triangles", "BFS", "PageRank", "SSSP", "SpMV")
 
 @dataclass(frozen=True)
 class Subject:
-    """The graph in the forms that the analytics want it, on one device.
+    """The graph in the forms that the analytics read, on one device.
 
-    An arc i -> j of `depends`, and entry [i, j] of `matrix`, says that i depends on j, which takes so many KiB when
-    installed; `needed_by` has the same arcs, turned round.
+    An arc i -> j of `depends`, and entry [i, j] of `matrix`, mean that i depends on j, whose installed size is the
+    weight in KiB; `needed_by` has the reversed arcs.
     """
 
     depends: hpg.Graph
@@ -52,14 +52,14 @@ class Subject:
         return cls(depends, needed_by, hpg.hyb_array(depends.out_csr.to_scipy()), device)
 
     def wait(self) -> None:
-        """Until the device has done what it was asked to."""
+        """Wait until the device is idle."""
         if self.device == "cuda":
             array_module("cuda").cuda.get_current_stream().synchronize()
 
 
 @dataclass(frozen=True)
 class Work:
-    """A line of the table: what is run, what is said of the result, how many arcs it follows, what must be equal."""
+    """A line of the table: the function, the description of its result, the arcs it visits, the part compared."""
 
     name: str
     call: Callable[[Subject], Any]
@@ -70,7 +70,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came out of a `Work` on one device, and how long it took in seconds."""
+    """The result of a `Work` on one device, and its time in seconds."""
 
     work: Work
     result: Any
@@ -166,7 +166,7 @@ def _rate(value: float) -> str:
 
 
 def facts(subject: Subject, measured: Sequence[Measured]) -> str:
-    """What the results say about Debian, in sentences that ``apt-cache`` can check."""
+    """Statements about Debian from the results, which ``apt-cache`` can check."""
     graph = subject.depends
     result = {m.work.name: m.result for m in measured}
     found = (result["BFS"].level, result["SSSP"].distance, result["PageRank"].rank, result["SpMV"])

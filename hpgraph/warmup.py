@@ -15,7 +15,7 @@ from hpgraph.core.progress import progress_bar, ticking
 from hpgraph.warmup_examples import example_calls
 
 Calls = Callable[[str], Sequence[tuple[str, Callable[[], Any]]]]
-# The types that graphs have in practice; any other compiles when it is first met.
+# The usual types of graphs; others compile on first use.
 _WEIGHTS = ("int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
 _SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
@@ -35,10 +35,10 @@ def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]
 def compile_ahead(
     calls: Calls, names: Sequence[str], device: str, jobs: int | None = None
 ) -> Iterator[tuple[str, float]]:
-    """Make calls in several processes at once, for what they leave in the cache; a bar shows how many are done.
+    """Make calls in several processes at once, to fill the cache; a bar shows progress.
 
-    ``names``: those of the calls, in their order. Yields ``str, float``: the name of a call that has returned, and the
-    seconds that it took.
+    ``names``: those of the calls, in their order. Yields ``str, float``: the name of a call that has returned, and its
+    seconds.
     """
     settings = {"HPGRAPH_CACHE_DIR": os.fspath(hpg.config.cache_dir), "HPGRAPH_VERBOSE": "0", "HPGRAPH_PROGRESS": "0"}
     # A fork would take along threads and a GPU context that do not survive it.

@@ -58,10 +58,9 @@ def subassign_region(
 
 
 def set_selected(A: Any, where: Selection, x: Any) -> None:
-    """``A[...] = x``, once the key is read.
+    """``A[...] = x``, for a parsed key.
 
-    ``A``: what is written to; ``x``: what is written, broadcast as NumPy does. As in NumPy it takes the type of the
-    matrix, whatever is lost.
+    ``x`` is broadcast, and cast to the type of the matrix, as by NumPy.
     """
     if where.pointwise:
         _set_places(A, where, x)
@@ -89,7 +88,7 @@ def _scalar_dtype(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _source(x: Any, C: MatrixStorage, shape: tuple[int, int], as_column: bool, *, checked: bool) -> CSR:
-    """What is written, as a matrix of the region's shape; with `checked` its type must go into that of C."""
+    """The assigned value as a matrix of the region's shape; with `checked` its type must go into that of C."""
     if np.isscalar(x) or getattr(x, "ndim", None) == 0:
         check_memory(
             shape[0] * shape[1] * (C.dtype.itemsize + 4), f"a number at {shape[0] * shape[1]} places", C.device
@@ -118,7 +117,7 @@ def _source(x: Any, C: MatrixStorage, shape: tuple[int, int], as_column: bool, *
 
 
 def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selection) -> CSR:
-    """What ``A[...] = x`` writes to a region, in NumPy's manner."""
+    """The entries that ``A[...] = x`` writes to a region, by NumPy's rules."""
     if isinstance(x, VectorStorage) and not np.isscalar(x):
         x = MatrixStorage._of(as_row(x))
         if isinstance(where.columns, int) and x.shape[1] == shape[0]:
@@ -273,7 +272,7 @@ def within(csr: CSR, i: Axis, j: Axis) -> Any:
 
 
 def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
-    """The region's entries where they belong in the whole; of rows and columns named twice the last."""
+    """The region's entries at their places in the whole; of duplicate rows and columns the last."""
     device = source.device
     row_ids, column_ids = ids_of(i, shape[0], device), ids_of(j, shape[1], device)
     ids = index_dtype(max(shape))

@@ -159,7 +159,7 @@ def ewise_union(
 
 
 def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
-    """What SciPy's operators give: absent entries are 0, and a result that is 0 is absent.
+    """The result of SciPy's operators: absent entries are 0, and zeros of the result are dropped.
 
     ``A, B``: of the same shape.
     """

@@ -96,7 +96,7 @@ def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
 
 
 def select(A: Any, where: Selection) -> Any:
-    """What ``A[...]`` gives, once the key is read."""
+    """``A[...]``, for a parsed key."""
     csr = A.csr
     rows, columns = where.rows, where.columns
     if where.pointwise:

@@ -234,7 +234,7 @@ _PLUS_TIMES = get_semiring("plus_times")
 
 
 class _Plan(NamedTuple):
-    """What ``A ⊕.⊗ x`` needs for one type of x, made once."""
+    """Kernel, functions and types of ``A ⊕.⊗ x`` for one type of x."""
 
     stored: Any
     gather: Any

@@ -73,7 +73,7 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
         if not hasattr(held, "dtype"):
             raise OverflowError
     except OverflowError:
-        # As NumPy takes the number by itself, or the float next to it where no integer type holds it.
+        # As NumPy converts the number alone, or the nearest float if no integer type holds it.
         held = np.asarray(value if -(2**63) <= value < 2**64 else real(value, name))[()]
     return check_dtype(held.dtype, name).type(held)
 
@@ -136,7 +136,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
 def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
     """Refuse an accumulator whose result the output cannot hold."""
     natural = op.result_dtype(held, given)
-    # Whole numbers that a Python function returns are int64 whatever they were.
+    # Integers returned by a Python function are always int64.
     wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"
     if not wraps and not np.can_cast(natural, held, "same_kind"):
         raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {held}")

@@ -1,8 +1,7 @@
-"""What stands between the brackets of ``A[...]``: indices, slices, index arrays, masks; checked, and made uniform.
+"""The index in ``A[...]``: indices, slices, index arrays and masks, checked and normalized.
 
-An axis is selected by an int, by a `range` (what a slice is once the length is known) or by an array of ids, none
-negative. NumPy's rules say what two of them mean together: slices and arrays select rows times columns, two arrays
-select places one by one.
+An axis is selected by an int, by a `range` (a slice of known length) or by an array of ids, none negative. Combinations
+follow NumPy's rules: slices and arrays select rows times columns, two arrays select places one by one.
 """
 
 import operator
@@ -19,11 +18,11 @@ Axis = Any  # int, range, or integer array of one dimension (of two where places
 
 @dataclass(frozen=True)
 class Selection:
-    """Where in a matrix.
+    """A selection of places in a matrix.
 
     ``rows, columns`` (int, range or integer array): of the two axes; ``pointwise`` (bool): whether two arrays, then of
-    the same shape, select entries one by one; otherwise all rows by all columns; ``shape`` (tuple of int): shape of
-    what is selected, as NumPy has it, with the axes that None adds.
+    the same shape, select entries one by one; otherwise all rows by all columns; ``shape`` (tuple of int): NumPy's
+    shape of the selection, with the axes that None adds.
     """
 
     rows: Axis
@@ -48,9 +47,9 @@ def ids_of(axis: Axis, length: int, device: str) -> Any:
 
 
 def index_of(axis: Axis) -> Any:
-    """What an array selects the same by."""
+    """An array index equivalent to an axis."""
     if isinstance(axis, range):
-        # A range may run down to the first index, where a slice must not say -1.
+        # A range may run down to index 0, where a slice must not end at -1.
         return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step)
     return axis
 
@@ -86,7 +85,7 @@ def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
 
 
 def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
-    """What ``A[key]`` selects."""
+    """The selection of ``A[key]``."""
     items = _items(key, device)
     axes: list[Axis] = []
     sizes: list[int] = []  # of the result, so far

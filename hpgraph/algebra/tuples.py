@@ -13,7 +13,7 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_monoid, get_semiring
 
-# Operators that CSR's own building knows.
+# Operators that `CSR.from_coo` implements.
 _DUPLICATES: dict[str, Any] = {"plus": "sum", "min": "min", "first": "first", "any": "first"}
 
 

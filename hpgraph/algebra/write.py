@@ -21,7 +21,7 @@ from hpgraph.semiring.entry import entry_function
 
 
 class Target(NamedTuple):
-    """Where a result goes, checked.
+    """The checked target of a write.
 
     ``out`` (Matrix, Vector or None): written in place, and keeps its type; None makes a new one; ``allowed`` (CSR,
     Bitmask or None): the mask of a matrix, as `as_matrix_mask` gives it; of a vector the entries that may be written;
@@ -134,7 +134,7 @@ def write_allowed(
         values = backend.zip_entries(out.values, result.values, None, given, second, first, None, out.dtype)
     out.values[...] = values
     final = structure_after(held, given, allowed, accum is not None, replace)
-    # A vector that had every entry keeps them unless some are dropped, which waits for the device to know.
+    # A vector without absent entries stays so unless some are dropped; counting them waits for the device.
     out._present = None if final is None or (held is None and final.count() == final.n) else final
     return out
 

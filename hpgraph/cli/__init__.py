@@ -1,4 +1,4 @@
-"""The command ``hpgraph``: what a graph file holds, and the built-in algorithms on it.
+"""The command ``hpgraph``: the content of a graph file, and the built-in algorithms on it.
 
 Nothing heavier than argparse is imported until a command runs, so that ``hpgraph --help`` answers at once.
 """
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader, `head` say, has seen enough. What Python still flushes on its way out must not complain.
+        # The reader, such as `head`, has closed the pipe; Python's flush at exit must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (HpgraphError, ValueError, TypeError, IndexError, KeyError, MemoryError, OSError) as error:

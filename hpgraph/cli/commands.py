@@ -17,7 +17,7 @@ from hpgraph.io.remote import check_target
 
 
 def info(arguments: Any) -> None:
-    """What a graph file holds."""
+    """The content of a graph file."""
     graph = load(arguments)
     n, m = graph.n_vertices, graph.n_edges
     csr = graph.out_csr
@@ -140,7 +140,7 @@ def completion(arguments: Any) -> None:
 
 
 def _script(top: argparse.ArgumentParser, shell: str) -> str:
-    """What a shell is to run."""
+    """The completion script of a shell."""
     options = {name: _options(command) for name, command in _commands(top).items()}
     if shell == "fish":
         lines = [f"complete -c hpgraph -n __fish_use_subcommand -f -a '{' '.join(options)}'"]

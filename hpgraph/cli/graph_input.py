@@ -13,9 +13,9 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def load(arguments: Any) -> Graph:
-    """Read the graph, say how large it is, and take it to the device."""
+    """Read the graph, print its size, and move it to the device."""
     if arguments.memory is not None:
-        Budget.of(arguments.memory, "--memory")  # of the bundled graph it is not asked
+        Budget.of(arguments.memory, "--memory")  # the bundled graph takes no budget
     start = time.perf_counter()
     if arguments.file == "debian":
         graph = hpg.datasets.debian(weighted=arguments.weighted)

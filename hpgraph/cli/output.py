@@ -1,4 +1,4 @@
-"""What commands print, and the files that they write."""
+"""The output of commands: printed tables, and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERTICES = ("parent", "mate")
 
 
 def timed(arguments: Any, call: Callable[[], Any]) -> tuple[Any, str]:
-    """What a call returned, and how long it took until that was ready."""
+    """The result of a call, and its seconds until the result was ready."""
     from hpgraph.core.device import array_module
 
     start = time.perf_counter()
@@ -48,13 +48,13 @@ def how_it_ended(result: Any) -> str:
 
 
 def explain(arguments: Any, result: Any) -> None:
-    """Print what each superstep did, where that was asked for."""
+    """Print the table of supersteps, if requested."""
     if arguments.explain:
         print(result.trace.explain())
 
 
 def called(graph: Graph, vertex: int) -> str:
-    """What a user calls a vertex, fit to be printed."""
+    """The name of a vertex, printable."""
     return printable(vertex if graph.names is None else graph.names[vertex])
 
 
@@ -88,13 +88,13 @@ def print_levels(reached: Any) -> None:
 
 
 def show(arguments: Any, graph: Graph, **columns: Any) -> None:
-    """Print the vertices of the largest values of each column, and write all to the file that was asked for."""
+    """Print the vertices of the largest values of each column, and write all to the output file, if any."""
     import numpy as np
 
     for title, values in columns.items():
         if arguments.top < 1 or values.size == 0:
             break
-        # A stable sort: of equals the first vertex comes first, whatever the device.
+        # A stable sort: the first vertex wins ties, on every device.
         best = np.argsort(-values, kind="stable")[: arguments.top].tolist()
         labels = [called(graph, vertex) for vertex in best]
         width = max(6, *(len(label) for label in labels))
@@ -136,7 +136,7 @@ def warnings_in_a_line() -> Iterator[None]:
 
 @contextlib.contextmanager
 def results_apart(arguments: Any) -> Iterator[None]:
-    """Context manager: where results go to standard output, by ``-o -``, what is said goes to standard error."""
+    """Context manager: with ``-o -`` results go to standard output, and messages to standard error."""
     if getattr(arguments, "output", None) != "-":
         yield
         return
@@ -164,10 +164,10 @@ def check_output(path: str | IO[str] | None) -> None:
 
 
 def save(arguments: Any, graph: Graph, **columns: Any) -> None:
-    """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate.
+    """Write one row a vertex, by name if there are names; no parent or mate is an empty field.
 
-    Names stand in a CSV file as they are, ``=1+1`` too: any reader of CSV gets them back, as from pandas' `to_csv`. A
-    spreadsheet takes such a field for a formula unless it imports the column as text.
+    Names are written to CSV unchanged, ``=1+1`` too, so that any reader of CSV restores them, as after pandas'
+    `to_csv`. A spreadsheet takes such a field for a formula unless it imports the column as text.
     """
     path: str | IO[str] | None = arguments.output
     if path is None:

@@ -134,7 +134,7 @@ _COMMANDS = (
 
 
 def parser() -> argparse.ArgumentParser:
-    """What reads the command line."""
+    """The argument parser of the command line."""
     top = _Parser(
         prog="hpgraph",
         description="Graph analytics on CPU and GPU.",
@@ -182,7 +182,7 @@ def parser() -> argparse.ArgumentParser:
         for option in options.split():
             _add(one, option)
         if name in ("sssp", "forest"):
-            # What the bundled graph is read with: these ask for its weights.
+            # These commands read the weights of the bundled graph.
             one.set_defaults(weighted=True)
     return top
 

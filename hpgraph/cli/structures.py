@@ -1,6 +1,6 @@
-"""The commands that find parts and structures: components, cuts, communities, forests, orders, samples, labels.
+"""Commands for parts and structures: components, cuts, communities, forests, orders, samples, labels.
 
-What labels and beliefs begin with comes as a table in a CSV file: a column ``vertex``, and the others as they say.
+Initial labels and beliefs are given as a table in a CSV file with a column ``vertex``.
 """
 
 import csv

@@ -65,7 +65,7 @@ def independent(arguments: Any) -> None:
 
 def matching(arguments: Any) -> None:
     """A maximal matching."""
-    # As "parent" among columns: an index that is written as the vertex is called.
+    # As "parent" among columns: an index that is written as the vertex's name.
     mates = _of_vertices(arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
     print(plural(int((mates >= 0).sum()) // 2, "edge"), "in the matching")
 
@@ -130,7 +130,7 @@ def closeness(arguments: Any) -> None:
     )
     found, took = timed(arguments, lambda: call(graph, hpg.id(vertices), weight=arguments.weighted or None))
     print(f"{title} of {plural(len(vertices), 'vertex')} on {arguments.device}; {took}")
-    # What was not asked for is no number, and comes last.
+    # Vertices that were not requested have NaN, and come last.
     values = np.full(graph.n_vertices, np.nan)
     values[vertices] = on_cpu(found)
     arguments.top = min(arguments.top, len(vertices))

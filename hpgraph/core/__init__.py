@@ -1,1 +1,1 @@
-"""What everything else stands on: devices, settings, errors, locks, numbers, the folder of compiled code."""
+"""The base of all other packages: devices, settings, errors, locks, numbers, the cache folder."""

@@ -1,4 +1,4 @@
-"""What results are made of, for type checkers."""
+"""Array types of results, for type checkers."""
 
 from typing import Any, TypeAlias
 

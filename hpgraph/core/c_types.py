@@ -1,4 +1,4 @@
-"""What C++ calls the types of real numbers, for kernels' templates."""
+"""C++ names of the types of real numbers, for kernels' templates."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ REAL_TYPES = {
     }.items()
 }
 
-# Of ids, by their bytes.
+# Types of ids, by their bytes.
 ID_TYPES = {4: "int", 8: "long long"}
 # Values that are only moved, by their bytes: few kernels serve all types.
 WORD_TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}

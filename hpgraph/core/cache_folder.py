@@ -1,8 +1,8 @@
-"""Where compiled code is kept between processes, and the files there: ours alone and whole, or not used.
+"""The folder of compiled code, and its files: owned by this user and complete, or not used.
 
-Code that is read back is run (Numba's files are pickles, which run code on being read), so a folder that others can
-write, or that is not ours, is neither read nor written. Each file is asked again for its owner once it is open, and
-begins with the digest of what follows: one that was cut short, emptied or overwritten is as good as none.
+Cached code is executed (Numba's files are pickles, which run code on loading), so a folder that others own or can write
+is neither read nor written. The owner of each file is checked once it is open, and it begins with the digest of its
+content: a truncated, emptied or overwritten file is ignored.
 """
 
 import atexit
@@ -27,7 +27,7 @@ _refused: set[str] = set()
 def user_folder() -> Path:
     """The folder of this user unless another is chosen: ``$XDG_CACHE_HOME/hpgraph`` or ``~/.cache/hpgraph``."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says to ignore relative paths.
+    # The XDG specification excludes relative paths.
     return Path(base) / "hpgraph" if os.path.isabs(base) else Path.home() / ".cache" / "hpgraph"
 
 
@@ -40,7 +40,7 @@ def temporary_folder() -> Path:
 
 @functools.cache
 def process_folder() -> Path:
-    """A new folder for this process alone, gone when it ends."""
+    """A new folder for this process alone, removed at exit."""
     folder = Path(tempfile.mkdtemp(prefix="hpgraph-"))
     atexit.register(_remove, folder, os.getpid())
     return folder
@@ -149,7 +149,7 @@ def read_sealed(path: Path, installed: bool = False) -> bytes | None:
 
 
 def write_sealed(path: Path, content: bytes) -> None:
-    """As `write`, with a digest in front by which `read_sealed` knows that all is there."""
+    """As `write`, after a digest of the content, which `read_sealed` checks."""
     write(path, _seal(content) + content)
 
 

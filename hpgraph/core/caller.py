@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 def renamed(former: str, name: str, given: T, stacklevel: int = 4) -> T:
-    """What was `given` under a former name: by default for an argument of a function under `naming_arguments`."""
+    """The value of an argument under its former name; by default for a function under `naming_arguments`."""
     message = f"{former} is called {name} now: 0.3 removes the former name"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
     return given

@@ -214,7 +214,7 @@ class Config:
         values: dict[str, Any] = {}
         overrides: ContextVar[Mapping[str, Any]] = ContextVar("hpgraph_config", default=MappingProxyType({}))
         object.__setattr__(self, "_values", values)
-        # Of calls, in order: which may still become blocks.
+        # Calls in order, which may still become blocks.
         object.__setattr__(self, "_said", [])
         object.__setattr__(self, "_held", values)
         object.__setattr__(self, "_overrides", overrides)
@@ -288,7 +288,7 @@ class Config:
         return sys.stderr.isatty() or "ipykernel" in sys.modules if self.progress == "auto" else bool(self.progress)
 
     def announce(self, what: str) -> None:
-        """Say on standard error, once a process, that slow work begins ("BFS for the CPU"), unless `verbose` is off.
+        """Announce slow work on standard error, once a process ("BFS for the CPU"), unless `verbose` is off.
 
         Each time the logger ``hpgraph`` also receives a message at level INFO.
         """

@@ -1,6 +1,6 @@
-"""The one place where a backend is chosen: which device an array lies on, and which module serves that device.
+"""Choice of the backend: the device of an array, and the array module of a device.
 
-Nothing here imports CuPy before a CUDA array or the CUDA device is really in play.
+CuPy is imported only when a CUDA array or the CUDA device is used.
 """
 
 import ctypes
@@ -59,7 +59,7 @@ def device_of(*arrays: object) -> Device:
 
 
 def require_cupy() -> ModuleType:
-    """The module cupy, once it is known to have a GPU to work on."""
+    """The module cupy, if it has a usable GPU."""
     try:
         import cupy
     except ImportError:
@@ -73,7 +73,7 @@ def require_cupy() -> ModuleType:
 
 @functools.cache
 def _require_gpu() -> None:
-    """Raise when there is no usable GPU; one that was found stays."""
+    """Raise if there is no usable GPU; a positive answer is cached."""
     import cupy
 
     try:
@@ -126,7 +126,7 @@ def native(array: Any) -> Any:
 
 
 def is_masked(array: object) -> bool:
-    """Whether it is an array of ``numpy.ma``, whatever its mask says."""
+    """Whether it is an array of ``numpy.ma``, with or without masked elements."""
     # NumPy imports numpy.ma when it is first named: not for arrays as most are.
     return isinstance(array, np.ndarray) and type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
 
@@ -173,7 +173,7 @@ def sources_within(most: int, nbytes: Callable[[int], int], device: str, beside:
     if nbytes(most) + beside < _LITTLE:
         return most
     known = device, config.memory_share
-    # What the last call was granted mostly lies in the pool again.
+    # The memory of the last call is mostly back in the pool.
     if nbytes(most) <= _granted.get(known, 0) and _lies_in_pool(nbytes(most) + beside, device):
         return most
     budget = (free_memory(device) - beside) * config.memory_share

@@ -155,7 +155,7 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
         return
     with cupy.cuda.Device(there):
         if not source.flags.c_contiguous:
-            # Of its own, and freed when this returns.
+            # A copy, freed when this returns.
             source, hold = cupy.ascontiguousarray(source), True
     between = _between(here)
     for device in (here, there):
@@ -281,21 +281,21 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
     cupy = require_cupy()
     for device in devices:
         with device.here:
-            # What the work reads may still be under way on a stream of the caller's.
+            # Data that the work reads may still be in progress on a stream of the caller's.
             cupy.cuda.get_current_stream().synchronize()
     threads = _threads()
     waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(1, len(devices))]
     try:
         return [there(0), *(one.result() for one in waiting)]
     finally:
-        # Nothing is under way any more when an error leaves here.
+        # No work is in progress when an error leaves here.
         wait(waiting)
 
 
 def shares(count: int, devices: int) -> list[slice]:
-    """Which of many independent searches each device has: as equal parts as can be, in order, none of them empty.
+    """The share of each device in many independent searches: nearly equal parts, in order, none empty.
 
-    Where searches go in groups, no other parts leave the busiest device with fewer of these, or with smaller ones.
+    With groups of searches, no other division leaves the busiest device with fewer groups, or with smaller ones.
     """
     parts = min(count, devices)
     return [slice(count * part // parts, count * (part + 1) // parts) for part in range(parts)]

@@ -1,8 +1,7 @@
-"""What can go wrong, one class a cause; each is also the built-in exception a caller would expect.
+"""Errors, one class a cause; each is also the built-in exception that fits.
 
 ``except ValueError`` or ``except MemoryError`` therefore works without knowing hpgraph, and ``except HpgraphError``
-catches everything the library raises about its own conditions. Plain bad arguments raise plain `ValueError`,
-`TypeError` or `IndexError`.
+catches every error of the library. Bad arguments raise plain `ValueError`, `TypeError` or `IndexError`.
 """
 
 import importlib
@@ -47,7 +46,7 @@ def optional(module: str, extra: str, purpose: str) -> Any:
 
 
 class DeviceError(RuntimeError, HpgraphError):
-    """The device asked for is not there or cannot be used."""
+    """The requested device is missing or unusable."""
 
 
 class DeviceMemoryError(MemoryError, HpgraphError):
@@ -85,11 +84,11 @@ class OutOfBoundsError(IndexError, HpgraphError):
 
 
 class BudgetError(ValueError, HpgraphError):
-    """A budget of memory does not suffice; said before anything is read, with the least that would do."""
+    """A memory budget does not suffice; raised before anything is read, with the least that does."""
 
 
 class StreamingError(ValueError, HpgraphError):
-    """What was asked for needs the whole topology in memory, and the graph is one whose topology stays where it is."""
+    """The algorithm needs the whole topology in memory, and the graph's topology is elsewhere."""
 
 
 class NegativeCycleError(ValueError, HpgraphError):
@@ -101,7 +100,7 @@ class NoPathError(ValueError, HpgraphError):
 
 
 class FileFormatError(ValueError, HpgraphError):
-    """A file at `path` does not hold what its format says, for a `reason`, at a `line` counted from 1 if known.
+    """A file at `path` does not fit its format, for a `reason`, at a `line` counted from 1 if known.
 
     Examples
     --------
@@ -151,7 +150,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class DuplicateEdgesWarning(UserWarning):
-    """Edges given more than once had unlike weights: the least was kept, though `duplicates` did not say so."""
+    """Edges were given more than once with different weights: the least was kept, as `duplicates` was not given."""
 
 
 class SparseIdsWarning(UserWarning):

@@ -58,5 +58,5 @@ def _check(
 
 
 def beyond_range(dtype: np.dtype[Any]) -> ValueError:
-    """What to raise where Python and NumPy raise `OverflowError`, as a number has no place in a type."""
+    """The error in place of Python's and NumPy's `OverflowError`, for a number beyond a type."""
     return ValueError(f"a number is beyond the range of {dtype}: use .astype for a wider type, or a smaller number")

@@ -1,8 +1,8 @@
-"""Changes to other projects' code at run time, all of them here, each for the versions that it was written for.
+"""Changes to other projects' code at run time, all of them here, each limited to the versions it was written for.
 
-Whether one applies is asked of `importlib.metadata`, or of the library itself, when it is needed. Under other versions
-the project's own code runs as it is. `PATCHES` says of each what it is for, what it gains and what would make it
-superfluous upstream; tests/kernels/test_patches.py tells when a patch no longer does anything.
+`importlib.metadata`, or the library itself, gives the version when the patch is needed; other versions run unpatched.
+`PATCHES` gives the purpose and gain of each, and the upstream change that would replace it;
+tests/kernels/test_patches.py reports a patch without effect.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import numpy as np
 
 
 class Patch(NamedTuple):
-    """What a patch is for: versions from ``first`` on and before ``end``, None where none is likely to do without."""
+    """The purpose of a patch, and its versions: from ``first`` on and before ``end``, None for all later ones."""
 
     distribution: str
     first: tuple[int, ...]
@@ -111,11 +111,11 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
         setattr(owner, name, usual)
 
 
-# Numba: what calls mean, which it looks up again and again while it compiles.
+# Numba: types of calls, which it resolves repeatedly while it compiles.
 
 
 def quick_lookups() -> AbstractContextManager[None]:
-    """Context manager: what calls mean to what is compiled inside the block is looked up once."""
+    """Context manager: the types of calls in code compiled inside the block are resolved once."""
     if not applies("calls"):
         return nullcontext()
     from numba.core.types import BaseFunction
@@ -141,7 +141,7 @@ def found_once() -> Callable[..., Any]:
     options: list[dict[str, Any]] = []
 
     def options_number() -> int:
-        """Which of all options so far the function under way is compiled with."""
+        """The number of the options of the current compilation among all so far."""
         flags = ConfigStack.top_or_none()
         values = {} if flags is None else flags._values
         for number, known in enumerate(options):
@@ -171,10 +171,10 @@ def found_once() -> Callable[..., Any]:
 
 
 def libraries(codegen: Any, kind: type) -> AbstractContextManager[None]:
-    """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
+    """Context manager: code compiled or loaded inside the block is of this kind, Numba's own functions too.
 
-    ``kind``: a class of `hpgraph.semiring.code_library` for what only others call; Numba's own, inside such a block,
-    for a kernel found on disk that Python calls as well.
+    ``kind``: a class of `hpgraph.semiring.code_library` for code that only other code calls; Numba's own, inside such a
+    block, for a cached kernel that Python calls as well.
     """
     return _replaced(codegen, "_library_class", kind) if applies("libraries") else nullcontext()
 
@@ -245,7 +245,7 @@ def _complete_ufuncs() -> None:
 
 
 def _compare_as_python(extreme: Any, comparison: str) -> None:
-    """The first of two floats, unless the second compares beyond it: a NaN that comes first stays."""
+    """The first of two floats, unless the second compares beyond it: a NaN in first place stays."""
     from numba import types
     from numba.cuda.extending import lower_builtin
 
@@ -268,20 +268,20 @@ def replace_cupys_compiler(make: Callable[[Callable[..., Any]], Callable[..., An
     import cupy
     from cupy.cuda import compiler
 
-    # The distribution's name says for which CUDA.
+    # The distribution's name contains the CUDA version.
     if PATCHES["cupy"].is_for(tuple(int(number) for number in re.findall(r"\d+", cupy.__version__)[:2])):
         compiler._compile_module_with_cache = make(compiler._compile_module_with_cache)
 
 
 # CUDA's compilers: machine code for Hopper.
 
-# A register that CS2R clears can be read so many cycles later. The hardware does not wait for it by itself: each
-# instruction says how many cycles the next is held back. Where an instruction with a predicate writes the same register
-# in between, a compiler may leave only five, and the reader then finds what was there before: it depends on what other
-# warps do in those cycles.
+# Cycles until a register that CS2R clears can be read. The hardware does not wait by itself: each instruction gives the
+# cycles by which the next is delayed. If an instruction with a predicate writes the same register in between, a
+# compiler may leave only five, and the read then returns the former value, depending on the other warps in those
+# cycles.
 CYCLES = 6
-# An instruction is two words of 64 bits. The low one: twelve bits say which it is, and where its operands come from;
-# then a predicate, and bytes that name the registers it writes and reads. One more is named in the high word.
+# An instruction is two words of 64 bits. The low one: twelve bits for the operation and the source of its operands;
+# then a predicate, and bytes that name the registers it writes and reads. The high word names one more.
 _OPCODE, _CLEAR = 0xFFF, 0x805
 _PREDICATE, _ALWAYS = 12, 7
 _WRITTEN, _READ = 16, (24, 32)

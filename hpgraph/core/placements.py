@@ -1,6 +1,6 @@
-"""What runs where: the functions that take a graph, for each placement of its arcs.
+"""Support matrix: the functions that take a graph, for each placement of its arcs.
 
-Error messages and the tables of docs/streaming.md, docs/several-gpus.md and docs/cluster.md are made from this.
+Error messages and the tables of docs/streaming.md, docs/several-gpus.md and docs/cluster.md are made from it.
 """
 
 import sys
@@ -61,9 +61,9 @@ EVERYTHING = frozenset(name for names in FUNCTIONS.values() for name in names.sp
 
 
 class Placement(NamedTuple):
-    """Where a graph's arcs lie.
+    """A placement of a graph's arcs.
 
-    ``where`` continues "this graph"; ``remedy`` is what to do for functions that are not in ``serves``, a list of
+    ``where`` continues "this graph"; ``remedy`` is the advice for functions that are not in ``serves``, a list of
     names; ``only`` has the conditions of those that are served in part; ``heads`` are the columns of the table.
     """
 
@@ -150,7 +150,7 @@ def check_serves(placement: str, name: str, directed: bool) -> None:
 
 
 def _asked() -> str:
-    """What the user called: the outermost function or class of the algorithms, by name."""
+    """The called function: the outermost function or class of the algorithms, by name."""
     name, frame = "this", sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):

@@ -1,8 +1,7 @@
-"""What differs between operating systems, each with a branch that any system with Python has.
+"""Differences between operating systems, each with a portable fallback.
 
-Linux has all of it; macOS lacks ``/proc`` and O_DIRECT; Windows has neither
-fork, nor owners of files, nor positioned reads.
-Elsewhere in the library nothing asks which system it runs on, but for code generators that name a system's function.
+Linux has all of it; macOS lacks ``/proc`` and O_DIRECT; Windows has neither fork, nor owners of files, nor positioned
+reads. No other module of the library depends on the system, except code generators that name a system's function.
 """
 
 import ctypes
@@ -45,7 +44,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def available_memory() -> int:
-    """Bytes of memory that programs can have now; all of it where only that is known: what can never fit is refused."""
+    """Bytes of memory available to programs; the total if only that is known: what can never fit is refused."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:

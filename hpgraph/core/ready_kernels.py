@@ -1,7 +1,7 @@
-"""Kernels compiled ahead, in an installed package of data: where it is, and those of CuPy's own operations in it.
+"""Kernels compiled ahead, in an installed data package: its location, and its kernels of CuPy's own operations.
 
-CuPy compiles a kernel, for a tenth of a second, for each operation and types that a process meets first; a first call
-may need fifty. The package (wheels/kernels.py) has those of the built-in algorithms for one version of CuPy.
+CuPy compiles a kernel, for a tenth of a second, for each new combination of operation and types in a process; a first
+call may need fifty. The package (wheels/kernels.py) has those of the built-in algorithms for one version of CuPy.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Reductions and prefix sums of arrays, on CUDA by kernels that CuPy ships compiled.
 
-CuPy hands ``any``, ``all``, ``count_nonzero``, ``mean`` and sums into a wider type to CUB's templates, which NVRTC
+CuPy implements ``any``, ``all``, ``count_nonzero``, ``mean`` and sums into a wider type by CUB's templates, which NVRTC
 compiles anew for each: 1.5 to 3 s twice over, on an H200's host. Without CUB its kernel for a single number is one
 block, which reads 27 GB/s. Sums and maxima in the type of an array need neither: their kernels are in CuPy's libraries.
 So arrays are converted to such a type first, in blocks.

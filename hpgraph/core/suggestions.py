@@ -1,4 +1,4 @@
-"""Names that other libraries have, or that are nearly right: messages say which one is meant."""
+"""Names from other libraries, and misspelt names, with the names to suggest in error messages."""
 
 import difflib
 import functools
@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 
 
 def _by_name(table: dict[str, str]) -> dict[str, str]:
-    """What stands for each name in a table of the names that stand for something."""
+    """Invert a table of names with their alternatives."""
     return {name: meant for meant, names in table.items() for name in names.split()}
 
 
-# What NetworkX, igraph, cuGraph and SciPy call what goes by another name here.
+# Names in NetworkX, igraph, cuGraph and SciPy of functions with another name here.
 _ELSEWHERE = _by_name({
     "all_pairs_shortest_path_length": "all_pairs_dijkstra_path_length",
     "sssp": "bellman_ford dijkstra shortest_paths single_source_dijkstra",
@@ -38,7 +38,7 @@ _ELSEWHERE = _by_name({
     "write": "write_graphml",
     "connected_components": "weakly_connected_components",
 })  # fmt: skip
-# What arguments are called in NetworkX, cuGraph, igraph and PyTorch Geometric; of several the first that there is.
+# Names of arguments in NetworkX, cuGraph, igraph and PyTorch Geometric; the first of several that exists is suggested.
 _ARGUMENTS = _by_name({
     "damping": "alpha",
     "weight": "capacity distance edge_attr weighted weights",
@@ -77,7 +77,7 @@ _ARGUMENTS = _by_name({
     "length": "walk_length",
     "replace": "with_replacement",
 })  # fmt: skip
-# What is asked for by no argument at all.
+# Arguments without an equivalent argument here.
 _OTHERWISE = {
     "backend": "hpgraph runs it already; with hpg.config(threads=...) sets threads, G.to(...) the device",
     "device": "it runs where the graph lies: G.to(...)",
@@ -87,7 +87,7 @@ _OTHERWISE = {
         "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
     ),
 }
-# What NetworkX and igraph ask of a graph: how that is said here.
+# Attributes of graphs in NetworkX and igraph, and their equivalents here.
 _OF_GRAPHS = {
     "add_edge": "graphs do not change: G.add_edges([u], [v]) gives another, G.add_edges([(u, v), ...]) too",
     "add_edges_from": "graphs do not change: G.add_edges([(u, v), ...]) gives another",
@@ -124,7 +124,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def no_attribute(kind: type, name: str) -> AttributeError:
-    """What a graph raises that has no such attribute: with what says the same, or comes near."""
+    """The error for a missing attribute of a graph, with an equivalent or a similar name."""
     if (said := _OF_GRAPHS.get(name)) is not None:
         return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
     known = {*dir(kind), *(held for base in kind.__mro__ for held in inspect.get_annotations(base))}
@@ -133,9 +133,9 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 
 
 def naming_arguments(function: Function) -> Function:
-    """A function of a graph that names the right argument where it is given a wrong one.
+    """Decorator of a function of a graph that suggests the right argument for an unknown one.
 
-    A graph that does not serve each function says so first: its ``_check_serves(name)``.
+    A graph that does not serve the function raises first: its ``_check_serves(name)``.
     """
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)

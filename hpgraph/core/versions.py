@@ -1,4 +1,4 @@
-"""What runs here: versions of the library, of what it stands on, and the machine."""
+"""Versions of the library, of its dependencies, and of the machine."""
 
 import importlib.metadata
 import os
@@ -17,7 +17,7 @@ _PACKAGES = (
 
 
 def show_versions(file: Any = None) -> None:
-    """Print what a report of a fault should say: versions, the machine, settings, GPUs.
+    """Print what a bug report should contain: versions, the machine, settings, GPUs.
 
     Parameters
     ----------

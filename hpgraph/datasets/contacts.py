@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Seconds between two readings of the badges, readings a day, and readings from one morning to the next.
 _STEP, _READINGS, _DAY = 20, 8 * 3600 // 20, 24 * 3600 // 20
-# Encounters last for so many readings at most, by a power law of this exponent; so many are within a class.
+# Longest encounter in readings, exponent of their power law, share of encounters within a class.
 _LONGEST, _EXPONENT, _INSIDE = 60, 2.2, 0.8
 
 

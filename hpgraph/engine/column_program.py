@@ -1,7 +1,7 @@
-"""A vertex program that reads several columns of edges, as the edge-vertex program that has them as properties.
+"""A vertex program that reads several columns of edges, rewritten as an edge-vertex program with these as properties.
 
-Loops pass a vertex program one number along an arc, its weight; an edge-vertex program gets the arc's number, and finds
-each column there. So vertex programs that read one column, or none, keep their loops.
+Loops pass a vertex program one number along an arc, its weight; an edge-vertex program gets the arc's number, and reads
+each column there. Vertex programs that read at most one column keep their loops.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a vertex program's author reads when one of its functions does not compile."""
+"""Error messages for functions of a vertex program that do not compile."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 @contextmanager
 def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
-    """Reword whatever a compiler raises, so that it names a function that its reader wrote.
+    """Reword a compiler's error, so that it names a function of the program.
 
-    Compilers complain of the kernels that functions were inlined into, so each is compiled again by itself.
+    Compilers report the kernels that functions were inlined into, so each function is compiled again by itself.
     """
     try:
         yield
@@ -61,7 +61,7 @@ def _is_of_a_compiler(traceback: TracebackType | None) -> bool:
 
 
 def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
-    """What is wrong with the first function that is at fault by itself; None where all compile on the CPU."""
+    """The error of the first function that fails by itself; None if all compile on the CPU."""
     from numba import from_dtype, types
 
     from hpgraph.semiring.inference import described, last_return, returned_type
@@ -127,7 +127,7 @@ def _fits(returned: Any, lengths: tuple[int, ...]) -> bool:
 
 
 def _must_return(code: ProgramCode, name: str) -> tuple[str, tuple[int, ...]]:
-    """What a function must return, in words, and as `_fits` takes it."""
+    """The required return value of a function, in words, and for `_fits`."""
     if isinstance(code, EdgeProgramCode) and name == "gather" and code.changes:
         new = [code.edge_properties[i][0] for i in code.changes]
         count = len(new) + (1 if code.pair is None else 2)
@@ -171,7 +171,7 @@ def _with_attributes(code: ProgramCode, reason: str) -> str:
 
 
 def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
-    """What one device alone refuses, under the name that the function has in the program."""
+    """An error of one device alone, with the function's name in the program."""
     name = _role(error.function)
     python = getattr(code, name, None)
     if not isinstance(python, FunctionType):

@@ -1,7 +1,7 @@
-"""What a vertex program says at the moment of a run: its attributes checked, its functions copied.
+"""The declarations of a vertex program at the start of a run: attributes checked, functions copied.
 
-A class may change between two runs, as in a notebook, so each run asks whether all that was read for the last one still
-holds, which is one flat loop; only if not, it is read anew.
+A class may change between two runs, as in a notebook: each run compares, in one flat loop, all that the last one read,
+and reads it again only after a change.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _INSTANCES = 32
 
 
 class Declarations:
-    """What a program's class declares, read and checked at one moment; attributes are as in `VertexProgram`.
+    """The declarations of a program's class, read and checked at one moment; attributes are as in `VertexProgram`.
 
-    ``functions``: copies by name, with all they refer to; `converged`, which Python calls, as it is; ``beginnings``:
-    type and beginning of the properties that begin with a number; ``runs_alone``: whether nothing needs to return to
-    Python between supersteps.
+    ``functions``: copies by name, with all they refer to; `converged`, which Python calls, is not copied;
+    ``beginnings``: type and initial value of the properties that begin with a number; ``runs_alone``: whether nothing
+    needs to return to Python between supersteps.
     """
 
     def __init__(self, program: type[Definition]) -> None:
@@ -60,7 +60,7 @@ class Declarations:
         self._classes = [(namespace, dict(namespace)) for namespace in namespaces]
         self._instances: dict[tuple[Any, ...], Declarations] = {}
         self._codes: dict[tuple[np.dtype, ...], ProgramCode] = {}
-        # What `hpgraph.engine.forms` found out.
+        # Results of `hpgraph.engine.forms`.
         self.forms: dict[ProgramCode, Any] = {}
         self._snapshot = Snapshot()
         self.program = program
@@ -85,7 +85,7 @@ class Declarations:
         self.updates_alone = updates_alone(program)
         self._read_reduce(program)
         self.beginnings = self._beginnings()
-        # Of programs whose edges have properties.
+        # For programs with edge properties.
         self.edge_properties: dict[str, EdgeProperty] = declared(program, EdgeProperty)
         self.runs_alone = (
             self.activity == "changed" and self.functions["aggregate"] is None and self.functions["converged"] is None
@@ -98,7 +98,7 @@ class Declarations:
                 # Dicts compare values that are one object without asking these, so it takes no microsecond.
                 if namespace != copy:
                     return False
-        except (TypeError, ValueError):  # arrays, for one, cannot say whether they are equal
+        except (TypeError, ValueError):  # arrays have no single truth value, for one
             return False
         if self._checks_bounds is not config.check_bounds:
             return False
@@ -138,7 +138,7 @@ class Declarations:
                         f"run(program, graph, {name}=...)"
                     )
         known = {*_ATTRIBUTES, kind._combines, *kind._functions}
-        # Whatever else the instance keeps is no part of the program, but stays alive with it.
+        # Other attributes of the instance are not part of the program, but are kept alive with it.
         body = {name: value for name, value in own.items() if name in known or isinstance(value, kind._kinds)}
         namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
         return type.__call__(type(kind), kind.__name__, (kind,), namespace)
@@ -224,7 +224,7 @@ class Declarations:
         return ProgramCode(**self._common(dtypes), updates_alone=self.updates_alone, reduce=self.reduce, **functions)
 
     def _common(self, dtypes: tuple[np.dtype, ...]) -> dict[str, Any]:
-        """What the code of either kind of program has."""
+        """Arguments common to the code of both kinds of programs."""
         parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
         parameters += [(name, np.dtype("float64")) for name in self.aggregators]
         lengths = tuple(prop.length for prop in self.properties.values())
@@ -313,7 +313,7 @@ class EdgeDeclarations(Declarations):
 
 
 def declarations_of(program: Definition | type[Definition]) -> Any:
-    """What a program declares now: as it was read for the last run, where that still holds."""
+    """The current declarations of a program: those read for the last run, if nothing has changed."""
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, Definition):
         raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
@@ -329,7 +329,7 @@ def declarations_of(program: Definition | type[Definition]) -> Any:
 
 
 def _read(kind: type[Definition]) -> Declarations:
-    """What a program declares; of one that reads several columns, its like whose edges have them as properties."""
+    """Read a program's declarations; one that reads several columns is replaced by its edge-vertex program."""
     if issubclass(kind, EdgeDefinition):
         return EdgeDeclarations(kind)
     found = Declarations(kind)
@@ -346,7 +346,7 @@ declarations_of_own: Any = functools.cache(declarations_of)
 
 
 def beginning(value: Any, start: Any, dtype: np.dtype, name: str, length: int = 0) -> Beginning:
-    """What a property begins with, in its type."""
+    """The initial value of a property, in its type."""
     if length:
         fill = _tuple(value, dtype, name, length)
         return Beginning(fill, None if start is None else _tuple(start, dtype, f"{name}'s start", length))
@@ -356,7 +356,7 @@ def beginning(value: Any, start: Any, dtype: np.dtype, name: str, length: int = 
 
 
 def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ...]:
-    """So many numbers: those of a sequence, or one number so many times."""
+    """A sequence of `count` numbers, or one number repeated."""
     if isinstance(value, str):
         raise TypeError(f"{name} must be a number or a tuple of {length}, not {value!r}")
     given = tuple(value) if np.ndim(value) else (value,) * length

@@ -1,4 +1,4 @@
-"""What a vertex program declares: properties, parameters, attributes and functions; refused where they do not fit."""
+"""Declarations of a vertex program: properties, parameters, attributes and functions, with their checks."""
 
 import inspect
 import keyword
@@ -23,7 +23,7 @@ FUNCTIONS = {
     "starts": ("vertex",),
     "converged": ("world",),
 }
-# Of programs whose edges have properties.
+# For programs with edge properties.
 EDGE_FUNCTIONS = {
     "edge_compute": ("source", "edge", "target"),
     "edge_cond": ("source", "edge", "target"),
@@ -35,7 +35,7 @@ EDGE_FUNCTIONS = {
     "aggregate": ("before", "vertex"),
     "converged": ("world",),
 }
-# What an edge has besides its properties, and what the run calls its own arrays.
+# Names of an edge's other attributes, and of a run's own arrays.
 _OF_EDGES = {"weight", "reverse", "exists", "stamp"}
 # Maximum length of a property or a message.
 LONGEST = 32
@@ -50,7 +50,7 @@ TAKEN = {
 
 
 class SeenAsNumber:
-    """What a type checker takes for any number: it sees the class of a program where kernels see a vertex."""
+    """Accepted by type checkers as any number: they see the program's class where kernels see a vertex."""
 
     if TYPE_CHECKING:
 
@@ -154,7 +154,7 @@ class EdgeProperty(SeenAsNumber):
 
 
 class Definition:
-    """What the body of a `VertexProgram` says."""
+    """The attributes that the body of a `VertexProgram` may define."""
 
     edges: ClassVar[str] = "in"
     activity: ClassVar[str] = "changed"
@@ -170,7 +170,7 @@ class Definition:
     _kinds: ClassVar[tuple[type, ...]] = (Property, Parameter)
     _combines: ClassVar[str] = "reduce"
     _updates: ClassVar[str] = "update"
-    # What `declarations_of` read for the last run; each class has a list of its own.
+    # Read by `declarations_of` for the last run; one list a class.
     _held: ClassVar[list[Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -232,7 +232,7 @@ def _check_length(shape: Any, name: str, example: str) -> None:
 
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
-    """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says."""
+    """Type of a number of a message, and the length of a tuple, else 0, from `message`."""
     form, name = program.message, f"{program.__name__}.message"
     if isinstance(form, tuple) and len(form) == 2:
         _check_length(form[1], name, f'{name} = ("float32", 4)')
@@ -298,7 +298,7 @@ def declared(program: type, kind: type) -> dict[str, Any]:
 
 
 class EdgeDefinition(Definition):
-    """What the body of an `EdgeVertexProgram` says."""
+    """The attributes that the body of an `EdgeVertexProgram` may define."""
 
     combiner: ClassVar[Any] = None
     _functions = EDGE_FUNCTIONS

@@ -1,4 +1,4 @@
-"""The user's say in when supersteps push and when they pull; the cost model is `hpgraph.kernels.runtime.direction`."""
+"""User options for push and pull; the cost model is `hpgraph.kernels.runtime.direction`."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Direction:
     ) -> bool:  # fmt: skip
         """Whether a superstep over pages pushes.
 
-        The direction that loads less is taken where the first message wins. Elsewhere a push is worth its atomic
+        If the first message wins, the direction that loads less is chosen. Otherwise a push is worth its atomic
         operations if few arcs leave the frontier, or if it loads less than half. ``sent``: arcs that a push visits, and
-        seconds to load them, None if it cannot push; ``pulled``: returns the same of a pull, in `looks` seconds;
+        seconds to load them, None if it cannot push; ``pulled``: returns the same for a pull, in `looks` seconds;
         ``arcs``: number of all arcs.
         """
         if sent is None or self.mode == "push":
@@ -83,5 +83,5 @@ class Direction:
         return standard(direction) if isinstance(direction, str) else cls(direction)
 
 
-# The standard policy of a mode, a string: asked in every call of every algorithm, and made once.
+# The standard policy of a mode, cached: every call of every algorithm requests one.
 standard: Callable[[str], Direction] = cache(Direction)

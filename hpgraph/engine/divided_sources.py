@@ -1,8 +1,8 @@
-"""Many starts on a graph in shards: each device has the whole graph, and a part of the rows or of the starts.
+"""Many sources on a graph in shards: each device has the whole graph, and a part of the rows or of the sources.
 
 With peer access, GPUs share the rows of one joint search if all messages are alike; otherwise each has a part of the
-starts. Half of the sources take more than half of the time, as an arc is read once for all, and results are copied to
-the first device. The faster way depends on graph and number of sources, so both are tried: all devices, and one.
+sources. Half of the sources take more than half of the time, as an arc is read once for all, and results are copied to
+the first device. The faster way depends on graph and number of sources, so both are timed: all devices, and one.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 
-# Calls of each way that are timed, behind one that compiles, copies the graph and lets pools of memory grow: so many at
-# least, which do if one way is clearly quicker, and so many at most. What disturbs a call makes it slower, so the least
-# time of a way counts.
+# Timed calls of each way, after one that compiles, copies the graph and grows memory pools: the minimum, enough if one
+# way is clearly faster, and the maximum. Disturbances only add time, so the least time counts.
 MIN, MAX, CLEARLY = 2, 4, 1.1
 
 
 class Ways:
-    """Which of two ways takes less time: all devices (True), or one. Calls try them in turn, until that is known."""
+    """Chooses between all devices (True) and one by their times; calls alternate until the faster is known."""
 
     def __init__(self) -> None:
         self._calls = {True: 0, False: 0}
@@ -73,7 +72,7 @@ class Ways:
 def shared_by_rows(
     graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], k: int
 ) -> Callable[[], Parts] | None:
-    """What gives the devices as a team that shares searches by the rows they look through, where it can."""
+    """Returns the devices as a team that shares searches by rows, if they can."""
     sharing = sources_together(graph.device)
     if sharing is None or not techniques.multi_gpu or apart(graph) is not None:
         return None
@@ -97,7 +96,7 @@ def sources_on_devices(
     go: Callable[..., MultiSourceResult],
 ) -> MultiSourceResult:  # fmt: skip
     """Run sources on all devices or on the first one, as was faster in a trial."""
-    # So many sources, or nearly.
+    # One entry a power of two of sources.
     ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Ways)
     way = ways.choose()
 

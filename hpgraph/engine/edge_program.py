@@ -113,7 +113,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
         flags = program().run(graph, **ends).kept_by_filter != 0
         if graph.directed:
             return flags
-        # The arc from the lower index says what becomes of both.
+        # The arc from the lower index decides for both.
         return array_module(graph.device).where(graph._each_once(), flags, flags[graph.reverse_arcs])
 
 

@@ -102,7 +102,7 @@ def edge_state(
 
 
 def _beginning(prop: EdgeProperty, name: str, graph: Graph) -> Any:
-    """What a property begins with where the run is given nothing: of a constant one the graph's column of its name."""
+    """The initial value of a property that the run is not given: of a constant one, the graph's column of its name."""
     held = graph._columns_held.edges
     return values_of(held[name]) if prop.constant and name in held else prop.initial
 

@@ -1,4 +1,4 @@
-"""The loop of a run: which one, and why, by the form of the program, the parts of the arcs, and the options.
+"""Choice of a run's loop, with its reason, from the form of the program, the parts of the arcs, and the options.
 
 Three loops keep all supersteps in one kernel, for arcs in one part in memory: in a *traversal* the first message
 settles a vertex, in a *relaxation* one monotone property is updated in place, in a *sweep* every vertex sends and is
@@ -52,7 +52,7 @@ class Form(NamedTuple):
 
 
 def form_of(declared: Declarations, code: ProgramCode) -> Form:
-    """The form of a program; found out once."""
+    """The form of a program, cached."""
     found = declared.forms.get(code)
     if found is None:
         found = declared.forms[code] = _form(declared, code)
@@ -60,7 +60,7 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 
 
 def form_for(run: Run) -> Form:
-    """The form that the loops of this run see: the program's own, unless its arcs or what it asks for forbid that."""
+    """The form for this run's loops: the program's own, unless its arcs or its options exclude that."""
     if run.code.has_edges:
         return Form(SUPERSTEPS, run.code, _why_edges(run.code))
     form = run.declared.forms.get(run.code) or form_of(run.declared, run.code)
@@ -74,7 +74,7 @@ def form_for(run: Run) -> Form:
 
 
 def _why_edges(code: Any) -> str:
-    """What `Trace.explain` says of a program whose edges have properties."""
+    """The explanation in `Trace.explain` for a program with edge properties."""
     changed = [code.edge_properties[i][0] for i in code.changes]
     if not changed:
         return "edge_compute makes messages"
@@ -157,16 +157,15 @@ def _no_relaxation(declared: Declarations, code: ProgramCode) -> str | None:
 
 
 def _no_recognition(code: ProgramCode) -> str | None:
-    """Why a program with an `update` is no relaxation, if so.
+    """The reason why a program with an `update` is no relaxation, or None.
 
-    In place, a message may be made of a later value of the superstep, and an earlier one may never be sent. That
-    comes to the same end where a better value makes no worse message: everything that would have been sent is then
-    outdone by what is sent last.
+    In place, a message may use a later value of the superstep, and an earlier message may never be sent. The fixed
+    point is the same if a better value makes no worse message: the last message then supersedes all that were skipped.
     """
     assert code.update is not None
     name = code.properties[0][0]
     for function, called in ((code.cond, "cond"), (code.edge_cond, "edge_cond")):
-        # Of its vertices, the first parameter and the last, more than their ids.
+        # Whether it reads more of the first or the last vertex than the id.
         if function is not None and (read := reads_properties(function)) and (read[0] or read[-1]):
             return f"{called} reads the property"
     if code.takes_world(code.update, 2):
@@ -191,7 +190,7 @@ def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
 
 
 def order_bounds(delta: Any, ceiling: Any) -> tuple[float | None, float | None]:
-    """`delta` and `ceiling` as a user gave them: numbers or None; whole numbers that a float can hold stay exact."""
+    """`delta` and `ceiling` as numbers or None; integers that a float can hold stay exact."""
     known: dict[str, float | None] = {"delta": delta, "ceiling": ceiling}
     for name, value in known.items():
         if value is not None:

@@ -43,7 +43,7 @@ def sources_at_most(group_size: int | str, k: int, most: int) -> int:
 
 
 def groups(order: np.ndarray, size: int, what: str) -> Iterator[np.ndarray]:
-    """Which starts go together, ascending, group after group, with a progress bar where there are several."""
+    """Groups of sources, each ascending, with a progress bar if there are several."""
     cut = [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
     if len(cut) < 2 or not config.show_progress():
         yield from cut
@@ -66,7 +66,7 @@ def order_of(sources: Any, out: CSR, size: int) -> np.ndarray:
     for few in MAX_ARCS:
         candidates = np.flatnonzero(waiting & (hub >= 0) & (degree < few))
         candidates = candidates[np.argsort(hub[candidates], kind="stable")]
-        # Of those with the same hub, as many as fill groups; the others wait for sources of more arcs.
+        # Sources with the same hub fill groups; the others wait for sources with more arcs.
         _, first, counts = np.unique(hub[candidates], return_index=True, return_counts=True)
         place = np.arange(len(candidates)) - np.repeat(first, counts)
         chosen = candidates[place < np.repeat(counts // size * size, counts)]
@@ -94,7 +94,7 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     near = out.indices[to_device(places, device)]
     arcs = to_device(out.indptr[near + 1] - out.indptr[near], "cpu").astype(np.int64)
     near = to_device(near, "cpu").astype(np.int64)
-    # Of neighbours with equally many arcs, the one with the largest id.
+    # Of neighbours with equally many arcs, the largest id.
     most = np.maximum.reduceat(arcs, ends - counts)
     best = np.maximum.reduceat(np.where(arcs == np.repeat(most, counts), near, -1), ends - counts)
     hub[looked] = np.where(most > MIN_HUB, best, -1)

@@ -43,10 +43,10 @@ ARCS_A_SECOND = {True: 8e11, False: 8e10}
 BARRIER, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
 # Share of a large superstep that devices wait for each other (35 of the 390 µs of kron24's pulls).
 WAITING = 0.09
-# Of sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
+# For sweeps: arcs a second on one device with gathers from its caches, and additional seconds a superstep for launches,
 # events and sums (PageRank of road4096 and kron24).
 SWEPT_A_SECOND, LAUNCHES = 2.5e11, 1.6e-4
-# Of components: vertices a second on one device, and additional seconds a call.
+# For components: vertices a second on one device, and additional seconds a call.
 VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
 
@@ -67,7 +67,7 @@ def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
 
 @lru_cache(maxsize=256)
 def _reads_too_much(code: ProgramCode, from_source: bool) -> str | None:
-    """What a program reads that no kernel of one part knows, if anything."""
+    """The attribute, if any, that a program reads and kernels of a part cannot provide."""
     if code.cond is not None and any(reads_properties(code.cond)):
         return "cond reads a property, which only the vertex's own device knows"
     for name, function in (("gather", code.gather), ("edge_cond", code.edge_cond)):
@@ -162,7 +162,7 @@ class SuperstepHistory:
             self._rows[traverses] = rows if callable(rows) else lambda: rows
 
     def seen(self, traverses: bool) -> tuple[int, float]:
-        """Arcs a superstep of the last search on several devices, else of one on one, and seconds an arc of such a one.
+        """Arcs a superstep of the last search on several devices, else on one, and seconds an arc of the latter.
 
         0 while unknown.
         """
@@ -195,9 +195,9 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
     """Whether a search is expected to take less time on several devices than on one.
 
-    Each visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time that
-    these took one device, if a search ran there; a superstep costs a barrier, and results of `size` bytes a vertex
-    cross the link once: to the first device, or, where they stay, from it.
+    Each device visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time
+    that they took on one device, if known; a superstep costs a barrier, and results of `size` bytes a vertex cross the
+    link once, to the first device or, if they stay, from it.
     """
     graph = arcs.graph
     seen, seconds = supersteps_of(arcs).seen(traverses)

@@ -1,6 +1,6 @@
-"""One program from many sources on one graph, in groups that fit the memory; each result is that of its own run.
+"""One program from many sources on one graph, in groups that fit the memory; each result equals that of a single run.
 
-Where a loop serves many sources at once, an arc is read once for all (iBFS, SIGMOD'16); others run one by one.
+Loops that serve many sources read an arc once for all (iBFS, SIGMOD'16); others run one source at a time.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run_sources(
     check_memory(k * n * size, what, device)
     backend = kernels(device)
     beginnings = tuple(column.beginning for column in begun.values())
-    # What differs from source to source is filled in by the loops.
+    # Loops fill in what differs between sources.
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with reworded(code, arcs), backend.interruptible():
         form = form_for(run)
@@ -84,7 +84,7 @@ def run_sources(
             check_memory(k * n * size + joint.work_space(n, most, *dtypes), what, device)
         else:
             form = form._replace(why=f"{form.why}; sources run one after the other")
-        # What will be allocated was counted above, so none of it is there yet.
+        # The memory check above counts all that is allocated from here on.
         found = MultiSourceResult({name: column.rows(device, k, n) for name, column in begun.items()})
         found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
         found.world.update({name: [value] * k for name, value in world.items()})
@@ -226,7 +226,7 @@ def run_edges_from_sources(
 
 
 def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
-    """What was given a row a source of, by name."""
+    """The arguments with one row a source, by name."""
     lengths = {name: 1 + bool(prop.length) for name, prop in declared.properties.items()}
     lengths |= dict.fromkeys(declared.edge_properties, 1)
     found = {}

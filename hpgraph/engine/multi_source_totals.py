@@ -115,7 +115,7 @@ def survey(
 
 
 def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction) -> Survey:
-    """Search after search, each bringing the pages that it wants."""
+    """One search at a time, each loading the pages that it reads."""
     k = len(listed)
     found = _nothing_yet(k)
     histogram = found.histogram

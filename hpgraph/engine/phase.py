@@ -31,7 +31,7 @@ ROUND = "iteration"
 
 @dataclass(slots=True)
 class Shared:
-    """What phases share: arrays of vertices and of edges by name, how vertices' are to be filled, the world."""
+    """Shared by phases: arrays of vertices and of edges by name, initial values of vertex arrays, the world."""
 
     state: dict[str, Any]
     edges: dict[str, Any]
@@ -194,7 +194,7 @@ def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], ow
 
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
     """Parameters of all phases by name, the number of the round, and zeros for sums."""
-    # Of parameters of one name the first phase's.
+    # The first phase wins where parameters have one name.
     parameters = {name: parameter for one in reversed(declared) for name, parameter in one.parameters.items()}
     if parameters.pop(ROUND, None) is not None and ROUND in initial:
         raise TypeError(f"{ROUND} is the number of the round, which no run is given")

@@ -1,4 +1,4 @@
-"""What the class of a program must have, and what does not go together: refused before anything is compiled."""
+"""Checks of a program's class, before anything is compiled."""
 
 import inspect
 

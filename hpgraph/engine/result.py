@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.forms import Form
 
 _COLUMNS = ("step", "direction", "active", "arcs", "µs")
-# Of topology that is streamed: predicted and measured.
+# Streamed topology, predicted and measured.
 _TRAFFIC = ("pages", "bytes predicted", "bytes moved", "µs predicted")
 METHODS = frozenset(name for name in vars(ResultTable) if not name.startswith("_"))
 """Methods of a result; properties of the same name hide them."""
@@ -52,13 +52,13 @@ class Trace:
         self.traffic = traffic
 
     def __getstate__(self) -> dict[str, object]:
-        # What its functions would give, fetched where it lies on the GPU.
+        # Some values are computed on access, and fetched from the GPU.
         read = {name: getattr(self, name) for name in ("loop", "rows", "supersteps", "traffic")}
         return {**read, "_source": None, "_form": None}
 
     @cached_property
     def loop(self) -> str | None:
-        """Which loop ran the supersteps, and why; None if unknown."""
+        """The loop that ran the supersteps, with its reason; None if unknown."""
         return None if self._form is None else self._form.in_words
 
     @cached_property
@@ -79,9 +79,9 @@ class Trace:
 
     @property
     def on_host(self) -> np.ndarray:
-        """Whether the CPU did the superstep for the GPU: an array of bools.
+        """Whether the CPU ran the superstep for the GPU: an array of bools.
 
-        It takes over where frontiers stay too thin for thousands of supersteps.
+        It takes over when frontiers stay thin for thousands of supersteps.
         """
         return self.rows[:, 0] > 1
 
@@ -97,9 +97,9 @@ class Trace:
 
     @property
     def settled(self) -> np.ndarray:
-        """Of many sources that run together, how many pairs of a vertex and a source each superstep settled.
+        """Of many sources together, the pairs of a vertex and a source that each superstep settled.
 
-        Otherwise, vertices active after it: the same where the first message wins, except a last superstep at a limit.
+        Otherwise, vertices active after it: the same if the first message wins, except in a last superstep at a limit.
         """
         return self.rows[:, 4] if self.rows.shape[1] > 4 else np.append(self.rows[1:, 1], 0)[: len(self)]
 
@@ -112,7 +112,7 @@ class Trace:
         return len(self.rows)
 
     def explain(self, limit: int = 40) -> str:
-        """Which loop ran, and why; then a table of supersteps, of which `limit` lines are shown, from both ends."""
+        """The loop that ran, with its reason; then a table of supersteps, `limit` lines from both ends."""
         cells = [self._columns, *self._cells(max(limit, 0))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
         lines = [" ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]

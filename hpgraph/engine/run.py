@@ -214,7 +214,7 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
 
 
 class Runnable:
-    """What both kinds of programs do: run."""
+    """The method of both kinds of programs: run."""
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
         """Run the program on a graph; the same as ``hpg.run(program, graph, **arguments)``."""

@@ -1,4 +1,4 @@
-"""What a run works on: its arcs, and where properties, parameters, active vertices and their marks begin."""
+"""The state of a run: its arcs, and the initial properties, parameters, active vertices and marks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ R = TypeVar("R")
 def exclusively(run: Callable[P, R]) -> Callable[P, R]:
     """Decorator that serializes runs of its first argument on its second, a graph, if that is in pages.
 
-    It goes outside `interruptible`, within which Ctrl-C would not end the wait for another thread's run.
+    It goes outside `interruptible`: Ctrl-C must end the wait for another thread's run.
     """
 
     @functools.wraps(run)
@@ -57,7 +57,7 @@ def exclusively(run: Callable[P, R]) -> Callable[P, R]:
 
 
 def stays_apart(graph: Any, gather: bool, apart: bool | None) -> bool:
-    """Whether results stay where their vertices are, by `gather` or its former name; under `naming_arguments`."""
+    """Whether results stay on their devices, by `gather` or its former name; under `naming_arguments`."""
     if apart is None:
         apart = not gather
     else:
@@ -69,15 +69,15 @@ def stays_apart(graph: Any, gather: bool, apart: bool | None) -> bool:
 
 @dataclass(slots=True)
 class Run:
-    """One run of a program on a graph; every loop takes one.
+    """One run of a program on a graph, the argument of every loop.
 
     ``state``: the properties, arrays of length n, changed in place, as are the sums in ``world``, beside the
     parameters; ``beginnings``: initial value of each property that is still to be filled, as persistent kernels do
     themselves; ``sources``: ids of the vertices active in the first superstep, each once; a single one may lie in NumPy
     on any device; ``delta, ceiling``: of a relaxation: width of a bucket, and the value beyond which a vertex sends
-    nothing; ``apart``: whether the properties of a graph in shards need not come back to the first device; ``pieces``:
-    these, where a loop has left them apart; `state` is then undefined; ``edges``: properties of edges by name; a loop
-    replaces those it keeps twice.
+    nothing; ``apart``: whether the properties of a graph in shards may stay on their devices; ``pieces``: these, if a
+    loop has left them there; `state` is then undefined; ``edges``: properties of edges by name; a loop replaces those
+    it keeps twice.
     """
 
     backend: Backend
@@ -129,7 +129,7 @@ class Run:
             self.note_sums(self.backend.aggregate(self.code, self.state, tuple(self.world.values())))
 
     def has_converged(self, done: int) -> bool:
-        """Whether the program's `converged`, if it has one, says so after this many supersteps."""
+        """Whether the program's `converged`, if it has one, returns true after this superstep."""
         stop = self.declared.functions["converged"]
         if stop is None:
             return False
@@ -145,7 +145,7 @@ class Run:
         return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
 
     def work_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
-        """What does the supersteps of the general loop, for properties on the current device."""
+        """The work space of the general loop, for properties on the current device."""
         return self.backend.Supersteps(
             self.code, state, settled, self.sources.dtype, joins=self.arcs.joins, all_active=self.all_active
         )

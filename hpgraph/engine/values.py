@@ -1,4 +1,4 @@
-"""What users give as properties and parameters, in the type the program declares, or refused."""
+"""Values that users give for properties and parameters, checked and in the declared type."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from hpgraph.semiring.dtypes import check_dtype
 
 
 def as_given(value: Any, graph: Any, name: str) -> Any:
-    """What a property is to begin with: a number, or an array on either device."""
+    """The initial value of a property: a number, or an array on either device."""
     value = native(unmasked(gathered(value(graph) if callable(value) else value), name))
     return value if hasattr(value, "dtype") or np.isscalar(value) else np.array(value)
 

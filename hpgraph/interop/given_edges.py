@@ -32,7 +32,7 @@ def from_edges(
     kind: Any = None,
     vertex_columns: Any = None,
 ) -> Graph:
-    """A graph of edges in whatever form they come.
+    """A graph of edges in any form: tables, rows, arrays, or graphs of other libraries.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _own(columns: Any, data: Any) -> dict[str, Any]:
 
 
 def _by_name(given: Any, graph: Graph) -> Any:
-    """Columns of vertices in the graph's order: by title as they are, those of a table as its column "vertex" says."""
+    """Columns of vertices in the graph's order: a dict as it is, a table joined by its column "vertex"."""
     if isinstance(given, Mapping) and "vertex" not in given:
         return given
     columns = columns_given(given)
@@ -189,7 +189,7 @@ def _by_name(given: Any, graph: Graph) -> Any:
 def edges_given(
     data: Any, source: Any, target: Any, weight: Any, names: Any, columns: Any = None
 ) -> dict[str, Any] | None:
-    """What `Graph.from_edges` is to be given for a table, rows, or a graph of another library; None for others."""
+    """Arguments of `Graph.from_edges` for a table, rows, or a graph of another library; None for other objects."""
     indices, names = names is not None, names if isinstance(names, bool) else None
     homes = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if library := next((library for library in _READERS if library in homes), None):
@@ -212,7 +212,7 @@ def _of_table(
     table: Any, source: Any = None, target: Any = None, weight: Any = None, names: bool | None = None,
     indices: bool = False, further: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What `Graph.from_edges` is to be given for a table with a row for each arc."""
+    """Arguments of `Graph.from_edges` for a table with a row for each arc."""
     columns, titles = _columns(table)
     chosen = _chosen(titles, source, target, weight)
     called = f"column {chosen[0]!r}", f"column {chosen[1]!r}"
@@ -245,7 +245,7 @@ def columns_given(data: Any) -> dict[Any, Any] | None:
 
 
 def _columns(table: Any) -> tuple[Any, list[Any]]:
-    """What gives columns by title, and the titles."""
+    """An object indexed by title, and the titles."""
     if isinstance(table, Mapping):
         return table, list(table)
     if type(table).__module__.startswith("pandas"):
@@ -277,7 +277,7 @@ def _chosen(titles: list[Any], source: Any, target: Any, weight: Any) -> tuple[A
         if weight is None and places[2] is not None:
             weight = titles[places[2]]
     elif weight is None:
-        # With ends called otherwise, a weight is still known by its title.
+        # A weight column is recognized by its title even if the ends are not.
         at = titled_columns(["source", "target", *(str(title) for title in titles)])
         weight = None if at is None or at[2] is None else titles[at[2] - 2]
         weight = None if weight in (source, target) else weight
@@ -330,7 +330,7 @@ def _whole(ends: Any, title: str) -> Any:
     return numbers
 
 
-# Graphs of other libraries, none of which is imported here: an object says where its class comes from.
+# Graphs of other libraries are recognized by their modules; none is imported here.
 def _igraph(graph: Any, weight: Any) -> dict[str, Any]:
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     held = graph.es.attributes()
@@ -375,7 +375,7 @@ def _geometric(data: Any, weight: Any) -> dict[str, Any]:
 
 
 def _array(tensor: Any) -> Any:
-    # One on the GPU stays there.
+    # A tensor on the GPU stays there.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
 
 

@@ -78,7 +78,7 @@ class HeteroGraph:
 
     kinds: tuple[str, ...]
     relations: tuple[Relation, ...]
-    # What an algorithm that takes a Graph says.
+    # Advice in the error of an algorithm that takes a Graph.
     _graphs_of_it = "H.graph(relation) and H.homogeneous().graph of a HeteroGraph are graphs"
 
     def __init__(

@@ -83,7 +83,7 @@ def homogeneous_of(H: Any, chosen: tuple[Relation, ...]) -> HomogeneousGraph:
     target: Any = [csr.indices + begin[to] for csr, (_, _, to) in zip(parts, chosen, strict=True)]
     codes = xp.repeat(xp.arange(len(parts)), xp.asarray([csr.nnz for csr in parts], np.int64)) if parts else none
     n = int(offsets[-1])
-    # Parallel edges, of unlike relations, keep this order; numbers in place of weights say which is which.
+    # Parallel edges, of different relations, keep this order; edge numbers in place of weights identify them.
     source, target = (xp.concatenate(ends or [none]) for ends in (source, target))
     numbered = CSR.from_coo(source, target, xp.arange(len(codes)), (n, n), duplicates="keep", copy=False)
     weights = None

@@ -113,7 +113,7 @@ def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], A
 
 
 def tensors_of(data: Any) -> dict[Any, dict[str, Any]]:
-    """What a HeteroData holds for each edge of a relation, and for each vertex of a kind, in as many rows."""
+    """The tensors of a HeteroData with one row an edge of a relation, or a vertex of a kind."""
     found: dict[Any, dict[str, Any]] = {}
     for of, count in [(of, data[of].num_edges) for of in data.edge_types] + [
         (of, data[of].num_nodes) for of in data.node_types
@@ -128,7 +128,7 @@ def tensors_of(data: Any) -> dict[Any, dict[str, Any]]:
 
 
 def _array(tensor: Any) -> Any:
-    # One on the GPU stays there.
+    # A tensor on the GPU stays there.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
 
 

@@ -1,4 +1,4 @@
-"""Columns of ids, whatever their type, turned into numbers from 0 on and, where ids are names, the names."""
+"""Columns of ids of any type, as numbers from 0 on, with the names if ids are names."""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +22,9 @@ def numbered_ends(
 ) -> tuple[Any, Any, Any]:
     """The ends of arcs as numbers of vertices.
 
-    ``source, target`` (arrays, sequences, pandas.Series or Arrow's arrays, of length m): whole numbers, or names: text,
-    or other hashable values. Returns ``source, target`` (integer arrays of shape (m,)); ``names`` (array of shape (n,),
-    or None): text in the order in which it comes, of all sources first; whole numbers ascending.
+    ``source, target`` (arrays, sequences, pandas.Series or Arrow arrays, of length m): integers, or names: text, or
+    other hashable values. Returns ``source, target`` (integer arrays of shape (m,)); ``names`` (array of shape (n,), or
+    None): text in the order of first occurrence, sources first; integers ascending.
     """
     columns = [_column(values, title) for values, title in zip((source, target), titles, strict=True)]
     if all(hasattr(column, "dtype") and (column.dtype.kind in "iu" or not len(column)) for column in columns):

@@ -1,4 +1,4 @@
-"""Where the arcs of a run lie: what the loops of the engine ask of a placement, which knows no program."""
+"""Placements of the arcs of a run: the interface that the engine's loops use, which knows no program."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Share:
     ``device``: a `Devices` of one, None for the current one; ``first, last``: its own vertices, which it updates;
     ``state``: its copy of all properties; ``steps``: the work space of its supersteps
     (`hpgraph.kernels.superstep.WorkSpace`); ``frontier``: all active vertices, those of other shares too; ``own``: its
-    own vertices as bits, None where it has all; ``arcs``: what the placement has for it.
+    own vertices as bits, None for all; ``arcs``: the placement's data.
     """
 
     device: Any
@@ -33,7 +33,7 @@ class Share:
 
 
 class End(NamedTuple):
-    """What a share's update came to: active vertices, ids of those whose values may differ (None: all), sums."""
+    """The result of a share's update: active vertices, ids of those whose values may differ (None: all), sums."""
 
     changed: Frontier
     updated: Any
@@ -41,12 +41,12 @@ class End(NamedTuple):
 
 
 class Arcs:
-    """The arcs of one run's messages, and what all placements on one device have in common: one share, no exchange.
+    """The arcs of one run's messages; the base class is a placement of one share on one device, without exchange.
 
-    A placement has `sending` and `parts`, and what differs from here. ``in_one_part``: one share, which has all arcs in
-    memory as one part: the loops that are one kernel need that; ``in_shards``: several shares in memory, for which such
-    loops exist too; ``joins``: whether messages of one superstep come from several parts, so that the work space joins
-    them; ``sending``: arcs by sending vertex, or what is resident of them: `indptr`, `nnz`, `dtype`.
+    ``in_one_part``: one share, with all arcs in memory as one part, as loops in one kernel need; ``in_shards``: several
+    shares in memory, for which such loops exist too; ``joins``: whether messages of one superstep come from several
+    parts, so that the work space joins them; ``sending``: arcs by sending vertex, or what is resident of them:
+    `indptr`, `nnz`, `dtype`.
     """
 
     in_one_part = in_shards = joins = False
@@ -67,7 +67,7 @@ class Arcs:
         return policy.of_superstep(shares[0].frontier, self.sending) if may_push else (False, self.sending.nnz)
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
-        """What `work` returns for each share, called on its device."""
+        """The results of `work` for each share, called on its device."""
         return [work(share) for share in shares]
 
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:
@@ -75,10 +75,10 @@ class Arcs:
         raise NotImplementedError
 
     def exchange_messages(self, shares: Sequence[Share], push: bool) -> None:
-        """Bring messages to the shares that own their targets."""
+        """Transfer messages to the shares that own their targets."""
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
-        """Bring changed values to the shares that read them, and set the next frontiers; the sums over all shares."""
+        """Transfer changed values to the shares that read them, and set the next frontiers; sums over all shares."""
         (share,), (end,) = shares, ends
         share.frontier = end.changed
         if all_active and end.changed.size:
@@ -87,11 +87,11 @@ class Arcs:
 
     @property
     def traffic(self) -> np.ndarray | None:
-        """Of streamed arcs, for each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
+        """For streamed arcs, in each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
         return None
 
     def finish(self, shares: Sequence[Share], run: Any) -> Any:
-        """Bring the properties home to ``run.state``; the vertices still active by the graph's ids, or None."""
+        """Gather the properties in ``run.state``; the vertices still active by the graph's ids, or None."""
         frontier = shares[0].frontier
         return frontier.ids.copy() if frontier.size else None
 

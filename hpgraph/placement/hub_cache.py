@@ -1,8 +1,7 @@
 """Hub cache: the in-neighbour of largest degree of every vertex, resident while the topology is streamed.
 
-Where the first message wins, an unvisited vertex checks this neighbour before its pages are loaded. On kron18, 94 to
-100% of the vertices that a bottom-up step reaches are found there, and the remaining unvisited vertices have 1% of the
-arcs.
+If the first message wins, an unvisited vertex checks this neighbour before its pages are loaded. On kron18 this finds
+94 to 100% of the vertices that a bottom-up step reaches, and the remaining unvisited vertices have 1% of the arcs.
 """
 
 from __future__ import annotations

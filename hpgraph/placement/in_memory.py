@@ -44,7 +44,7 @@ class InMemory(Arcs):
     @property
     def gathering(self) -> RowFormat:
         """`by_target` in the format fastest for products over all arcs; chosen once a run."""
-        # Not a cached_property: its lock would be held for ever in a child that is forked while another thread is here.
+        # Not a cached_property: its lock would stay held in a child that is forked while another thread is here.
         if self._gathering is None:
             self._gathering = self._quickest()
         return self._gathering

@@ -1,8 +1,8 @@
-"""Arcs that are not in memory: windows over the pages that a superstep reads, and the cost of loading them.
+"""Arcs in pages: windows over the pages that a superstep reads, and the cost of loading them.
 
-On several devices each fetches the pages of its own vertices. All push, or all pull: by what the slowest would take.
-What is pulled comes to a device's own vertices from the pages of their rows; what is pushed leaves from them, and
-messages to other devices' vertices travel.
+On several devices each loads the pages of its own vertices. All push or all pull, by the time of the slowest. A pull
+reads the rows of a device's own vertices; a push reads the same rows, and messages to other devices' vertices are
+transferred.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOOKS = {"cpu": 2e8, "cuda": 1e11}
 
 
 class _Streamed:
-    """What pages on one device and on several have in common."""
+    """The common part of pages on one device and on several."""
 
     in_shards, joins = False, True
     ranges: list[PageRange]
@@ -83,7 +83,7 @@ class _Streamed:
 
     @property
     def traffic(self) -> np.ndarray:
-        """What each superstep took, all devices together; predicted, the longest of the times."""
+        """Traffic of each superstep, added up over all devices; the predicted time is that of the slowest."""
         tables = np.stack([own.table() for own in self.ranges])
         made: np.ndarray = tables.sum(axis=0)
         made[:, 3] = tables[:, :, 3].max(axis=0)
@@ -118,11 +118,11 @@ class PagesOnDevices(_Streamed, OnDevices):
         return self.ranges
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
-        """What `work` returns for each share, on its device, at the same time: all fetch pages at once."""
+        """The results of `work` for each share, on its device, concurrently: all load pages at once."""
         return on_each([share.device for share in shares], lambda number: work(shares[number]))
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
-        """As on one device; where a push may come, it asks conditions of other devices' vertices."""
+        """As on one device; a push evaluates conditions of other devices' vertices."""
         if may_push:
             self.exchanged = tuple(range(len(shares[0].state)))
         return super().direction(shares, policy, may_push)
@@ -161,7 +161,7 @@ def _repeats(code: ProgramCode | None) -> bool:
 
 
 class PageRange:
-    """The pages of a range of vertices (`own`; None: all) on one device, and what a superstep wants of them."""
+    """The pages of a range of vertices (`own`; None: all) on one device, and those that a superstep reads."""
 
     def __init__(
         self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool, range: tuple[int, int] | None = None
@@ -225,7 +225,7 @@ class PageRange:
     def windows(self, push: bool, in_place: bool) -> Iterator[Any]:
         """The windows, or selected rows, that a superstep reads; their cost is recorded."""
         taken = Traffic(0, 0, 0, 0.0)
-        # Not kept: the graph may give these stores back before the next superstep.
+        # Not kept: the graph may free these stores before the next superstep.
         wanted, self.wanted = self.wanted, []
         for side, want in zip(self.sides, wanted, strict=True):
             store = side.sender if push else side.target
@@ -238,7 +238,7 @@ class PageRange:
         self._traffic.append(taken)
 
     def table(self) -> np.ndarray:
-        """What each superstep took: pages, bytes wanted, bytes moved, nanoseconds predicted."""
+        """For each superstep: pages, bytes wanted, bytes moved, nanoseconds predicted."""
         rows = [(t.pages, t.wanted, t.moved, t.predicted * 1e9) for t in self._traffic]
         return np.array(rows, np.int64).reshape(-1, 4)
 

@@ -39,7 +39,7 @@ class OnDevices(Arcs):
     exchanged: tuple[int, ...]
 
     def arcs_of_shards(self) -> Sequence[Any]:
-        """What each share is to have as its `arcs`."""
+        """The data of each share, its `arcs`."""
         raise NotImplementedError
 
     def shares(
@@ -68,7 +68,7 @@ class OnDevices(Arcs):
         return made
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
-        """What `work` returns for each share, in turn; the kernels that it launches overlap."""
+        """The results of `work` for each share, in turn; the kernels that it launches overlap."""
         made = []
         for share in shares:
             with share.device.here:

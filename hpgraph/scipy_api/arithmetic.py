@@ -1,7 +1,7 @@
-"""A Matrix beside another, an array or a number, entry by entry: ``+ - * /``, comparisons, the larger or smaller.
+"""Arithmetic of a Matrix with another, an array or a number: ``+ - * /``, comparisons, the larger or smaller.
 
-Names, results and refusals are SciPy's: what comes out as zero is not stored, and what would be dense is an error or,
-where SciPy gives it, dense. The work is that of `ewise_union` and `ewise_mult`.
+Names, results and errors are SciPy's: zeros of a result are not stored, and a dense result is an error or, if SciPy
+returns it, dense. The work is that of `ewise_union` and `ewise_mult`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
 
 
 class Arithmetic(Functions):
-    """What `Matrix` computes together with another operand."""
+    """Methods of `Matrix` with a second operand."""
 
     def __add__(self, other: Any) -> Any:
         return self._sum(other, "plus", operator.add, "adding a nonzero number to")
@@ -70,7 +70,7 @@ class Arithmetic(Functions):
     def __truediv__(self, other: Any) -> Any:
         if is_number(other):
             if other == 0 and not hasattr(other, "dtype"):
-                # As Python does, and SciPy; a zero of NumPy's gives inf.
+                # As in Python and SciPy; a zero of NumPy's gives inf.
                 raise ZeroDivisionError("division of a matrix by zero: numpy.float64(0) gives inf where it has entries")
             # In float64 also where values are float32, as SciPy does.
             return self._map(lambda data: (data if data.dtype.kind == "c" else data.astype(np.float64)) / other)

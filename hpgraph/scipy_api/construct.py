@@ -153,7 +153,7 @@ def _on_diagonal(place: Any, data: Any, shape: tuple[int, int], k: int) -> Matri
     """Values at some places, ascending, of a diagonal."""
     ids = index_dtype(max(shape))
     if len(place) == 0:
-        # Perhaps a diagonal farther away than an index can say.
+        # The diagonal may be farther away than an index can represent.
         k = 0
     row, column = (place + max(-k, 0)).astype(ids), (place + max(k, 0)).astype(ids)
     return Matrix._of(csr_from_tuples(row, column, data, shape, None))
@@ -236,6 +236,6 @@ def _draw(source: Any, xp: Any, places: int, count: int) -> Any:
     while len(drawn) < count:
         more = source.integers(0, places, size=count - len(drawn) + 16, dtype=np.int64)
         drawn = xp.unique(xp.concatenate((drawn, more)))
-    # Which of too many stay is drawn as well: the largest would otherwise be the ones to go.
+    # The survivors are drawn as well: otherwise the largest would be dropped.
     chosen = source.random(len(drawn)).argsort()[:count]
     return xp.sort(drawn[chosen])

@@ -9,7 +9,7 @@ from hpgraph.scipy_api.structure import Structure
 
 
 def _asked(name: str) -> Any:
-    """What SciPy's functions ask arrays of its own for in private: the matrix as one of them answers."""
+    """A private attribute that SciPy's functions read from its own arrays, taken from the matrix as one of them."""
     return property(lambda matrix: getattr(matrix.tocsr(), name))
 
 
@@ -25,9 +25,9 @@ def _in_class(name: str) -> Any:
 
 
 class Conversions(Structure):
-    """What `Matrix` turns into."""
+    """Conversions of `Matrix`."""
 
-    # Asked for by hstack and vstack, and by the operators of SciPy's arrays when a Matrix stands on the right.
+    # Read by hstack and vstack, and by the operators of SciPy's arrays with a Matrix on the right.
     _shape_as_2d = property(lambda matrix: matrix.shape)
     _csr_container, _csc_container = _asked("_csr_container"), _asked("_csc_container")
     _add_sparse, _sub_sparse = _asked("_add_sparse"), _asked("_sub_sparse")
@@ -93,7 +93,7 @@ class Conversions(Structure):
         return self.toarray(order, out)
 
     def _asfptype(self) -> Self:
-        """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
+        """With values of a float type, as SciPy's direct solvers expect: float32 for integers of up to 16 bits."""
         if self.dtype.kind in "fc":
             return self
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)

@@ -1,4 +1,4 @@
-"""A matrix whose rows are divided between devices: products with dense vectors and matrices, as solvers want them."""
+"""A matrix whose rows are divided between devices: products with dense vectors and matrices, for solvers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DividedMatrix:
 
     @property
     def device(self) -> Device:
-        """What kind of devices it lies on, the first of which has the products."""
+        """The kind of the devices; the first of them holds the products."""
         return self.blocks[0].device.kind
 
     def __matmul__(self, x: Any) -> Any:

@@ -31,7 +31,7 @@ def _method(name: str, what: str) -> Callable[[Any], Any]:
 
 
 class Functions(Products, Entrywise):
-    """What `Matrix` computes of each of its values."""
+    """Methods of `Matrix` that map each value."""
 
     arcsin = _method("arcsin", "The inverse sine")
     arcsinh = _method("arcsinh", "The inverse hyperbolic sine")
@@ -144,9 +144,9 @@ _BINARY = {
 
 
 class Ufuncs:
-    """What makes NumPy's functions, and operators with an array on the left, come to a `Matrix`."""
+    """Dispatch of NumPy's functions, and of operators with an array on the left, to a `Matrix`."""
 
-    # NumPy's matrices and old code go by it.
+    # For NumPy's matrices and older code.
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:

@@ -101,19 +101,19 @@ class Matrix(Comparisons, Reductions, Ufuncs):
 
 
 def _call_sparse() -> None:
-    """Let ``scipy.sparse.issparse`` take a Matrix for sparse, so that SciPy's functions go by its sparse methods."""
+    """Register Matrix for ``scipy.sparse.issparse``, so that SciPy's functions use its sparse methods."""
     try:
         from scipy._lib._sparse import SparseABC
     except ImportError:
-        return  # older releases know their own classes alone, and take a Matrix for a linear operator
+        return  # older releases recognize only their own classes, and take a Matrix for a linear operator
     SparseABC.register(Matrix)
 
 
 def _call_array() -> None:
-    """Make Matrix one of ``scipy.sparse.sparray``, where SciPy's sparse arrays are in use.
+    """Make Matrix a subclass of ``scipy.sparse.sparray``, once SciPy's sparse arrays are imported.
 
-    What is none of them, `hstack`, `tril` and `save_npz` turn into SciPy's older matrices, whose ``*`` is another one.
-    Importing them for that alone would take longer than most calls.
+    For other classes `hstack`, `tril` and `save_npz` return SciPy's older matrices, whose ``*`` is the matrix product.
+    The import alone would take longer than most calls.
     """
     scipy_sparse = sys.modules.get("scipy.sparse")
     arrays = getattr(scipy_sparse, "sparray", Matrix)  # not there while SciPy is being imported

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Products(Conversions):
-    """What `Matrix` multiplies; `mxv` and `mxm` are the functions of these names, of which it is the first operand."""
+    """Products of `Matrix`; `mxv` and `mxm` are the functions of these names, with it as first operand."""
 
     mxv = products.mxv
     mxm = product.mxm
@@ -60,7 +60,7 @@ class Products(Conversions):
     def rmatvec(self, x: Any) -> Any:
         """``A.H @ x`` for one vector, of shape (rows,) or (rows, 1), or for each of shape (..., rows)."""
         if self.dtype.kind == "c":
-            # As the conjugate of A.T @ conj(x), no values of the matrix are written again.
+            # As the conjugate of A.T @ conj(x), which copies no values of the matrix.
             return self.T.matvec(self._operand(x, "x").conj()).conj()
         return self.T.matvec(x)
 
@@ -101,7 +101,7 @@ class Products(Conversions):
         return products.vxm(x, self, semiring, mask, complement, accum, replace, out)
 
     def _matmul(self, x: Any) -> Any:
-        """``A @ x`` for whatever x is."""
+        """``A @ x`` for any x."""
         if hasattr(x, "tocsr"):
             return self.mxm(x)
         if isinstance(x, Vector):

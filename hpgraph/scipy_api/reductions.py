@@ -32,7 +32,7 @@ def _extreme(name: str, what: str) -> Any:
 
 
 class Reductions(Products):
-    """What `Matrix` computes of all its entries, of each row's or of each column's."""
+    """Reductions of `Matrix` over all entries, each row or each column."""
 
     def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         """Sum of all entries, or with an axis of each column (0) or each row (1), as `scipy.sparse.csr_array.sum`.

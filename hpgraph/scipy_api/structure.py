@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Indexing(WritableViews):
-    """What stands between the brackets after a `Matrix`."""
+    """Indexing of a `Matrix`."""
 
     def __getitem__(self, key: Any) -> Any:
         """Entries, rows, columns and parts, as `scipy.sparse.csr_array` gives them; the key may be a Matrix of bool.
@@ -60,7 +60,7 @@ class Indexing(WritableViews):
 
 
 class Structure(Indexing):
-    """What a `Matrix` holds where."""
+    """Entries and places of a `Matrix`."""
 
     @classmethod
     def from_coo(

@@ -11,7 +11,7 @@ from hpgraph.core.device import to_device
 from hpgraph.scipy_api.vector_methods import Entrywise, Operators, RowMethods
 from hpgraph.semiring import BinaryOp, Monoid
 
-# Entries that a notebook shows, and places where they are looked for.
+# Entries that a notebook shows, and places searched for them.
 _SHOWN = 10
 _LOOKED_AT = 4096
 
@@ -88,7 +88,7 @@ class Vector(RowMethods, Operators, Entrywise):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device != "cuda" or self.format != "full":
-            # CuPy's functions take whatever has this for an array, and would forget what is absent.
+            # CuPy's functions accept any object with this attribute, and would ignore absent entries.
             raise AttributeError("only a vector on the GPU without absent entries is an array to others: use v.values")
         return self._values.__cuda_array_interface__
 

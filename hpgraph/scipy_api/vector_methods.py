@@ -1,8 +1,7 @@
-"""What a Vector has of NumPy's arrays, SciPy's arrays of one dimension and GraphBLAS: brackets, operators, methods.
+"""Methods of Vector from NumPy's arrays, SciPy's arrays of one dimension and GraphBLAS.
 
-Operators do not go by NumPy's dispatch, as `numpy.lib.mixins.NDArrayOperatorsMixin` would: of a CuPy array and a Vector
-that asks the CuPy array first, which takes whatever lies on the GPU for an array, and would lose which entries are
-present.
+Operators do not use NumPy's dispatch, as `numpy.lib.mixins.NDArrayOperatorsMixin` would: with a CuPy array on the left
+that calls the CuPy array first, which accepts any object on the GPU, and would ignore absent entries.
 """
 
 import operator
@@ -26,7 +25,7 @@ from hpgraph.formats.checks import index_dtype
 
 
 class Indexing(VectorStorage):
-    """What stands between the brackets after a `Vector`."""
+    """Indexing of a `Vector`."""
 
     def __getitem__(self, key: Any) -> Any:
         """Entries at an index, a slice, integers, a mask, a Bitmask, or where a Vector of bool is present and true.
@@ -113,7 +112,7 @@ def _of_row(name: str, what: str) -> Callable[..., Any]:
 
 
 class RowMethods(Indexing):
-    """What a `hpgraph.Vector` has of SciPy's arrays of one dimension."""
+    """Methods of a `hpgraph.Vector` from SciPy's arrays of one dimension."""
 
     @property
     def row(self) -> Any:
@@ -229,7 +228,7 @@ def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
 
 
 class Operators:
-    """What makes a `hpgraph.Vector` compute like an array."""
+    """Operators of a `hpgraph.Vector`."""
 
     _values: Any
     _present: Bitmask | None
@@ -255,7 +254,7 @@ class Operators:
     __neg__, __pos__, __abs__, __invert__ = map(_unary, (np.negative, np.positive, np.absolute, np.invert))
 
     def __matmul__(self: Any, other: Any) -> Any:
-        # A matrix on the right knows what to do.
+        # Defer to a matrix on the right.
         return self.dot(other) if getattr(other, "ndim", None) == 1 else NotImplemented
 
     __rmatmul__ = __matmul__
@@ -267,10 +266,10 @@ class Operators:
         return self.apply_ufunc(ufunc, inputs, out, **options)
 
     def apply_ufunc(self, ufunc: np.ufunc, inputs: tuple[Any, ...], out: tuple[Any, ...] = (), **options: Any) -> Any:
-        """A NumPy function of Vectors, arrays and numbers, written to `out`, a tuple, where given.
+        """A NumPy function of Vectors, arrays and numbers, written to `out`, a tuple, if given.
 
-        An entry of the result is present where it is in all operands. Operands on different devices are a TypeError,
-        of different lengths a ValueError.
+        An entry of the result is present where it is in all operands. Operands on different devices are a TypeError, of
+        different lengths a ValueError.
         """
         arrays = [_array(operand) for operand in inputs]
         targets = tuple(_array(target) for target in out)
@@ -304,9 +303,9 @@ def _array(operand: Any) -> Any:
 
 
 class Entrywise:
-    """What `hpgraph.Matrix` and `hpgraph.Vector` have in common, in GraphBLAS's names.
+    """Methods common to `hpgraph.Matrix` and `hpgraph.Vector`, by GraphBLAS's names.
 
-    Each is the function of its name, of which the matrix or vector is the first operand, or what is assigned to.
+    Each is the function of its name, with the matrix or vector as first operand, or as the target of an assignment.
 
     Examples
     --------

@@ -14,7 +14,7 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 
 
 class Tones(NamedTuple):
-    """What is neither one thing nor another, on paper of some colour."""
+    """Neutral colours of a picture, on a background of any colour."""
 
     paper: Any
     ink: str

@@ -1,8 +1,8 @@
 """Degree distribution of a graph.
 
-Drawn cumulatively, how many vertices have *at least* so many neighbours, because counts per degree scatter over decades
-just where the interesting vertices are (M. E. J. Newman, "Power laws, Pareto distributions and Zipf's law",
-Contemporary Physics 46, 2005, section 2).
+Drawn cumulatively, the number of vertices of *at least* each degree: counts per degree scatter over decades at the
+highest degrees (M. E. J. Newman, "Power laws, Pareto distributions and Zipf's law", Contemporary Physics 46, 2005,
+section 2).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
-    """Draw how many vertices have at least so many neighbours, both axes logarithmic.
+    """Draw the number of vertices of at least each degree, both axes logarithmic.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""A graph as points and lines, so that what holds together is seen and what does not matter is not.
+"""Drawing of a graph as points and lines.
 
-Lines fade as they become many; points shrink with their number and grow with their degree; hubs are drawn last, on top.
-Names stand at the points of a small graph, and at the hubs of a larger one, hubs first and none upon another.
+Lines fade with their number; points shrink with their number and grow with their degree; hubs are drawn last, on top.
+All points of a small graph have labels, of a larger one the hubs; labels do not overlap.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from hpgraph.containers.graph import Graph
 
-# Beyond so many vertices a picture is a cloud, and takes minutes.
+# Beyond this many vertices a picture shows no structure, and takes minutes.
 _MAX = 50_000
-# Points are named up to so many; of more, the hubs are, so many of them.
+# Up to the first number all points are labelled; beyond, as many hubs as the second.
 _NAMED, _HUBS = 60, 12
 # Where a name stands, away from its point: across and up, and its own end there. Of more names each is above.
 _SIDES = ((0, 1, "center", "bottom"), (0, -1, "center", "top"), (1, 0, "left", "center"), (-1, 0, "right", "center"))
 _PLACED, _CLEAR = 300, 5.0
 # Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
 _AREA, _USUAL_AREA, _MIN_AREA, _MAX_AREA = 20_000.0, 90.0, 2.0, 300.0
-# Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
-# behind the other. So long ones, which lie across what others join, are faint.
+# Ink: equal for every line, and in total that of opaque lines as long as this many widths of the picture. Long lines,
+# which cross the others, are therefore faint.
 _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
 # Hubs have a degree of at least this multiple of the usual one: they contract communities in the layout.
 _HUB = 4.0
@@ -187,7 +187,7 @@ def _named(graph: Graph, labels: Any, degree: Any) -> Any:
     if isinstance(labels, str) and labels == "auto":
         if len(degree) <= _NAMED:
             return order
-        # Numbers say nothing of a hub.
+        # Labels that are numbers are left out at hubs.
         return order[: 0 if graph.names is None or graph.names.dtype.kind in "iuf" else 3 * _HUBS]
     if isinstance(labels, bool):
         return order if labels else order[:0]
@@ -196,12 +196,12 @@ def _named(graph: Graph, labels: Any, degree: Any) -> Any:
 
 
 def _write_names(ax: Axes, graph: Graph, labels: Any, degree: Any, place: Any, area: Any, tones: Tones) -> None:
-    """Names above, below or beside their points, where none is yet; without such a place only those asked for."""
+    """Labels above, below or beside their points, where no other is; without such a place only requested ones."""
     vertices = _named(graph, labels, degree)
     auto = isinstance(labels, str) and labels == "auto"
     most = _HUBS if auto and len(degree) > _NAMED else len(vertices)
     sides = _SIDES if len(vertices) <= _PLACED else _SIDES[:1]
-    # What is drawn where is decided by then, but for a title that is set later: some pixels are kept for its sake.
+    # Positions are fixed by then, except for a later title: some pixels are reserved for it.
     figure: Any = ax.figure.canvas.figure
     if (layout := figure.get_layout_engine()) is not None:
         layout.execute(figure)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLOURS = {"push": ORANGE, "pull": BLUE}
 # Points, of 1/72 inch: a name in the legend across, and a line of names down.
 _NAME, _LINE = 95, 16
-# Beyond so many supersteps bars would be hair lines: points then.
+# Beyond this many supersteps points replace bars.
 _MAX_BARS = 60
 
 

@@ -1,6 +1,6 @@
 """hpgraph as a backend of NetworkX: ``nx.pagerank(G, backend="hpgraph")``.
 
-NetworkX finds `info` by the entry point ``networkx.backend_info`` whenever it is imported, so that nothing there may
-take time; it loads `interface`, and with it the algorithms, when a function is first to run here. One file a family of
-functions, each named and called as in NetworkX; `serving` says when they can run.
+NetworkX loads `info` by the entry point ``networkx.backend_info`` whenever it is imported, so that module must be
+light; it loads `interface`, and with it the algorithms, when a function first runs here. One file a family of
+functions, named and called as in NetworkX; `serving` decides when they can run.
 """

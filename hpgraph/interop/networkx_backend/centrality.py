@@ -26,7 +26,7 @@ _VECTORS = 20
 
 
 def _converged(max_iter: int, run: Callable[..., Any], *args: Any, grows: bool = False, **options: Any) -> Any:
-    """What an iteration ends with; NetworkX raises where hpgraph warns. `grows`: and where numbers outgrow floats."""
+    """The result of an iteration; raises if it has not converged, with `grows` also if numbers exceed floats."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
@@ -55,7 +55,7 @@ def pagerank(
         raise ZeroDivisionError
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    # NetworkX starts everywhere alike, whatever the personalization.
+    # NetworkX starts uniformly, with any personalization.
     start = np.ones(n) if nstart is None else G.array_of(nstart)
     if start.sum() == 0:
         # There it divides by zero, and NaN never converges.
@@ -204,7 +204,7 @@ def _closeness_centrality(G: ConvertedGraph, u: Any, distance: str | None, wf_im
 
 
 def _harmonic_centrality(G: ConvertedGraph, nbunch: Any, distance: str | None) -> dict[Any, float]:
-    # NetworkX goes by the order of a set.
+    # NetworkX iterates over a set.
     wanted = list(set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes))
     if not wanted:
         return {}
@@ -215,7 +215,6 @@ def _harmonic_centrality(G: ConvertedGraph, nbunch: Any, distance: str | None) -
 
 
 def _load(G: ConvertedGraph, v: Any, cutoff: Any, normalized: bool, weight: str | None) -> Any:
-    """As `networkx.load_centrality`."""
     n, total = len(G), np.zeros(len(G))
     if weight is None:
         found: Iterable[Search] = (by_steps(G, source, cutoff or None) for source in range(n))

@@ -16,7 +16,7 @@ from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, undirected
 
-# Cliques whose nodes are looked up at a time.
+# Cliques converted to nodes at a time.
 _BLOCK = 1 << 12
 
 
@@ -42,7 +42,7 @@ def _coefficients(G: ConvertedGraph, nodes: Any, weight: str | None) -> Any:
 
 
 def _average(G: ConvertedGraph, nodes: Any, weight: str | None, count_zeros: bool) -> float:
-    # Not by NetworkX's own code: where `lengths` refuses weights, NetworkX runs on the graph that it was given.
+    # Not NetworkX's own code: if `lengths` refuses weights, NetworkX must run on the graph that it was given.
     values = [value for value in _coefficients(G, nodes, weight).values() if count_zeros or value]
     return sum(values) / len(values)  # type: ignore[no-any-return]
 
@@ -85,7 +85,7 @@ def _maximal_cliques(G: ConvertedGraph, nodes: Any = None) -> Iterator[list[Any]
 
 def _all_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
     """As `networkx.enumerate_all_cliques`, in its order: by size, then by the places of nodes in the graph."""
-    # Loaded here, as it brings Numba.
+    # Imported here: Numba is heavy.
     from hpgraph.kernels.structure.cpu_cliques import cliques_by_size
 
     n, ahead = len(G), G.rows < G.indices
@@ -97,7 +97,6 @@ def _all_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
 
 
 def _clique_number(G: ConvertedGraph, nodes: Any) -> Any:
-    """As `networkx.node_clique_number`."""
     if nodes is None:
         largest = np.zeros(len(G), np.int64)
         for clique in _cliques.find_cliques(G.graph()) if len(G) else ():

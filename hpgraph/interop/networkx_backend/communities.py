@@ -69,7 +69,6 @@ def _modularity_of(G: ConvertedGraph, communities: Any, weight: str | None, reso
 
 
 def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
-    """As `networkx.community.partition_quality`."""
     if len(G.indices) == 0 or len(G) < 2:
         raise ZeroDivisionError("division by zero")
     found = _communities.partition_quality(G.graph(), _label(G, list(partition)))
@@ -77,7 +76,6 @@ def _quality(G: ConvertedGraph, partition: Any) -> tuple[float, float]:
 
 
 def _of_cliques(G: ConvertedGraph, k: int) -> Iterator[frozenset[Any]]:
-    """As `networkx.community.k_clique_communities`."""
     if k < 2:
         raise nx.NetworkXError(f"k={k}, k must be greater than 1.")
     if int(k) != k:

@@ -1,4 +1,4 @@
-"""Which nodes are connected, and what holds them together."""
+"""Connectivity of nodes: components, biconnected components, bridges."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -113,7 +113,6 @@ def _condensation(G: ConvertedGraph, scc: Any) -> Any:
 
 
 def _hierarchy(G: ConvertedGraph, weight: str | None) -> float:
-    """As `networkx.flow_hierarchy`."""
     if len(G.indices) == 0:
         raise nx.NetworkXError("flow_hierarchy not applicable to empty graphs")
     if not G.is_directed():
@@ -151,7 +150,7 @@ def _articulation_points(G: ConvertedGraph) -> Iterator[Any]:
     forest, left, begins = _begins(G)
     above = forest.parent[begins]
     root = forest.parent[above] == above
-    # A root holds together what it has several children for, and is met when the search leaves it.
+    # A root separates its children if it has several, and is listed when the search leaves it.
     kept = ~root | (np.bincount(above, minlength=len(G))[above] > 1)
     met = np.where(root, left[above], left[begins])
     order = np.argsort(met[kept], kind="stable")

@@ -27,7 +27,6 @@ def _split(G: ConvertedGraph) -> _paths.VerticesAsArcs:
 
 
 def _flow(G: ConvertedGraph, s: Any, t: Any) -> int:
-    """As `networkx.algorithms.connectivity.local_node_connectivity`."""
     return _split(G).flow(G.index[s], G.index[t])[0]
 
 
@@ -50,7 +49,6 @@ def _check_ends(G: ConvertedGraph, s: Any, t: Any) -> None:
 
 
 def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
-    """As `networkx.node_connectivity`."""
     if of_two(s, t):
         _check_ends(G, s, t)
         return _flow(G, s, t)
@@ -61,7 +59,6 @@ def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
 
 
 def _of_all_pairs(G: ConvertedGraph, nbunch: Any) -> dict[Any, dict[Any, int]]:
-    """As `networkx.all_pairs_node_connectivity`."""
     nodes, split = list(G if nbunch is None else set(nbunch)), _split(G)
     found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
     for u, v in (permutations if G.is_directed() else combinations)(nodes, 2):
@@ -72,13 +69,11 @@ def _of_all_pairs(G: ConvertedGraph, nbunch: Any) -> dict[Any, dict[Any, int]]:
 
 
 def _average(G: ConvertedGraph) -> float:
-    """As `networkx.average_node_connectivity`."""
     pairs = len(G) * (len(G) - 1)
     return sum(sum(row.values()) for row in _of_all_pairs(G, None).values()) / pairs if pairs else 0
 
 
 def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
-    """As `networkx.minimum_st_node_cut`."""
     joined = [(s, t)] if NETWORKX >= (3, 7) else [(s, t), (t, s)]
     for u, v in joined:
         if u in G and v in G and (G.indices[G.indptr[G.index[u]] : G.indptr[G.index[u] + 1]] == G.index[v]).any():
@@ -87,7 +82,6 @@ def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
 
 
 def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
-    """As `networkx.minimum_node_cut`."""
     if of_two(s, t):
         _check_ends(G, s, t)
         return _cut_between(G, s, t)
@@ -102,7 +96,7 @@ def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
 
 
 def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
-    """As many paths as are asked for."""
+    """The first `cutoff` paths; NetworkX's error if there are none."""
     paths = paths if cutoff is None else paths[: max(0, math.ceil(min(cutoff, len(paths))))]
     if not paths:
         raise nx.NetworkXNoPath
@@ -110,7 +104,6 @@ def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
 
 
 def _by_nodes(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
-    """As `networkx.node_disjoint_paths`."""
     _check_ends(G, s, t)
     if s == t:
         raise NotImplementedError("source and sink are the same node")
@@ -119,7 +112,6 @@ def _by_nodes(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterat
 
 
 def _by_edges(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
-    """As `networkx.edge_disjoint_paths`."""
     _check_ends(G, s, t)
     if s == t:
         raise NotImplementedError("source and sink are the same node")

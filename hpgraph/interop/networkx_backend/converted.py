@@ -21,16 +21,16 @@ from hpgraph.formats import CSR
 
 # Above this, floats do not represent all integers.
 _INEXACT = 2.0**53
-# Stands for a default that is infinite, so that columns of whole numbers remain such.
+# In place of an infinite default, so that integer columns stay integer.
 UNBOUNDED = -(1 << 62)
 
 
 class ConvertedGraph:
-    """The nodes, neighbours in NetworkX's order, and such attributes as were asked for.
+    """The nodes, neighbours in NetworkX's order, and the attributes that were requested.
 
-    ``nodes`` (list): in NetworkX's order; `index` is the way back; ``indptr, indices`` (int64 arrays): the neighbours
-    of each node, as numbers, in NetworkX's order; ``arc_data``: the dict of each arc, where all attributes are kept,
-    None if all are empty; ``node_data``: dicts of attributes by node, where they are kept.
+    ``nodes`` (list): in NetworkX's order; `index` is the inverse; ``indptr, indices`` (int64 arrays): the neighbours of
+    each node, as numbers, in NetworkX's order; ``arc_data``: the dict of each arc, if all attributes are kept, None if
+    all are empty; ``node_data``: dicts of attributes by node, if they are kept.
     """
 
     __networkx_backend__ = "hpgraph"
@@ -70,10 +70,7 @@ class ConvertedGraph:
         return made
 
     def _check_symmetric(self) -> None:
-        """An undirected view of a directed graph has for an edge the attributes of either arc.
-
-        By which end is asked.
-        """
+        """Refuse an undirected view of a directed graph in which an arc and its reverse have different attributes."""
         for (name, _), values in self._columns.items():
             if values is not None and ((matrix := self._matrix(values)) != matrix.T.tocsr()).nnz:
                 raise NotImplementedError(f"{name!r} of an arc and of its reverse differ in this undirected view")
@@ -137,13 +134,13 @@ class ConvertedGraph:
     def _adj(self) -> dict[Any, int]:
         return self.index
 
-    # Which nodes are meant, and what is said of others, is as NetworkX has it: this asks for no more than `_adj`.
+    # NetworkX's own selection of nodes, and its errors: it needs only `_adj`.
     nbunch_iter = nx.Graph.nbunch_iter
 
     def graph(self, weight: str | None = None) -> Graph:
         """The graph on which algorithms run, on the device of ``hpgraph.config.networkx_device``.
 
-        ``weight``: the attribute of edges to have for weights. The graph has none where no edge has it.
+        ``weight``: the edge attribute used as weight; without any value of it the graph has no weights.
         """
         values = self.column(weight)
         key = None if values is None else weight
@@ -198,7 +195,7 @@ class ConvertedGraph:
         return dict(zip(self.nodes, to_device(array, "cpu").tolist(), strict=True))
 
     def array_of(self, by_node: Any, missing: float = 0.0) -> np.ndarray[Any, Any]:
-        """What a dict has for the nodes, in the graph's order."""
+        """The values of a dict for the nodes, in the graph's order."""
         return np.array([by_node.get(node, missing) for node in self.nodes], np.float64)
 
     def named(self, numbers: Any) -> list[Any]:
@@ -211,7 +208,7 @@ class ConvertedGraph:
 
     @cached_property
     def rows_in_order(self) -> CSR:
-        """The arcs for kernels that go by the order of a row: NetworkX's."""
+        """The arcs in NetworkX's order, for kernels that depend on the order of a row."""
         return CSR((len(self), len(self)), self.indptr, self.indices, validate=False)
 
     @cached_property
@@ -243,7 +240,7 @@ class ConvertedGraph:
 
     @cached_property
     def edges(self) -> np.ndarray:
-        """The arcs that stand for the edges, one for each, in the order of NetworkX's edges."""
+        """One arc for each edge, in the order of NetworkX's edges."""
         return np.arange(len(self.indices)) if self._directed else np.flatnonzero(self.rows <= self.indices)
 
     def degree(self, kind: str = "in+out", weight: str | None = None) -> np.ndarray:

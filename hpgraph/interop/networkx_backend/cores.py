@@ -42,7 +42,7 @@ def _onion_layers(G: ConvertedGraph) -> dict[Any, int]:
 
 
 def _part(belongs: Callable[..., Any], default: Callable[..., Any] = max) -> Callable[..., Any]:
-    """The graph of the nodes whose core numbers belong: by `belongs`, from the numbers, k and the graph."""
+    """The graph of the nodes selected by `belongs`, a function of the core numbers, k and the graph."""
 
     def run(G: ConvertedGraph, k: Any, core_number: Any) -> Any:
         found = _core_number(G) if core_number is None else core_number

@@ -32,7 +32,7 @@ def _numbers(G: ConvertedGraph, nodes: Any) -> np.ndarray:
 
 
 def _checked(G: ConvertedGraph, ends: dict[str, str], default: str, message: str) -> None:
-    """Which ends of arcs are meant, by the names of the arguments."""
+    """Check the arguments that select in-, out- or all degrees."""
     for name, value in ends.items():
         if G.is_directed() and value not in ("in", "out", "in+out"):
             raise nx.NetworkXError(message.format(name, value))

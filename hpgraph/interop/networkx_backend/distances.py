@@ -85,7 +85,7 @@ def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> l
 
 def _center(G: ConvertedGraph, usebounds: bool, weight: str | None) -> list[Any]:
     if len(G) == 0 and weight is None and not G.is_directed() and not usebounds:
-        # NetworkX asks whether it is a tree.
+        # NetworkX checks whether it is a tree.
         raise nx.NetworkXPointlessConcept("G has no nodes.")
     found = _where(G, weight, usebounds, min)
     if len(found) == 2 and not G.is_directed() and len(G.indices) == 2 * (len(G) - 1):
@@ -167,7 +167,7 @@ def _over_pairs(of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) 
 def _reaching(G: ConvertedGraph, nodes: list[Any] | None = None) -> np.ndarray:
     """For each of some nodes, by default all, the share of the others that it reaches.
 
-    In an undirected graph each counts one over its distance.
+    In an undirected graph each other node counts one over its distance.
     """
     if len(G.indices) == 0:
         raise nx.NetworkXError("Size of G must be positive")
@@ -183,13 +183,11 @@ def _reaching(G: ConvertedGraph, nodes: list[Any] | None = None) -> np.ndarray:
 
 
 def _global_reaching(G: ConvertedGraph) -> float:
-    """As `networkx.global_reaching_centrality`."""
     found = _reaching(G)
     return float((found.max() - found).sum() / (len(G) - 1))
 
 
 def _local_reaching(G: ConvertedGraph, v: Any) -> float:
-    """As `networkx.local_reaching_centrality`."""
     return float(_reaching(G, [v])[0])
 
 

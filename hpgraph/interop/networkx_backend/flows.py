@@ -19,7 +19,7 @@ from hpgraph.interop.networkx_backend.serving import family
 
 
 def capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
-    """What each arc can carry, int64 or float64: `UNBOUNDED` where none is given, or it is infinite."""
+    """Capacity of each arc, int64 or float64: `UNBOUNDED` if none is given, or it is infinite."""
     values = G.column(capacity, UNBOUNDED)
     if values is None:
         return np.full(len(G.indices), UNBOUNDED)
@@ -58,7 +58,7 @@ class Flow:
         self.values, self.sink = values, G.index[sink]
 
     def by_arc(self) -> np.ndarray:
-        """What flows along each arc, in the graph's order."""
+        """The flow along each arc, in the graph's order."""
         if len(self.G.indices) == 0:
             return np.zeros(0, np.int64)
         # Of the two arcs of an edge floats are rounded each by itself.
@@ -87,7 +87,6 @@ class Flow:
 
 
 def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], list[Any]]]:
-    """As `networkx.stoer_wagner`."""
     if len(G) < 2:
         raise nx.NetworkXError("graph has less than two nodes.")
     if not is_connected_in(G):
@@ -111,7 +110,6 @@ def check_whole(G: ConvertedGraph) -> None:
 
 
 def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
-    """As `networkx.edge_connectivity`."""
     if of_two(s, t):
         return Flow(G, s, t).value
     if len(G) == 0:

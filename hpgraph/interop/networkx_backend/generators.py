@@ -17,7 +17,7 @@ no_nodes = np.zeros(0, np.int64)
 
 
 def _named(n: Any) -> list[Any]:
-    """The nodes that a number, or an iterable of nodes, stands for."""
+    """The nodes given by a number, or by an iterable."""
     nodes: list[Any] = list(nx.utils.nodes_or_number(0)(lambda n: n)(n)[1])
     if len(set(nodes)) < len(nodes):
         raise NotImplementedError("nodes are given twice")

@@ -32,7 +32,6 @@ def _joined(incoming: bool) -> Callable[..., float]:
 
 
 def _closeness(G: ConvertedGraph, S: Any, weight: str | None) -> float:
-    """As `networkx.group_closeness_centrality`."""
     S = set(S)
     if not S:
         raise ValueError("sources must not be empty")
@@ -45,7 +44,6 @@ def _closeness(G: ConvertedGraph, S: Any, weight: str | None) -> float:
 
 
 def _betweenness(G: ConvertedGraph, C: Any, normalized: bool, endpoints: bool) -> Any:
-    """As `networkx.group_betweenness_centrality`."""
     single = any(node in G for node in C)
     groups = [set(group) for group in ([C] if single else C)]
     if missing := set().union(*groups) - G.index.keys():
@@ -67,7 +65,7 @@ def _betweenness(G: ConvertedGraph, C: Any, normalized: bool, endpoints: bool) -
             value += int((within * (2 * sizes - within - 1)).sum())
         left = n if endpoints and NETWORKX >= (3, 7) else n - len(group)
         if normalized:
-            # Of no pairs earlier versions divide a whole number: the error has other words.
+            # For no pairs earlier versions divide an integer: the error's text differs.
             pairs = left * (left - 1)
             values.append(value / pairs if NETWORKX >= (3, 7) else value * (1 / pairs))
         else:

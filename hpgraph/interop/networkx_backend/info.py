@@ -120,7 +120,7 @@ _MATCHING = "Of several maximum matchings it may be another than NetworkX's."
 _DISJOINT = "Of several such sets of paths it may be another than NetworkX's."
 _BIPARTITE = "Of bipartite graphs. Of several such matchings it may be another than NetworkX's."
 _CHEAPEST = "Of several flows of least cost it may be another than NetworkX's."
-# What the documentation of a function in NetworkX is to say besides.
+# Additions to the documentation of functions in NetworkX.
 NOTES: dict[str, str] = {
     "betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",
     "astar_path": _DIRECTED,
@@ -183,7 +183,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
 
 
 def get_info() -> dict[str, Any]:
-    """What the entry point ``networkx.backend_info`` is to give."""
+    """The value of the entry point ``networkx.backend_info``."""
     return {
         "backend_name": "hpgraph",
         "project": "hpgraph",

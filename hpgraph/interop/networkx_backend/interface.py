@@ -1,4 +1,4 @@
-"""What NetworkX loads: conversion, whether a call can and should run here, and the functions by name."""
+"""The module that NetworkX loads: conversion, whether a call can and should run here, and the functions by name."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,7 +13,7 @@ from hpgraph.interop.networkx_backend.serving import graphs_of_call, reason_agai
 
 
 def __getattr__(name: str) -> Any:
-    # NetworkX asks this module for the functions; it asks for each that it has, ours or not.
+    # NetworkX looks up its functions here, also those that the backend lacks.
     if name in FUNCTIONS:
         family = import_module(f"hpgraph.interop.networkx_backend.{FUNCTIONS[name]}")
         if hasattr(family, name):
@@ -33,7 +33,7 @@ def convert_from_nx(
     """A NetworkX graph, converted."""
     if isinstance(graph, ConvertedGraph):
         return graph
-    # What has no number for a default may be of any type.
+    # An attribute without a numeric default may be of any type.
     keep_edges = preserve_edge_attrs or None in (edge_attrs or {}).values()
     try:
         return ConvertedGraph.of(graph, edge_attrs, keep_edges, bool(preserve_node_attrs or node_attrs))

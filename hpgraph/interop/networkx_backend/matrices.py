@@ -44,7 +44,7 @@ def adjacency(G: ConvertedGraph, nodelist: Any, weight: str | None, dtype: Any =
     matrix = scipy.sparse.csr_array((values, G.indices, G.indptr), shape=(len(G), len(G)))
     if order is not None:
         matrix = matrix[order][:, order]
-    # Where there are no edges NetworkX has no numbers to tell a type by.
+    # Without edges NetworkX has no values to infer a type from.
     matrix = matrix.astype(dtype or (matrix.dtype if matrix.nnz else np.float64), copy=True)
     matrix.sum_duplicates()
     try:
@@ -54,7 +54,6 @@ def adjacency(G: ConvertedGraph, nodelist: Any, weight: str | None, dtype: Any =
 
 
 def _dense(G: ConvertedGraph, nodelist: Any, dtype: Any, order: Any, weight: str | None, nonedge: float) -> np.ndarray:
-    """As `networkx.to_numpy_array`."""
     nodelist = list(G) if nodelist is None else list(nodelist)
     if missing := set(nodelist) - set(G):
         raise nx.NetworkXError(f"Nodes {missing} in nodelist is not in G")
@@ -114,7 +113,6 @@ def pseudoinverse(G: ConvertedGraph, weight: str | None, invert_weight: bool = F
 
 
 def _resistance(G: ConvertedGraph, nodeA: Any, nodeB: Any, weight: str | None, invert_weight: bool) -> Any:
-    """As `networkx.resistance_distance`."""
     if len(G) == 0:
         raise nx.NetworkXError("Graph G must contain at least one node.")
     if not is_connected_in(G):
@@ -141,7 +139,6 @@ def _effective_resistance(G: ConvertedGraph, weight: str | None, invert_weight: 
 
 
 def _of_matrix(A: Any, create_using: Any, edge_attribute: str) -> Any:
-    """As `networkx.from_scipy_sparse_array`."""
     if A.shape[0] != A.shape[1]:
         raise nx.NetworkXError(f"Adjacency matrix not square: nx,ny={A.shape}")
     coo = A.tocoo()
@@ -151,7 +148,6 @@ def _of_matrix(A: Any, create_using: Any, edge_attribute: str) -> Any:
 
 
 def _of_table(A: Any, create_using: Any, edge_attr: Any, nodelist: Any = None) -> Any:
-    """As `networkx.from_numpy_array`."""
     if A.ndim != 2:
         raise nx.NetworkXError(f"Input array must be 2D, not {A.ndim}")
     if A.shape[0] != A.shape[1]:
@@ -178,7 +174,6 @@ def _of_frame(df: Any, create_using: Any) -> Any:
 
 
 def _of_edge_frame(df: Any, source: Any, target: Any, edge_attr: Any, create_using: Any) -> Any:
-    """As `networkx.from_pandas_edgelist`."""
     ends = list(df[source]), list(df[target])
     names = [name for name in df.columns if name not in (source, target)] if edge_attr is True else edge_attr
     names = [] if names is None else list(names) if isinstance(names, list | tuple) else [names]
@@ -195,7 +190,6 @@ def _of_edge_frame(df: Any, source: Any, target: Any, edge_attr: Any, create_usi
 
 
 def _edge_frame(G: ConvertedGraph, source: Any, target: Any, dtype: Any) -> Any:
-    """As `networkx.to_pandas_edgelist`."""
     import pandas
 
     data = [] if G.arc_data is None else [G.arc_data[arc] for arc in G.edges.tolist()]
@@ -228,7 +222,7 @@ globals().update(
             "resistance_distance": _resistance,
             "effective_graph_resistance": _effective_resistance,
         },
-        # Said of parallel edges, which are refused.
+        # For parallel edges, which are refused.
         unread=("multigraph_weight",),
     )
     | family("""

@@ -1,4 +1,4 @@
-"""Flows of least cost, by the network simplex method whatever the name of NetworkX's function says."""
+"""Flows of least cost, by the network simplex method for all of NetworkX's functions."""
 
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -13,13 +13,13 @@ from hpgraph.interop.networkx_backend.converted import UNBOUNDED, ConvertedGraph
 from hpgraph.interop.networkx_backend.flows import Flow, capacities
 from hpgraph.interop.networkx_backend.serving import family
 
-# Floats stand for the capacities beside infinity.
+# Capacities are floats, as some are infinite.
 _INEXACT = 1 << 53
 _ENDLESS = "Negative cost cycle of infinite capacity found. Min cost flow may be unbounded below."
 
 
 def _demands(G: ConvertedGraph, demand: str) -> np.ndarray:
-    """What each node takes, int64 or float64."""
+    """Demand of each node, int64 or float64."""
     data = G.node_data or {}
     values = [data.get(node, {}).get(demand, 0) for node in G]
     if not all(isinstance(value, Real) for value in values):
@@ -51,7 +51,7 @@ class _Problem:
         return (self.G.nodes[self.G.rows[first[0]]], self.G.nodes[self.G.indices[first[0]]]) if first else None
 
     def least(self, taken: np.ndarray) -> tuple[np.ndarray, bool, bool]:
-        """As `least_cost_flow`, in whole numbers where demands and capacities are."""
+        """As `least_cost_flow`, in integers if demands and capacities are."""
         try:
             flow, meets, bounded = least_cost_flow(self.G.rows, self.G.indices, self.cost, self.bound, taken)
         except ValueError as error:
@@ -79,7 +79,6 @@ class _Problem:
 def _simplex(
     G: ConvertedGraph, demand: str | np.ndarray, capacity: str, weight: str
 ) -> tuple[float, dict[Any, dict[Any, float]]]:
-    """As `networkx.network_simplex`."""
     if len(G) == 0:
         raise nx.NetworkXError("graph has no nodes")
     taken = _demands(G, demand) if isinstance(demand, str) else demand
@@ -103,7 +102,6 @@ def _simplex(
 
 
 def _scaling(G: ConvertedGraph, demand: str, capacity: str, weight: str) -> tuple[float, dict[Any, dict[Any, float]]]:
-    """As `networkx.capacity_scaling`."""
     taken, given = _demands(G, demand), _Problem(G, capacity, weight)
     if not all(map(is_whole, (taken, given.bound, given.cost))):
         raise NotImplementedError("NetworkX scales whole numbers")
@@ -119,7 +117,6 @@ def _scaling(G: ConvertedGraph, demand: str, capacity: str, weight: str) -> tupl
 
 
 def _of_greatest(G: ConvertedGraph, s: Any, t: Any, capacity: str, weight: str) -> dict[Any, dict[Any, float]]:
-    """As `networkx.max_flow_min_cost`."""
     value = Flow(G, s, t, capacities(G, capacity)).value
     taken = np.zeros(len(G), type(value))
     taken[G.index[s]], taken[G.index[t]] = -value, value

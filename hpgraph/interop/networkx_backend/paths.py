@@ -91,7 +91,7 @@ def _by_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) 
 
 def _simple(G: ConvertedGraph, source: Any, target: Any, cutoff: int | None) -> Iterator[list[Any]]:
     """As `networkx.all_simple_paths`, in its order."""
-    # Loaded here, as it brings Numba.
+    # Imported here: Numba is heavy.
     from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
 
     begin = G.number(source, "source node {} not in graph")
@@ -152,7 +152,6 @@ def _dijkstra_length(G: ConvertedGraph, source: Any, target: Any, weight: str | 
 def _directed_search(
     G: ConvertedGraph, source: Any, target: Any, weight: str | None, cutoff: float | None
 ) -> list[Any]:
-    """As `networkx.astar_path`."""
     try:
         path = _between(G, source, target, weight)
     except nx.NetworkXNoPath:
@@ -189,7 +188,6 @@ def _one_pair(
 def _nearest(
     G: ConvertedGraph, sources: Iterable[Any], target: Any, cutoff: float | None, weight: str | None
 ) -> tuple[Any, Any]:
-    """As `networkx.multi_source_dijkstra`."""
     if not sources:
         raise ValueError("sources must not be empty")
     found = by_weights(G, sources, weight, cutoff)
@@ -226,7 +224,6 @@ def _tree(search: Search) -> tuple[dict[Any, Any], dict[Any, float]]:
 
 
 def _predecessor(G: ConvertedGraph, source: Any, target: Any, cutoff: float | None, return_seen: bool | None) -> Any:
-    """As `networkx.predecessor`."""
     found = by_steps(G, G.number(source, "Source {} not in G"), cutoff or None)
     before, seen = found.predecessors, found.lengths
     if target is not None:
@@ -273,7 +270,6 @@ def _all_lengths(G: ConvertedGraph, weight: str | None) -> dict[Any, dict[Any, f
 
 
 def _negative_cycle(G: ConvertedGraph, weight: str | None) -> bool:
-    """As `networkx.negative_edge_cycle`."""
     values = G.column(weight)
     if values is None or not len(values) or values.min() >= 0:
         return False

@@ -1,6 +1,6 @@
-"""Random graphs: those that NetworkX's draws give.
+"""Random graphs equal to NetworkX's for the same seed.
 
-They are made by NumPy, from the state of Python's generator, which is left as NetworkX leaves it.
+NumPy draws from the state of Python's generator, which is left as NetworkX leaves it.
 """
 
 import math
@@ -34,17 +34,17 @@ def _drawn(seed: Any, draw: Callable[[Any], np.ndarray]) -> np.ndarray:
 
 
 def _uniform(seed: Any, count: int) -> np.ndarray:
-    """What ``seed.random()`` gives at the next calls."""
+    """The results of the next calls of ``seed.random()``."""
     return _drawn(seed, lambda drawing: drawing.random_sample(count))
 
 
 def _words(seed: Any, count: int) -> np.ndarray:
-    """What ``seed.getrandbits(32)`` gives at the next calls."""
+    """The results of the next calls of ``seed.getrandbits(32)``."""
     return _drawn(seed, lambda drawing: drawing.randint(0, 1 << 32, count, np.uint32))
 
 
 def _below(seed: Any, count: int, p: float) -> np.ndarray:
-    """Which of the next draws are less than a probability."""
+    """Indices of the next draws that are less than a probability."""
     hits = [begin + np.flatnonzero(_uniform(seed, min(_BLOCK, count - begin)) < p) for begin in range(0, count, _BLOCK)]
     return np.concatenate(hits) if hits else no_nodes
 
@@ -58,7 +58,7 @@ def _skips(seed: Any, total: int, share: float, step: Callable[[float], int]) ->
         found = last + np.cumsum([1 + step(value) for value in draws.tolist()])
         used = int(np.searchsorted(found, total)) + 1
         if used <= len(draws):
-            # As many as NetworkX draws: up to the first that is beyond all places.
+            # As many draws as NetworkX takes: up to the first beyond all places.
             seed.setstate(state)
             _uniform(seed, used)
         places.append(found[:used])
@@ -195,7 +195,7 @@ def _attached(n: int, m: int, seed: Any) -> tuple[Any, ...]:
     for source in range(m + 1, n):
         targets, width = set[int](), len(ends).bit_length()
         while len(targets) < m:
-            # As Python's choice draws.
+            # As Python's `choice` draws.
             if (place := bits(width)) < len(ends):
                 targets.add(ends[place])
         ends += targets
@@ -260,7 +260,7 @@ def _regular(d: int, n: int, seed: Any) -> tuple[Any, ...]:
 
 
 def _by_networkx(name: str, *given: Any, **options: Any) -> tuple[Any, ...]:
-    """What NetworkX's own draws give."""
+    """The edges that NetworkX's own code draws."""
     graph = registered()[name].orig_func(*given, create_using=_Edges, **options)
     source, target = np.array(graph.listed, np.int64).reshape(-1, 2).T
     return list(graph), source, target

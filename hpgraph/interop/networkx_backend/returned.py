@@ -1,6 +1,6 @@
-"""NetworkX graphs made of arrays, which become dicts when something first reads them.
+"""NetworkX graphs made of arrays; their dicts are filled on first access.
 
-Until then a graph is its conversion, which NetworkX's cache holds: functions of the backend take it from there.
+Until then NetworkX's cache holds the converted graph, which functions of the backend use.
 """
 
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def graph_of_edges(
 ) -> Any:  # fmt: skip
     """A graph as ``add_nodes_from(nodes)`` and ``add_edges_from`` would make it; edges by numbers of their ends.
 
-    ``edge_data``: the dict of each edge; an edge that is listed again keeps its place and takes the later data.
+    ``edge_data``: the dict of each edge; a repeated edge keeps its place and takes the later data.
     """
     nodes, n = list(nodes), len(nodes)
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
@@ -141,11 +141,10 @@ def graph_of_edges(
 
 
 def subgraph(G: ConvertedGraph, members: np.ndarray, arcs: np.ndarray | None = None) -> Any:
-    """The graph of some nodes, by number, and the edges between them, as a copy of ``G.subgraph`` of them is.
+    """The graph of some nodes, by number, and the edges between them, as a copy of ``G.subgraph(nodes)``.
 
-    ``arcs``: a mask of those that it has, if not all.
-
-    NetworkX goes by the order of a set where the nodes are fewer than half of all.
+    ``arcs``: a mask of the arcs to keep, if not all. NetworkX iterates over a set if the nodes are fewer than half of
+    all.
     """
     if 2 * len(members) < len(G):
         kept = list(set(G.named(members)))

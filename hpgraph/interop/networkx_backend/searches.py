@@ -1,7 +1,7 @@
-"""One search from some nodes, in NetworkX's order, and the dicts and lists that its functions make of it.
+"""A search from some nodes in NetworkX's order, and the dicts and lists that its functions return.
 
-The engine finds the distances, in parallel; which nodes come first among those of one distance, and which path is the
-one that NetworkX gives, a pass on one thread finds from them.
+The engine finds the distances in parallel; a pass on one thread finds the order among equal distances, and the path
+that NetworkX would return.
 """
 
 import math
@@ -27,10 +27,10 @@ from hpgraph.kernels.structure.cpu_fifo import fifo_order, settling_order
 
 @dataclass
 class Search:
-    """What a search found.
+    """The result of a search.
 
     `order`: the numbers of the nodes reached, in NetworkX's order; for each node, reached or not, `distance`, and
-    `before`, the node before on the path, negative at a source.
+    `before`, the previous node on the path, negative at a source.
     """
 
     G: ConvertedGraph
@@ -43,7 +43,7 @@ class Search:
 
     @cached_property
     def lengths(self) -> dict[Any, float]:
-        """How far each node is. A source is at the whole number 0, whatever the weights."""
+        """The distance of each node. A source has the integer 0, with any weights."""
         values = self.distance[self.order]
         found = dict(zip(self.G.named(self.order), values.tolist(), strict=True))
         found.update(dict.fromkeys(self.G.named(self.order[self.before[self.order] < 0]), 0))
@@ -59,7 +59,7 @@ class Search:
             else:
                 made[node] = [nodes[node], *made[previous]] if self.incoming else [*made[previous], nodes[node]]
         found = {nodes[node]: path for node, path in made.items()}
-        # Before 3.6 NetworkX made a path when it first met a node.
+        # Before 3.6 NetworkX created a path when a node was first discovered.
         return found if NETWORKX >= (3, 6) else {node: found[node] for node in self.predecessors}
 
     def edges(self) -> Iterator[tuple[Any, Any]]:
@@ -77,7 +77,7 @@ class Search:
 
     @cached_property
     def predecessors(self) -> dict[Any, list[Any]]:
-        """For each node all that come before it on shortest paths, both in the order in which they are met."""
+        """All predecessors of each node on shortest paths, both in the order of discovery."""
         indptr, indices, weights = _arcs(self.G, self.weight, self.incoming)
         sizes = np.diff(indptr)[self.order]
         tail = np.repeat(self.order, sizes)
@@ -134,7 +134,8 @@ def _levels_of(order: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The level of each node, -1 where a queue does not come; from its order, and where it comes from."""
     place = np.empty(len(before), order.dtype)
     place[order] = np.arange(len(order), dtype=order.dtype)
-    # Where the queue ends once it has met what the first of its nodes meet. A level ends where the one before does so.
+    # The end of the queue after each of its nodes has added its neighbours. A level ends where those of the level
+    # before do.
     met = np.bincount(place[before[order[1:]]], minlength=len(order))
     ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
     while bounds[-1] < len(order):

@@ -1,7 +1,7 @@
-"""When a function of the backend can run, and when it pays.
+"""Whether a function of the backend can run a call, and whether that is worth the conversion.
 
-A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where that
-needs the converted graph, by raising NotImplementedError, and NetworkX tries the next backend.
+A function refuses a call by its arguments (`serves`) or, if that needs the converted graph, by raising
+NotImplementedError; NetworkX then tries the next backend.
 """
 
 import inspect
@@ -38,7 +38,7 @@ Refusal = Callable[[Mapping[str, Any]], "str | None"]
 
 
 def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable[[Function], Function]:
-    """Say which calls a function of the backend takes."""
+    """Decorator with the conditions of a function of the backend."""
 
     def mark(function: Function) -> Function:
         function.parallel = parallel  # type: ignore[attr-defined]
@@ -57,13 +57,13 @@ def family(
     functions: Mapping[str, Callable[..., Any]] | str, *, parallel: bool = False, unless: Refusal | None = None,
     unread: tuple[str, ...] = (), without: tuple[str, ...] = (),
 ) -> dict[str, Callable[..., Any]]:  # fmt: skip
-    """Functions by name, each called as the installed NetworkX's; those that it does not have are left out.
+    """Functions by name, with the signatures of the installed NetworkX; functions that it lacks are left out.
 
-    A function is passed by name what it has parameters for, but `without`. Calls that give any other parameter a value
-    that is not its default are refused, but for those in `unread`, which change no result.
+    A function receives, by name, the arguments for its parameters, except `without`. A call with a value other than the
+    default for any other parameter is refused, unless that is in `unread`, which affect no result.
 
-    ``functions`` as a text of names are those that NetworkX's own code makes of other functions of the backend: it
-    calls these by their names, and NetworkX leads the calls here, since it is given a converted graph.
+    ``functions`` as a string of names are functions whose code in NetworkX calls other functions of the backend: it
+    runs on a converted graph, so NetworkX dispatches the inner calls here.
     """
     known = registered()
     if isinstance(functions, str):
@@ -103,7 +103,7 @@ def _followed(
 
 
 def _led_here() -> AbstractContextManager[Any]:
-    """What makes NetworkX lead inner calls here in its tests, too: there it would run its own code on a conversion."""
+    """Make NetworkX dispatch inner calls here in its tests too, where it would otherwise run its own code."""
     testing = nx.utils.backends._dispatchable._is_testing
     return nx.config(backend_priority=[], fallback_to_nx=False) if testing else nullcontext()
 
@@ -146,9 +146,9 @@ def _parameters(function: Callable[..., Any]) -> tuple[inspect.Signature, list[s
 
 
 def _bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of a call by name, defaults included; a TypeError where it does not fit the signature.
+    """The arguments of a call by name, with defaults; a TypeError if it does not fit the signature.
 
-    Binding by `inspect` takes ten times as long, which is seen where graphs are small.
+    Binding by `inspect` takes ten times as long, which is noticeable on small graphs.
     """
     signature, places, defaults, bounded = _parameters(function)
     given = {**dict(zip(places, args, strict=False)), **kwargs}

@@ -16,7 +16,6 @@ from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 def _similarity(
     G: ConvertedGraph, source: Any, target: Any, importance_factor: float, max_iterations: int, tolerance: float
 ) -> Any:
-    """As `networkx.simrank_similarity`."""
     at = [
         None if node is None else G.number(node, f"{name} node {{}} not in G")
         for node, name in ((source, "Source"), (target, "Target"))
@@ -75,7 +74,6 @@ def _labels(G: ConvertedGraph, edge_attr: Any, node_attr: Any, iterations: int, 
 
 
 def _graph_hash(G: ConvertedGraph, edge_attr: Any, node_attr: Any, iterations: int, digest_size: int) -> str:
-    """As `networkx.weisfeiler_lehman_graph_hash`."""
     _, steps, _ = _labels(G, edge_attr, node_attr, iterations, digest_size)
     return _hashes.hash_of_steps(steps, digest_size)
 
@@ -83,7 +81,6 @@ def _graph_hash(G: ConvertedGraph, edge_attr: Any, node_attr: Any, iterations: i
 def _node_hashes(
     G: ConvertedGraph, edge_attr: Any, node_attr: Any, iterations: int, digest_size: int, include_initial_labels: bool
 ) -> dict[Any, list[str]]:
-    """As `networkx.weisfeiler_lehman_subgraph_hashes`."""
     first, steps, plain = _labels(G, edge_attr, node_attr, iterations, digest_size)
     if len(G) == 0:
         return {}

@@ -1,4 +1,4 @@
-"""What a linear system gives, or a few sparse products: currents, Katz's centrality, structural holes."""
+"""Functions solved by a linear system, or by sparse products: current flow, Katz centrality, structural holes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,7 +42,6 @@ def _current_closeness(G: ConvertedGraph, weight: str | None, dtype: Any, solver
 def _current_betweenness(
     G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
 ) -> dict[Any, float]:
-    """As `networkx.current_flow_betweenness_centrality`."""
     n, total = len(G), np.zeros(len(G))
     number, scale = np.arange(n), _pairs_scale(n, normalized)
     for source, target, place, row in _flow_rows(G, weight, dtype, solver):
@@ -54,7 +53,6 @@ def _current_betweenness(
 def _current_edge_betweenness(
     G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
 ) -> dict[tuple[Any, Any], float]:
-    """As `networkx.edge_current_flow_betweenness_centrality`."""
     n, source, target = len(G), G.rows[G.edges], G.indices[G.edges]
     sums = [((n - 1 - 2 * place) * row).sum(axis=1) for *_, place, row in _flow_rows(G, weight, dtype, solver)]
     values = np.concatenate([*sums, np.zeros(0)]) / _pairs_scale(n, normalized)
@@ -73,7 +71,7 @@ def _pairs_scale(n: int, normalized: bool) -> float:
 
 
 def _flow_rows(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> Iterator[tuple[Any, ...]]:
-    """For blocks of edges: their ends, the place of each node when potentials fall, and the currents.
+    """For blocks of edges: their ends, the rank of each node by falling potential, and the currents.
 
     U. Brandes, D. Fleischer, "Centrality measures based on current flow", STACS'05: for each edge the currents of all
     pairs are a sum over its potentials in sorted order.
@@ -165,13 +163,11 @@ def _trophic(G: ConvertedGraph, weight: str | None, arcs: Any = slice(None)) -> 
 def _trophic_differences(
     G: ConvertedGraph, weight: str | None, arcs: Any = slice(None)
 ) -> dict[tuple[Any, Any], float]:
-    """As `networkx.trophic_differences`."""
     level = _trophic(G, weight, arcs)
     return {(u, v): level[v] - level[u] for u, v in zip(G.named(G.rows[arcs]), G.named(G.indices[arcs]), strict=True)}
 
 
 def _incoherence(G: ConvertedGraph, weight: str | None, cannibalism: bool) -> float:
-    """As `networkx.trophic_incoherence_parameter`."""
     arcs = slice(None) if cannibalism else G.rows != G.indices
     return float(np.std(list(_trophic_differences(G, weight, arcs).values())))
 
@@ -190,7 +186,6 @@ def _scaled(matrix: Any, by: np.ndarray) -> Any:
 
 
 def _constraint(G: ConvertedGraph, weight: str | None) -> dict[Any, float]:
-    """As `networkx.constraint`."""
     both, total = _mutual(G, weight)
     share = _scaled(both, total)
     found = np.asarray(((share > 0) * (share + share @ share) ** 2).sum(axis=1), float).ravel()

@@ -29,7 +29,6 @@ def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
 
 
 def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any]:
-    """As `networkx.maximal_independent_set`."""
     given = set(nodes) if nodes else {seed.choice(G.nodes)}
     if not given <= G.index.keys():
         raise nx.NetworkXUnfeasible(f"{given} is not a subset of the nodes of G")
@@ -79,7 +78,6 @@ def _sides_of(G: ConvertedGraph, top_nodes: Any, weight: str | None = None) -> t
 
 
 def _largest_matching(G: ConvertedGraph, top_nodes: Any) -> dict[Any, Any]:
-    """As `networkx.bipartite.maximum_matching`."""
     left, right, matrix = _sides_of(G, top_nodes)
     column = _matchings.maximum_bipartite_matching(matrix, perm_type="column").tolist()
     found = {node: right[match] for node, match in zip(left, column, strict=True) if match >= 0}
@@ -88,7 +86,6 @@ def _largest_matching(G: ConvertedGraph, top_nodes: Any) -> dict[Any, Any]:
 
 
 def _lightest_matching(G: ConvertedGraph, top_nodes: Any, weight: str | None) -> dict[Any, Any]:
-    """As `networkx.bipartite.minimum_weight_full_matching`."""
     left, right, matrix = _sides_of(G, top_nodes, weight)
     if matrix.nnz and not matrix.data.all():
         # Zeros would be no edges; all full matchings have as many edges, whose weights may all be raised.

@@ -83,7 +83,6 @@ def _tree(minimum: bool) -> Callable[..., Any]:
 
 
 def _random(G: ConvertedGraph, weight: str | None, multiplicative: bool, seed: Any) -> Any:
-    """As `networkx.random_spanning_tree`."""
     values = G.column(weight, np.nan)
     if len(G) > 1 and weight is not None and (values is None or np.isnan(values).any()):
         raise KeyError(weight)
@@ -94,7 +93,6 @@ def _random(G: ConvertedGraph, weight: str | None, multiplicative: bool, seed: A
 
 
 def _steiner(G: ConvertedGraph, terminal_nodes: Any, weight: str | None) -> Any:
-    """As `networkx.approximation.steiner_tree`."""
     terminals = list(terminal_nodes)
     if not terminals:
         raise ValueError("sources must not be empty")
