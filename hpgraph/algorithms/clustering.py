@@ -146,7 +146,8 @@ def transitivity(G: Graph | Any) -> float:
 
 def _neighbours(graph: Graph) -> Any:
     """Number of distinct neighbours of each vertex in either direction, without itself."""
-    return graph.undirected.out_csr.without_diagonal().degrees
+    plain = graph.undirected
+    return plain.out_degree - plain.loops()
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:

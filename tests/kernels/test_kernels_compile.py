@@ -32,10 +32,8 @@ from hpgraph.kernels.structure import (
     cuda_greedy,
     cuda_peeling,
     cuda_spanning_forest,
-    cuda_support,
     cuda_triangles,
     cuda_truss,
-    cuda_truss_numbers,
 )  # fmt: skip
 from hpgraph.kernels.sweep import cuda_ranks
 from hpgraph.kernels.traversal import cuda_bands, cuda_parents
@@ -68,9 +66,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         ids = DTYPES[index]
         for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order):
             yield of_set(room.KERNELS, arch, Index=ids)
-        for room in (cuda_truss, cuda_truss_numbers):
-            source, peel, _, text = of_set(room.PEEL, arch, Index=ids)
-            yield source, (*room.KERNELS.text(Index=ids)["names"], *peel), arch, text
+        source, peel, _, text = of_set(cuda_truss.PEEL, arch, Index=ids)
+        yield source, (*cuda_truss.KERNELS.text(Index=ids)["names"], *peel), arch, text
         kinds = [(0, 0, 32, True), (1, 1, 8, True), (0, 2, 16, True), (1, 2, 8, False), (0, 0, 32, False)]
         given = [dict(zip(("above", "tally", "lanes", "filtered"), kind, strict=True)) for kind in kinds]
         counts = [of_set(cuda_triangles.KERNELS, arch, Index=ids, **kind) for kind in given]
@@ -94,11 +91,6 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     for index, weight, arch in (("int", "float", OLDEST), ("long long", "signed char", NEWEST),
                                 ("int", "hpgraph::Pattern", NEWEST)):  # fmt: skip
         yield of_set(cuda_spanning_forest.KERNELS, arch, Id=DTYPES[index], Weight=weight)
-    for index, above, lanes, arch in (
-        ("int", cuda_triangles.BY_RANK, 8, OLDEST), ("long long", cuda_triangles.BY_ID, 16, NEWEST),
-        ("int", cuda_triangles.LISTED, 32, OLDEST),
-    ):  # fmt: skip
-        yield of_set(cuda_support.KERNELS, arch, Index=DTYPES[index], above=above, lanes=lanes)
     for types, arch in zip(COMMUNITIES, GENERATIONS, strict=False):
         yield of_set(communities.KERNELS, arch, frequent=False, **types)
         yield of_set(cuda_aggregate.KERNELS, arch, **types)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.techniques import techniques
@@ -22,11 +22,10 @@ from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
 THREADS = 256
 # As in the source.
 LONG, PIECE = 256, 1024
-BY_RANK, BY_ID, LISTED = range(3)
+BY_RANK, BY_ID = range(2)
 TOTAL, OF_VERTICES, OF_EDGES = range(3)
 UPWARDS = Layout(
-    "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", edges="*", row="*",
-    row_start="*", lower="*",
+    "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", row_start="*", lower="*",
 )  # fmt: skip
 TASKS = Layout("Tasks<{Index}>", vertex="*", begin="*", count="*")
 # What the kernel that lists tasks is instantiated with.
@@ -34,14 +33,17 @@ LISTING = "<{Index}, {above} == hpgraph::BY_RANK>"
 KERNELS = KernelSet(
     "triangles.cuh", "triangles",
     {"<{Index}, {above}, {tally}, {lanes}, {filtered}>": "count_short count_long", LISTING: "list_tasks",
-     "<{Index}, {tally}>": "count_few"}, layouts=(UPWARDS, TASKS),
+     "<{Index}, {tally}>": "count_few", "<{Index}>": "mark_hubs count_hubs"}, layouts=(UPWARDS, TASKS),
 )  # fmt: skip
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
 # Bits of a block's filter: 16 KiB, so that every resident block of an SM has its own.
 MAX_BITS = 1 << 17
-# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, lanes.
-Plan = namedtuple("Plan", "by_degree few longest lanes")
+# Hubs whose bits, 32 MiB, leave room in the second-level cache; one of how many of their pairs is an edge at least: of
+# two rows the bits are then no more words than the shorter one has entries.
+MAX_HUBS, SPARSEST = 1 << 14, 16
+# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, lanes, hubs.
+Plan = namedtuple("Plan", "by_degree few longest lanes hubs")
 
 
 def plan(graph: CSR) -> Plan:
@@ -67,18 +69,25 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     if by_degree is None:
         row *= 2 / 3
     lanes = 32 if row >= 32 else 16 if row >= 8 else 8
-    return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes)
+    hubs = 0 if by_degree is None else _hubs(by_degree.indptr)
+    return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes, hubs)
+
+
+def _hubs(row_start: Any) -> int:
+    """How many of the first vertices have so many neighbours among each other that bits are the shorter rows."""
+    hubs = MAX_HUBS
+    while hubs >= 1024 and (hubs >= len(row_start) or 2 * SPARSEST * int(row_start[hubs]) < hubs * hubs):
+        hubs //= 2
+    return hubs if hubs >= 1024 else 0
 
 
 class Upwards(NamedTuple):
-    """The edges that reach each vertex from above, by rows of the graph or lists of edges; and the neighbours below."""
+    """The rows of a graph, whose edges reach each vertex from above, too; and the neighbours below."""
 
     indptr: Any
     indices: Any
     order: Any
     rank: Any
-    edges: Any
-    row: Any
     row_start: Any
     lower: Any
 
@@ -87,38 +96,34 @@ class Upwards(NamedTuple):
         """Those of a graph, in the order of ids if there is no other."""
         rows = graph.indptr, graph.indices
         if by_degree is None:
-            return cls(*rows, None, None, None, None, *rows)
-        return cls(*rows, by_degree.order, by_degree.rank, None, None, by_degree.indptr, by_degree.indices)
+            return cls(*rows, None, None, *rows)
+        return cls(*rows, by_degree.order, by_degree.rank, by_degree.indptr, by_degree.indices)
 
 
-def launch(
-    kernels: Any, up: Upwards, longest: int, of: tuple[int, int], filters: float, counters: Any, extra: Any
-) -> None:
-    """Launch the kernels of short rows, of long rows, and the one that lists these.
-
-    ``longest``: the most edges from above; ``of``: the part of the work, of how many; ``filters``: how many a block has
-    room for; ``counters``: three zeros of uint64.
-    """
+def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: Any, ranked: bool, *sums: Any) -> None:
+    """Launch the kernels of short rows, of long rows, and the one that lists these, for the vertices from one on."""
     import cupy
 
-    short, long_, list_tasks = kernels
-    part, parts = of
-    n, ids, share_of_work = len(up.row_start) - 1, up.lower.dtype, struct(np.int32(part), np.int32(parts))
-    next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(3))
-    blocks, made = multiprocessors() * (2048 // THREADS), UPWARDS.of(Index=ids)(*up)
-    if longest > LONG:
+    n, ids, up = np.int64(graph.shape[0]), graph.indices.dtype, Upwards.of(graph, chosen.by_degree)
+    # Next short vertex, number of tasks, next task.
+    next_vertex, tasks, next_task = (row for row in cupy.zeros((3, 1), np.uint64))
+    blocks, made, begin = multiprocessors() * (2048 // THREADS), UPWARDS.of(Index=ids)(*up), np.int64(first)
+    if chosen.longest > LONG:
         # Long tasks first, so that small ones are left at the end.
-        listed = len(up.indices if up.edges is None else up.edges)
-        most = listed // LONG + listed // PIECE + 1
+        most = graph.nnz // LONG + graph.nnz // PIECE + 1
         task_vertex, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
         listing = TASKS.of(Index=ids)(task_vertex, task_begin, tasks)
-        arguments = up.indptr, up.order, up.row_start, np.int64(n), share_of_work, listing
-        list_tasks((-(-n // THREADS),), (THREADS,), arguments)
-        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
-        arguments = made, listing, np.uint32(bits), next_task, *extra
-        long_((blocks,), (THREADS,), arguments, shared_mem=int(filters * bits) // 8)
-    share = max(1, min(32, n // (parts * blocks * THREADS // 32)))
-    short((blocks,), (THREADS,), (made, np.int64(n), np.int32(share), share_of_work, next_vertex, *extra))
+        kernels.each("list_tasks", int(n), up.indptr, up.order, up.row_start, begin, n, of, listing)
+        bits = max(1024, min(MAX_BITS, 1 << (int(n) - 1).bit_length()))
+        # Ranks are half a filter more: the members before each word.
+        room = bits // 8 + ranked * bits // 16
+        kernels.launch("count_long", blocks, made, listing, np.uint32(bits), next_task, *sums, shared_mem=room)
+    kernels.launch("count_short", blocks, made, begin, n, _share(int(n)), of, next_vertex, *sums)
+
+
+def _share(n: int, most: int = 32) -> np.int32:
+    """Vertices that a warp takes at a time."""
+    return np.int32(max(1, min(most, n // (multiprocessors() * 2048 // 32))))
 
 
 def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, parts: int = 1) -> Any:
@@ -129,21 +134,24 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
     """
     import cupy
 
-    n, ids, by_degree = graph.shape[0], graph.indices.dtype, chosen.by_degree
+    n, ids, by_degree = np.int64(graph.shape[0]), graph.indices.dtype, chosen.by_degree
     types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": of,
              "lanes": chosen.lanes, "filtered": techniques.triangle_filters}  # fmt: skip
-    found = KERNELS.of(**types)
-    # Total, next short vertex, number of tasks, next task.
-    counters = cupy.zeros(4, np.uint64)
+    kernels, piece = KERNELS.of(**types), struct(np.int32(part), np.int32(parts))
+    # Total, next vertex of the hubs'.
+    counters = cupy.zeros(2, np.uint64)
     sums = counters, counters if tally is None else tally
     if chosen.few:
-        arguments = graph.indptr, graph.indices, np.int64(n), struct(np.int32(part), np.int32(parts)), *sums
-        found.launch("count_few", -(-n // (THREADS * parts)), *arguments)
-    else:
-        # With a tally half a filter more: the members before each word.
-        filters = 1 if of == TOTAL else 1.5
-        kernels = [found.functions[name] for name in ("count_short", "count_long", "list_tasks")]
-        launch(kernels, Upwards.of(graph, by_degree), chosen.longest, (part, parts), filters, counters[1:], sums)
+        kernels.launch("count_few", -(-int(n) // (THREADS * parts)), graph.indptr, graph.indices, n, piece, *sums)
+        return counters
+    hubs = chosen.hubs if of == TOTAL and techniques.triangle_filters else 0
+    if hubs:
+        rows, bits = (by_degree.indptr, by_degree.indices), cupy.zeros(hubs * hubs // 32, np.uint32)
+        kernels.each("mark_hubs", 32 * hubs, *rows, np.int64(hubs), bits)
+        blocks, room = multiprocessors() * (2048 // THREADS), THREADS // 32 * hubs // 8
+        arguments = *rows, n, bits, np.int64(hubs), _share(int(n), 4), piece, counters[1:], counters
+        kernels.launch("count_hubs", blocks, *arguments, shared_mem=room)
+    _count_middles(kernels, graph, chosen, hubs, piece, of != TOTAL, *sums)
     return counters
 
 

@@ -1,9 +1,10 @@
-"""One truss on CUDA: triangles of each edge are counted up to a cap, and edges of low support peeled.
+"""Trusses on CUDA: triangles of each edge are counted once, and edges peeled level by level (truss.cuh).
 
-If half of the edges or more are removed at once, the triangles of the rest are counted anew, which halves the work each
-time; else removals are propagated along their triangles.
+Rows are built again whenever half of the edges are gone, so that they hold few that are: as hash tables, or as bitmaps
+where those are no larger.
 """
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -11,129 +12,164 @@ import numpy as np
 from hpgraph.core import reductions
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, occurrences
+from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_support import Edges, Rows, support_of_edges, support_of_graph
+from hpgraph.kernels.structure import cuda_triangles as triangles
 
-# Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
-BLOCKS = 4
-STAYS, GONE = 0, 2
-EDGES = Layout("Edges<{Index}>", indptr="*", lower="*", row="*", upper_indptr="*", upper="*")
-PEELING = Layout(
-    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*",
-)  # fmt: skip
-TO_ARCS = Layout("ToArcs<{Index}, bool>", indptr="*", indices="*", order="*", values="*")
-
-
-_LAYOUTS = EDGES, PEELING, TO_ARCS
+# As in the source: the threads of a block of the kernel that peels; the flag of removed edges.
+LEVEL_THREADS, ENDED = 512, 1 << 31
+# Bytes of 32 places of a bitmap; bytes an edge of the hash tables of its two rows, and up to which bitmaps are made, as
+# many as all edges took that were there when these were no more than half.
+PLACES, TABLE, MAX_BITS = 12, 32, 64
+_EDGES = dict.fromkeys(("upper", "lower", "indptr", "edge"), "*")
+HASHED = Layout("HashedRows<{Index}>", **_EDGES, neighbour="*", table="*")
+BITS = Layout("BitRows<{Index}>", **_EDGES, left="*", ranked="*", words="i64")
+LEVELS = Layout("Levels", word="*", going="*", following="*", counters="*", arrived="*")
+TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
+_LAYOUTS = HASHED, BITS, LEVELS, TO_ARCS
 KERNELS = KernelSet(
-    "truss.cuh", "trusses", {"": "begin_peeling find_going", "<{Index}>": "list_upper flag_arcs"},
-    layouts=_LAYOUTS,
+    "truss.cuh", "trusses",
+    {"<{Index}>": "edge_keys number_loops", "<{Index}, bool>": "flag_arcs=write_arcs",
+     "<{Index}, long long>": "number_arcs=write_arcs", "<{Index}, hpgraph::HashedRows<{Index}>>": "hash_rows=list_rows",
+     "<{Index}, hpgraph::BitRows<{Index}>>": "mark_rows=list_rows"}, layouts=_LAYOUTS,
 )  # fmt: skip
 # Launched cooperatively.
-PEEL = KernelSet("truss.cuh", "trusses", {"<{Index}>": "peel_edges"}, layouts=_LAYOUTS, cooperative=True)
+PEEL = KernelSet(
+    "truss.cuh", "trusses",
+    {"<hpgraph::HashedRows<{Index}>>": "peel_hashed=peel_levels",
+     "<hpgraph::BitRows<{Index}>>": "peel_bits=peel_levels"},
+    layouts=_LAYOUTS, threads=LEVEL_THREADS, cooperative=True,
+)  # fmt: skip
+# Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
+# ``order``: the graph's vertex of each number, or None.
+Rows = namedtuple("Rows", "indptr lower order")
 
 
 def truss(arcs: CSR, k: int) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss` on the GPU."""
     import cupy
 
-    cap = k - 2
     inside = cupy.zeros(arcs.nnz, np.bool_)
     if arcs.nnz == 0:
         return inside
-    rows, support = support_of_graph(arcs, cap)
-    edges, count = None, len(rows.lower) if rows.order is not None else arcs.nnz // 2
-    while True:
-        enough = support >= cap
-        left = reductions.count(enough)
-        if left == 0:
-            return inside
-        if 2 * left > count:
-            break
-        edges = _linked(kept(rows, cupy.flatnonzero(enough)))
-        rows, count, support = edges.rows, left, support_of_edges(edges, cap)
-    whole = edges is None
-    if edges is None:
-        edges, support = _whole(arcs, rows, support)
-    peeling = _Peeling(edges, support, cap)
-    if left < len(edges):
-        peeling.run()
-    if whole:
-        # Fewer edges are gone than stay: flag those.
+    rows, support = _support(arcs)
+    enough = support >= k - 2
+    left = reductions.count(enough)
+    if 2 * left <= arcs.nnz // 2:
+        # To count the triangles of the others again is less work than to find those that are gone.
+        if left:
+            rows = _kept(rows, cupy.flatnonzero(enough))
+            _write(arcs, rows, _uppers(rows), cupy.zeros(left, np.uint32), "flag_arcs", True, inside)
+            inside[cupy.flatnonzero(inside)] = truss(keep_entries(arcs, inside), k)
+        return inside
+    if rows.order is None:
+        places = cupy.flatnonzero(rows.lower < arcs.expand_rows())
+        rows, support = _kept(rows, places), support[places]
+    _peel(rows, support, k - 2, k - 2)
+    gone = support >= ENDED
+    few = 2 * reductions.count(gone) <= len(gone)
+    if few:
         inside.fill(True)
-        if 2 * len(edges) < arcs.nnz:
+        if 2 * len(gone) < arcs.nnz:
             inside &= arcs.indices != arcs.expand_rows()
-    peeling.flag(arcs, GONE if whole else STAYS, not whole, inside)
+    _write(arcs, rows, _uppers(rows), support, "flag_arcs", not few, inside)
     return inside
 
 
-def kept(rows: Rows, places: Any) -> Rows:
-    """The edges at given positions, which ascend."""
+def truss_numbers(arcs: CSR) -> Any:
+    """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU."""
     import cupy
 
-    indptr = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False)
-    return Rows(indptr, rows.lower[places], rows.order)
+    number = cupy.full(arcs.nnz, 2, np.int64)
+    if arcs.nnz == 0:
+        return number
+    kernels, n = KERNELS.of(Index=arcs.indices.dtype), arcs.shape[0]
+    kernels.each("number_loops", n, arcs.indptr, arcs.indices, np.int64(n), number)
+    rows, word = _support(arcs)
+    # Edges in no triangle are done.
+    level, stays = 2, word > 0
+    while len(places := cupy.flatnonzero(stays)):
+        rows, word = _kept(rows, places), word[places]
+        del places, stays
+        level = _peel(rows, word, level, ENDED - 1)
+        _write(arcs, rows, _uppers(rows), word, "number_arcs", False, number)
+        stays = word < ENDED
+    return number
 
 
-def uppers(rows: Rows) -> Any:
+def _support(graph: CSR) -> tuple[Rows, Any]:
+    """Rows, in degree order if that pays, and the triangles of each edge."""
+    chosen = triangles.plan(graph)
+    up = triangles.Upwards.of(graph, None if chosen.few else chosen.by_degree)
+    return Rows(up.row_start, up.lower, up.order), triangles.per_edge(graph, chosen)
+
+
+def _kept(rows: Rows, places: Any) -> Rows:
+    """The edges at given positions, which ascend, between the vertices that have any."""
+    import cupy
+
+    n, m = len(rows.indptr) - 1, len(places)
+    indptr, lower = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False), rows.lower[places]
+    used = cupy.flatnonzero(cupy.diff(indptr) + occurrences(lower, n))
+    if len(used) == n:
+        return Rows(indptr, lower, rows.order)
+    number = cupy.empty(n, lower.dtype)
+    number[used] = cupy.arange(len(used), dtype=lower.dtype)
+    starts = cupy.full(len(used) + 1, m, np.int64)
+    starts[:-1] = indptr[used]
+    return Rows(starts, number[lower], used.astype(lower.dtype) if rows.order is None else rows.order[used])
+
+
+def _uppers(rows: Rows) -> Any:
     """The upper end of each edge."""
     n = len(rows.indptr) - 1
     csr = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False)
     return csr.expand_rows().astype(rows.lower.dtype, copy=False)
 
 
-def _whole(arcs: CSR, rows: Rows, support: Any) -> tuple[Edges, Any]:
-    """All edges of a graph's rows, and their support."""
-    import cupy
+def _peel(rows: Rows, word: Any, level: int, last: int) -> int:
+    """Remove edges, from a level on up to another, or half of all; the next level.
 
-    if rows.order is None:
-        places = cupy.flatnonzero(rows.lower < arcs.expand_rows())
-        rows, support = kept(rows, places), support[places]
-    return _linked(rows), support
-
-
-def _linked(rows: Rows) -> Edges:
+    ``word`` (uint32 array): support of each edge; ENDED is set where it is removed.
+    """
     import cupy
 
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
-    check_memory(m * (49 + 2 * ids.itemsize) + 16 * n, "the edges of a graph by both of their ends", "cuda")
-    row = uppers(rows)
-    upper_indptr, upper = cupy.zeros(n + 1, np.int64), cupy.empty(m, np.int64)
-    if m:
-        cupy.cumsum(occurrences(rows.lower, n), out=upper_indptr[1:])
-        cursor = upper_indptr[:-1].copy()
-        KERNELS.of(Index=ids).each("list_upper", m, rows.lower, np.int64(m), cursor, upper)
-    return Edges(rows, row, upper_indptr, upper)
+    words = -(-n // 128) * 4
+    dense = n * words * PLACES <= m * MAX_BITS
+    held = n * words * PLACES if dense else m * (TABLE + 2 * ids.itemsize)
+    check_memory(held + m * (20 + 2 * ids.itemsize) + 24 * n, "the edges of a graph by both of their ends", "cuda")
+    kernels, size, upper = KERNELS.of(Index=ids), np.int64(m), _uppers(rows)
+    indptr = reductions.prefix_sum(cupy.diff(rows.indptr) + occurrences(rows.lower, n))
+    keys, edge = cupy.empty(m, np.uint64), cupy.empty(2 * m, np.uint32)
+    kernels.each("edge_keys", m, rows.lower, size, keys)
+    keys.sort()
+    common = upper, rows.lower, indptr, edge
+    if dense:
+        kind, left = "mark_rows", cupy.zeros(n * words, np.uint32)
+        ranked = cupy.zeros((n * words, 2), np.uint32)
+        ranked[:, 1] = np.iinfo(np.uint32).max
+        linked = BITS.of(Index=ids)(*common, left, ranked, np.int64(words))
+    else:
+        kind, neighbour = "hash_rows", cupy.empty(2 * m, ids)
+        table = cupy.full(4 * m, np.iinfo(np.uint64).max, np.uint64)
+        linked = HASHED.of(Index=ids)(*common, neighbour, table)
+    kernels.each(kind, m, rows.indptr, keys, linked, size)
+    # The keys have done their work.
+    going, following = keys.view(np.uint32).reshape(2, m)
+    # Three lengths, three least supports, three numbers of edges taken, the level at the end, and a barrier's counter.
+    counters = cupy.zeros(11, np.uint64)
+    counters[3:6] = np.iinfo(np.uint32).max
+    levels = LEVELS.of()(word, going, following, counters, counters[10:])
+    name, peels = "peel_bits" if dense else "peel_hashed", PEEL.of(Index=ids)
+    blocks = peels.functions[name].resident(LEVEL_THREADS)
+    peels.launch(name, blocks, linked, levels, size, np.uint32(level), np.uint32(last))
+    return int(counters[9])
 
 
-class _Peeling:
-    """The state of each edge, and a lower bound of its support."""
-
-    def __init__(self, edges: Edges, support: Any, cap: int) -> None:
-        import cupy
-
-        rows, m = edges.rows, len(edges)
-        self._edges, self._cap, self._ids = edges, cap, rows.lower.dtype
-        self._kernels, self.state = KERNELS.of(Index=self._ids), cupy.empty(m, np.uint8)
-        lists = [cupy.empty(m, np.int64) for _ in range(3)]
-        # Three tails and a barrier's counter.
-        self._counters = cupy.zeros(4, np.uint64)
-        self._held = support, lists
-        self._peeling = PEELING.of()(self.state, support, *lists, self._counters, self._counters[3:])
-        self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
-        self._kernels.each("begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
-
-    def run(self) -> None:
-        """Remove the edges of support below the cap, and those that fall below it."""
-        size, cap = len(self._edges), np.uint32(self._cap)
-        self._kernels.each("find_going", size, np.int64(size), cap, self._peeling)
-        PEEL.of(Index=self._ids).launch("peel_edges", BLOCKS * multiprocessors(), self._linked, self._peeling, cap, cap)
-
-    def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
-        """Write a value to the arcs of all edges in a state."""
-        to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, flags)
-        size = len(self._edges)
-        arguments = self._linked, self.state, np.int64(size), np.int32(state), np.bool_(value), to_arcs
-        self._kernels.each("flag_arcs", size, *arguments)
+def _write(arcs: CSR, rows: Rows, upper: Any, word: Any, kernel: str, left: bool, values: Any) -> None:
+    """Write to both arcs of the edges that are left, or of those that are not: which of the two, or their numbers."""
+    ids, m = rows.lower.dtype, len(rows.lower)
+    to_arcs = TO_ARCS.of(Index=ids)(arcs.indptr, arcs.indices, rows.order, values)
+    KERNELS.of(Index=ids).each(kernel, m, upper, rows.lower, word, np.int64(m), np.bool_(left), to_arcs)

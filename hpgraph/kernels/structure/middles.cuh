@@ -20,8 +20,8 @@ constexpr int PIECE = 1024;
 constexpr u32 SHORT_BITS = 16384;
 
 // Source of the edges that reach a vertex from above: rows of a symmetric graph, of which those below are skipped, by
-// rank or by id, or lists by the lower end.
-constexpr int BY_RANK = 0, BY_ID = 1, LISTED = 2;
+// rank or by id.
+constexpr int BY_RANK = 0, BY_ID = 1;
 
 // By id, order and rank are not read, and row_start and lower are the graph's own indptr and indices. Read-only during a
 // kernel, hence __ldg.
@@ -31,8 +31,6 @@ struct Upwards {
     const Index* indices;  // of the graph
     const Index* order;
     const Index* rank;
-    const i64* edges;  // listed, and the rows that they stand in
-    const Index* row;
     const i64* row_start;
     const Index* lower;
 
@@ -89,17 +87,17 @@ struct Middle {
     i64 begin, end, low, stop;
 };
 
-// Vertices whose rows are short, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes, with
+// Vertices from `begin` on whose rows are short, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes, with
 // the filter set. For each neighbour w below, insert is called with its place in `lower`, and erase with its place
 // among them. `next` starts at 0.
 template <bool FILTERED, class Index, int ABOVE, class Insert, class Use, class Erase>
-__device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 n, int share, OfParts of, u64* next,
+__device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 begin, i64 n, int share, OfParts of, u64* next,
                                           u32* filter, Insert insert, Use use, Erase erase) {
     const int lane = lane_of_warp();
     for (;;) {
         i64 base = 0;
         if (lane == 0) base = i64(atomicAdd(next, u64(share)));
-        base = __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
+        base = begin + __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
         if (base >= n) break;
         // Each lane loads one vertex's row bounds; the warp then processes these vertices one by one.
         Middle<Index> mine{0, 0, 0, 0, 0};
@@ -110,7 +108,7 @@ __device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 n
         }
         // In a graph's row one arc alone is in no triangle.
         const i64 arcs = mine.end - mine.begin;
-        u32 waiting = __ballot_sync(ALL, mine.low < mine.stop && arcs > (ABOVE != LISTED) && arcs <= LONG);
+        u32 waiting = __ballot_sync(ALL, mine.low < mine.stop && arcs > 1 && arcs <= LONG);
         for (; waiting; waiting &= waiting - 1) {
             const int owner = __ffs(waiting) - 1;
             Middle<Index> middle{Index(base + owner), __shfl_sync(ALL, mine.begin, owner), __shfl_sync(ALL, mine.end, owner),
@@ -149,17 +147,17 @@ struct Tasks {
 
 template <class Index, bool ORDERED>
 __global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restrict__ order,
-                           const i64* __restrict__ row_start, i64 n, OfParts of, Tasks<Index> tasks) {
+                           const i64* __restrict__ row_start, i64 begin, i64 n, OfParts of, Tasks<Index> tasks) {
     const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (v >= n) return;
+    if (v < begin || v >= n) return;
     const i64 vertex = ORDERED ? i64(order[v]) : v;
-    const i64 begin = indptr[vertex], end = indptr[vertex + 1];
-    if (end - begin <= LONG || row_start[v] == row_start[v + 1]) return;
+    const i64 row = indptr[vertex], end = indptr[vertex + 1];
+    if (end - row <= LONG || row_start[v] == row_start[v + 1]) return;
     // Round-robin over the parts, starting one part further on with each vertex.
-    const i64 pieces = (end - begin + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
+    const i64 pieces = (end - row + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
     if (first >= pieces) return;
     u64 place = atomicAdd(tasks.count, u64((pieces - first - 1) / of.parts + 1));
-    for (i64 at = begin + first * PIECE; at < end; at += i64(PIECE) * of.parts, ++place) {
+    for (i64 at = row + first * PIECE; at < end; at += i64(PIECE) * of.parts, ++place) {
         tasks.vertex[place] = Index(v);
         tasks.begin[place] = at;
     }

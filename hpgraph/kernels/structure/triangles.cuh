@@ -158,7 +158,7 @@ __device__ auto counts_of(u32* near, void* tally, const Index* lower) {
 // Short rows. `total` starts at 0.
 template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, 5)
-count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
+count_short(const Upwards<Index, ABOVE> up, i64 begin, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? LONG : 1;
     __shared__ u32 filters[WARPS][SHORT_BITS / 32], near[WARPS][NEAR];
     __shared__ Batch<Index> batches[WARPS];
@@ -170,7 +170,7 @@ count_short(const Upwards<Index, ABOVE> up, i64 n, int share, OfParts of, u64* n
     const auto counts = counts_of<TALLY, NEAR>(near[warp], tally, up.lower);
     const auto nothing = [](auto&&...) {};
     for_short<FILTERED>(
-        up, n, share, of, next, filters[warp], nothing,
+        up, begin, n, share, of, next, filters[warp], nothing,
         [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
             found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, 0, 32, members, batches[warp], counts);
         },
@@ -232,6 +232,66 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
         });
     found = warp_sum(found);
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
+}
+
+// Rows of the first `hubs` vertices in the order of degrees, which are read often and have many neighbours among each
+// other, as bits: a warp a vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
+template <class Index>
+__global__ void __launch_bounds__(THREADS)
+mark_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 hubs, u32* bits) {
+    const i64 v = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
+    if (v >= hubs) return;
+    for (i64 at = row_start[v] + lane_of_warp(); at < row_start[v + 1]; at += 32)
+        atomicOr(bits + v * (hubs / 32) + (lower[at] >> 5), 1u << (lower[at] & 31));
+}
+
+// Triangles whose middle vertices are hubs: for each vertex u, what the bits of its row share with those of each hub in it.
+// Dynamic shared memory: a row of bits for each warp.
+template <class Index>
+__global__ void __launch_bounds__(THREADS, 8)
+count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, const u32* __restrict__ bits,
+           i64 hubs, int share, OfParts of, u64* next, u64* total) {
+    extern __shared__ uint4 hub_rows[];
+    constexpr int LANES = 8;  // to a hub
+    const int lane = lane_of_warp(), words = int(hubs / 32);
+    uint4* const row = hub_rows + threadIdx.x / 32 * (words / 4);
+    u32* const word = (u32*)row;
+    for (int i = lane; i < words; i += 32) word[i] = 0;
+    __syncwarp();
+    u64 found = 0;
+    for (;;) {
+        i64 base = 0;
+        if (lane == 0) base = i64(atomicAdd(next, u64(share)));
+        base = __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
+        if (base >= n) break;
+        for (i64 u = base; u < min(base + share, n); ++u) {
+            const i64 begin = __ldg(row_start + u), end = __ldg(row_start + u + 1);
+            i64 stop = begin;
+            for (i64 at = begin + lane;; at += 32) {
+                const Index w = at < end ? __ldg(lower + at) : Index(hubs);
+                if (w < hubs) atomicOr(word + (w >> 5), 1u << (w & 31));
+                const int below = __popc(__ballot_sync(ALL, w < hubs));
+                stop += below;
+                if (below < 32) break;
+            }
+            __syncwarp();
+            u32 here = 0;
+            for (i64 at = begin + lane / LANES; stop - begin > 1 && at < stop; at += 32 / LANES) {
+                const Index v = __ldg(lower + at);
+                const uint4* const other = (const uint4*)(bits + v * i64(words));
+                for (int j = lane % LANES; 128 * j < v; j += LANES) {
+                    const uint4 x = __ldg(other + j), y = row[j];
+                    here += __popc(x.x & y.x) + __popc(x.y & y.y) + __popc(x.z & y.z) + __popc(x.w & y.w);
+                }
+            }
+            found += here;
+            __syncwarp();
+            for (i64 at = begin + lane; at < stop; at += 32) word[__ldg(lower + at) >> 5] = 0;
+            __syncwarp();
+        }
+    }
+    found = warp_sum(found);
+    if (lane == 0 && found) atomicAdd(total, found);
 }
 
 // If all degrees are small: one thread a vertex.

@@ -1,10 +1,10 @@
-// One truss by peeling edges: those of too small support are removed, and the other edges of their triangles lose one, by
-// rounds.
+// Trusses by peeling edges: those in fewer than `level` triangles are removed, and each of their triangles takes one from
+// its other two edges, by rounds; then those of the next level.
 //
-// An edge is its position in the row of its upper end (support.cuh). Of edges with enough triangles only a bound is known:
-// when it falls below `cap`, the triangles are counted again, up to `cap`. Rounds are those of H. Kabir, K. Madduri,
-// "Parallel k-truss decomposition on multicore platforms", HPEC'17; all run in one launch, separated by barriers of the
-// grid.
+// Rounds are those of H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels
+// run in one launch, until half of the edges are gone. A triangle is visited when its first edge is removed. In sparse
+// graphs the row of the edge's end that has fewer is read, and each neighbour is looked up among those of the other, in a
+// hash table of the row; in dense ones the rows of both ends are bitmaps, and what they share is their triangles.
 #pragma once
 #include "persistent.cuh"
 #include "search.cuh"
@@ -13,39 +13,107 @@
 namespace hpgraph {
 
 constexpr int TRUSS_THREADS = 256;
-// Added to a support that is only a bound. No vertex has so many neighbours.
-constexpr u32 AT_MIN = 1u << 30, IS_BOUND = 1u << 29;
-enum EdgeState : unsigned char { STAYS, GOES, GONE };
+// Of the kernel that peels: fewer blocks wait for each other in less time.
+constexpr int LEVEL_THREADS = 512, LEVEL_WARPS = LEVEL_THREADS / 32;
+constexpr int WORDS = 4;  // that a lane has in flight
+// Of an edge's word. Below them lies its support; with ENDED the level at which it was removed.
+constexpr u32 ENDED = 1u << 31, GOING = 1u << 30;
+constexpr u64 VACANT = ~0ull;
 
-// Edges by both of their ends: `upper` lists those of each lower end.
+// Edges by both ends, in the order of their upper ends, then of their lower ends. `edge`: the edges of each vertex, by
+// their other ends, which ascend.
 template <class Index>
 struct Edges {
-    const i64* indptr;
+    const Index* upper;
     const Index* lower;
-    const Index* row;
-    const i64* upper_indptr;
-    const i64* upper;
+    const i64* indptr;
+    u32* edge;
 };
 
-struct Peeling {
-    unsigned char* state;
-    u32* support;
-    i64 *going, *following, *again;  // lists
-    u64* tails;                      // of the three
+// A row of length d has its hash table in slots 2d: an edge, and the lower half of a neighbour's number.
+template <class Index>
+struct HashedRows : Edges<Index> {
+    static constexpr int BLOCKS = 4;  // that a multiprocessor holds at once
+    Index* neighbour;
+    u64* table;
+
+    __device__ static u32 slot(Index w, u32 size) { return __umulhi(u32(w) * 2654435769u, size); }
+    __device__ void put(Index v, Index w, i64 at, u32 of) const {
+        this->edge[at] = of, neighbour[at] = w;
+        const u32 size = u32(2 * (this->indptr[i64(v) + 1] - this->indptr[v]));
+        u64* const row = table + 2 * this->indptr[v];
+        u32 place = slot(w, size);
+        while (atomicCAS(row + place, VACANT, u64(of) << 32 | u32(w)) != VACANT) place = place + 1 == size ? 0 : place + 1;
+    }
+    __device__ bool leads_to(u64 held, Index w) const {
+        if (u32(held) != u32(w)) return false;
+        return sizeof(Index) == 4 || this->upper[held >> 32] == w || this->lower[held >> 32] == w;
+    }
+    __device__ void remove(u32) const {}
+};
+
+// Neighbours in a word of a bitmap, and how many come before them in the row.
+struct RankedWord {
+    u32 bits, before;
+};
+
+// Each row is a bitmap of `words` words, a multiple of four: `left`, the neighbours by edges that are not removed, and
+// `ranked`, those at first.
+template <class Index>
+struct BitRows : Edges<Index> {
+    static constexpr int BLOCKS = 3;
+    u32* left;
+    RankedWord* ranked;
+    i64 words;
+
+    __device__ void put(Index v, Index w, i64 at, u32 of) const {
+        this->edge[at] = of;
+        const i64 word = v * words + (w >> 5);
+        const u32 bit = 1u << (w & 31);
+        atomicOr(left + word, bit), atomicOr(&ranked[word].bits, bit);
+        atomicMin(&ranked[word].before, u32(at - this->indptr[v]));
+    }
+    __device__ u32 edge_to(Index v, Index w) const {
+        const RankedWord word = ranked[v * words + (w >> 5)];
+        return this->edge[this->indptr[v] + word.before + __popc(word.bits & ((1u << (w & 31)) - 1))];
+    }
+    __device__ void remove(u32 of) const {
+        const Index v = this->upper[of], w = this->lower[of];
+        atomicAnd(left + v * words + (w >> 5), ~(1u << (w & 31)));
+        atomicAnd(left + w * words + (v >> 5), ~(1u << (v & 31)));
+    }
+};
+
+// Sorted, these keys list the edges by their lower ends.
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS) edge_keys(const Index* __restrict__ lower, i64 edges, u64* keys) {
+    const i64 e = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (e < edges) keys[e] = u64(lower[e]) << 32 | u64(e);
+}
+
+// `below`: where the edges of each upper end begin; `keys`: sorted.
+template <class Index, class Rows>
+__global__ void __launch_bounds__(TRUSS_THREADS)
+list_rows(const i64* __restrict__ below, const u64* __restrict__ keys, const Rows rows, i64 edges) {
+    const i64 i = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (i >= edges) return;
+    const Index upper = rows.upper[i], lower = Index(keys[i] >> 32);
+    const u32 e = u32(keys[i]);
+    rows.put(upper, rows.lower[i], rows.indptr[upper] + (i - below[upper]), u32(i));
+    rows.put(lower, rows.upper[e], below[i64(lower) + 1] + i, e);
+}
+
+struct Levels {
+    u32* word;
+    u32 *going, *following;
+    // Three lengths of lists, three least supports and three numbers of edges that warps have taken, of which those of the
+    // next phase are reset in this one; and the level at the end.
+    u64* counters;
     unsigned* arrived;
 };
 
-// `cursor` starts at the beginning of each list.
-template <class Index>
-__global__ void __launch_bounds__(TRUSS_THREADS)
-list_upper(const Index* __restrict__ lower, i64 edges, u64* cursor, i64* upper) {
-    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    if (edge < edges) upper[atomicAdd(cursor + lower[edge], 1ull)] = edge;
-}
-
 // Appends one entry to a list for each lane that has one; warp-collective.
-template <class Edge>
-__device__ __forceinline__ void append(bool mine, Edge edge, Edge* list, u64* tail) {
+__device__ __forceinline__ void append(bool mine, u32 edge, u32* list, u64* tail) {
     const u32 which = __ballot_sync(ALL, mine);
     if (!which) return;
     u64 place = 0;
@@ -54,127 +122,194 @@ __device__ __forceinline__ void append(bool mine, Edge edge, Edge* list, u64* ta
     if (mine) list[place] = edge;
 }
 
-// Initial state: all edges stay; counts from `cap` on become bounds.
-__global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 cap, Peeling peeling) {
-    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    if (edge >= edges) return;
-    const u32 counted = peeling.support[edge];
-    peeling.support[edge] = counted >= cap ? AT_MIN + counted : counted;
-    peeling.state[edge] = STAYS;
-}
-
-// Marks edges with support below `least` as going.
-__global__ void __launch_bounds__(TRUSS_THREADS) find_going(i64 edges, u32 least, Peeling peeling) {
-    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    const bool goes = edge < edges && peeling.support[edge] < least;
-    if (goes) peeling.state[edge] = GOES;
-    append(goes, edge, peeling.going, peeling.tails);
-}
-
-template <class Index>
-__device__ i64 edge_between(const Edges<Index>& edges, Index a, Index b) {
-    const Index high = a > b ? a : b, low = a > b ? b : a;
-    const i64 end = edges.indptr[i64(high) + 1], at = lower_bound(edges.lower, edges.indptr[high], end, low);
-    return at < end && edges.lower[at] == low ? at : -1;
-}
-
-// A vertex's edges: those to the neighbours below it, and then those to the ones above.
-template <class Index>
-struct Around {
-    i64 below, n_below, above, all;
-
-    __device__ Around(const Edges<Index>& edges, Index v)
-        : below(edges.indptr[v]), n_below(edges.indptr[i64(v) + 1] - below), above(edges.upper_indptr[v]),
-          all(n_below + edges.upper_indptr[i64(v) + 1] - above) {}
-    __device__ i64 edge(const Edges<Index>& edges, i64 i) const {
-        return i < n_below ? below + i : edges.upper[above + i - n_below];
+// Lists the edges with support below `level`, of which none has gone, and finds the least support of the others.
+__device__ inline void list_going(const Levels& levels, u32* going, i64 edges, u32 level, u64* tail, u64* least) {
+    __shared__ u32 least_of_block;
+    if (threadIdx.x == 0) least_of_block = ~0u;
+    __syncthreads();
+    const i64 warps = i64(gridDim.x) * LEVEL_WARPS, warp = (i64(blockIdx.x) * LEVEL_THREADS + threadIdx.x) / 32;
+    u32 fewest = ~0u;
+    for (i64 base = 32 * WORDS * warp; base < edges; base += 32 * WORDS * warps) {
+        u32 word[WORDS];
+#pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            const i64 e = base + 32 * k + lane_of_warp();
+            word[k] = e < edges ? __ldcg(levels.word + e) : ENDED;
+        }
+#pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            const u32 e = u32(base + 32 * k + lane_of_warp());
+            const bool goes = word[k] < level;
+            if (goes) levels.word[e] = word[k] | GOING;
+            else if (word[k] < ENDED) fewest = min(fewest, word[k]);
+            append(goes, e, going, tail);
+        }
     }
-    __device__ Index neighbour(const Edges<Index>& edges, i64 i, i64 edge) const {
-        return i < n_below ? edges.lower[edge] : edges.row[edge];
+    for (int d = 16; d; d >>= 1) fewest = min(fewest, __shfl_xor_sync(ALL, fewest, d));
+    if (lane_of_warp() == 0) atomicMin(&least_of_block, fewest);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMin(least, u64(least_of_block));
+}
+
+// A going edge's share of its triangles, one of 1 << shift, is the work of a warp.
+struct Departure {
+    u32 edge, level;
+    int part, shift;
+    u32* following;
+    u64* tail;
+
+    // The triangle of each lane that has `closed` one, whose other edges f and g have these words: they lose one, unless
+    // they go too or are below `level` already. Warp-collective.
+    __device__ void leave(const Levels& levels, bool closed, u32 f, u32 of_f, u32 g, u32 of_g) const {
+        // Of two that go, the first decrements the third.
+        const bool f_loses = closed && of_f < GOING && of_f >= level && (of_g < GOING || edge < g);
+        const bool g_loses = closed && of_g < GOING && of_g >= level && (of_f < GOING || edge < f);
+        append(f_loses && atomicSub(levels.word + f, 1u) == level, f, following, tail);
+        append(g_loses && atomicSub(levels.word + g, 1u) == level, g, following, tail);
     }
 };
 
-// The triangles of an edge whose other two edges are not gone; this warp's share of `parts`: visit(f, g) in each lane,
-// g < 0 for none; true from it, in all lanes, ends the search. The edges of the end that has fewer are looked up.
-template <class Index, class Visit>
-__device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const unsigned char* state, i64 edge, int part,
-                                                int parts, Visit visit) {
-    const Index upper = edges.row[edge], lower = edges.lower[edge];
-    const Around<Index> of_upper(edges, upper), of_lower(edges, lower);
-    const bool by_lower = of_lower.all < of_upper.all;
-    const Around<Index> around = by_lower ? of_lower : of_upper;
-    const Index other = by_lower ? upper : lower;
-    for (i64 first = 32 * part; first < around.all; first += 32 * parts) {
-        const i64 i = first + lane_of_warp();
-        i64 f = -1, g = -1;
-        if (i < around.all) {
-            f = around.edge(edges, i);
-            if (f != edge && state[f] != GONE) {
-                g = edge_between(edges, around.neighbour(edges, i, f), other);
-                if (g >= 0 && state[g] == GONE) g = -1;
-            }
+template <class Index>
+__device__ __forceinline__ void leave_triangles(const HashedRows<Index>& rows, const Levels& levels, const Departure& one) {
+    const u32 e = one.edge;
+    u32 left = __ldcg(levels.word + e) & (GOING - 1);
+    const Index upper = rows.upper[e], lower = rows.lower[e];
+    i64 begin = rows.indptr[upper], other = rows.indptr[lower];
+    u32 size = u32(rows.indptr[i64(upper) + 1] - begin), slots = u32(rows.indptr[i64(lower) + 1] - other);
+    if (slots < size) {
+        const i64 begins = begin;
+        const u32 sized = size;
+        begin = other, other = begins, size = slots, slots = sized;
+    }
+    slots *= 2;
+    const u64* const table = rows.table + 2 * other;
+    for (u32 first = 32 * one.part; left && first < size; first += 32 << one.shift) {
+        const u32 place = first + lane_of_warp();
+        u32 f = e, g = 0, of_f = ENDED, of_g = ENDED;
+        if (place < size) {
+            f = __ldg(rows.edge + begin + place);
+            of_f = __ldcg(levels.word + f);
         }
-        if (visit(f, g)) return;
+        // What f tells g, if both e and f go and f comes first, need not be looked up.
+        if (f != e && !(of_f & ENDED) && (of_f < GOING || e < f)) {
+            const Index w = __ldg(rows.neighbour + begin + place);
+            u32 at = rows.slot(w, slots);
+            u64 held = __ldg(table + at);
+            while (held != VACANT && !rows.leads_to(held, w)) {
+                at = at + 1 == slots ? 0 : at + 1;
+                held = __ldg(table + at);
+            }
+            g = u32(held >> 32);
+            if (held != VACANT) of_g = __ldcg(levels.word + g);
+        }
+        const bool closed = !(of_g & ENDED);
+        one.leave(levels, closed, f, of_f, g, of_g);
+        left -= __popc(__ballot_sync(ALL, closed));
     }
 }
 
-// Removes the marked edges, and those whose support falls below `least` for it.
 template <class Index>
-__global__ void __launch_bounds__(TRUSS_THREADS, 4)
-peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) {
-    GridBarrier barrier(peeling.arrived);
-    const i64 threads = i64(gridDim.x) * TRUSS_THREADS, thread = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    const i64 warps = threads / 32, warp = thread / 32;
-    volatile u64* const tails = peeling.tails;
-    i64 *going = peeling.going, *following = peeling.following;
-    const unsigned char* const state = peeling.state;
-    const auto lose = [&](bool mine, i64 edge) {
-        u32 before = 0;
-        if (mine) before = atomicSub(peeling.support + edge, 1u);
-        const bool bound = before >= IS_BOUND;
-        append(mine && bound && before - AT_MIN == cap, edge, peeling.again, peeling.tails + 2);
-        append(mine && !bound && before == least, edge, following, peeling.tails + 1);
+__device__ __forceinline__ void leave_triangles(const BitRows<Index>& rows, const Levels& levels, const Departure& one) {
+    __shared__ u32 queues[LEVEL_WARPS][64];
+    u32* const queue = queues[threadIdx.x / 32];
+    u32 left = __ldcg(levels.word + one.edge) & (GOING - 1), filled = 0;
+    const Index upper = rows.upper[one.edge], lower = rows.lower[one.edge];
+    const u32 *const a = rows.left + upper * rows.words, *const b = rows.left + lower * rows.words;
+    const auto look_up = [&](bool mine, u32 w) {
+        u32 f = 0, g = 0, of_f = ENDED, of_g = ENDED;
+        if (mine) {
+            f = rows.edge_to(upper, w), g = rows.edge_to(lower, w);
+            of_f = __ldcg(levels.word + f), of_g = __ldcg(levels.word + g);
+        }
+        one.leave(levels, mine, f, of_f, g, of_g);
     };
-    for (i64 count = tails[0]; count;) {
-        // With warps to spare several share an edge: a round takes as long as its edge of highest degree.
-        int shift = 0;
-        while (shift < 5 && count << (shift + 1) <= warps) ++shift;
-        for (i64 i = warp; i < count << shift; i += warps) {
-            const i64 edge = going[i >> shift];
-            const int part = i & ((1 << shift) - 1);
-            u32 left = *(volatile u32*)(peeling.support + edge);
-            if (!left) continue;
-            visit_triangles(edges, state, edge, part, 1 << shift, [&](i64 f, i64 g) {
-                const bool closed = g >= 0, f_goes = closed && state[f] == GOES, g_goes = closed && state[g] == GOES;
-                // Of two that go, the first decrements the third.
-                lose(closed && !f_goes && (!g_goes || edge < g), f);
-                lose(closed && !g_goes && (!f_goes || edge < f), g);
-                left -= __popc(__ballot_sync(ALL, closed));
-                return left == 0;
-            });
+    for (i64 first = 128 * one.part; left && first < rows.words; first += 128 << one.shift) {
+        const i64 at = first + 4 * lane_of_warp();
+        uint4 shared{0, 0, 0, 0};
+        if (at < rows.words) {
+            const uint4 x = *(const uint4*)(a + at), y = *(const uint4*)(b + at);
+            shared = uint4{x.x & y.x, x.y & y.y, x.z & y.z, x.w & y.w};
         }
-        barrier.wait();
-        const i64 counted_again = tails[2];
-        for (i64 i = warp; i < counted_again; i += warps) {
-            const i64 edge = peeling.again[i];
-            u32 found = 0;
-            visit_triangles(edges, state, edge, 0, 1, [&](i64 f, i64 g) {
-                found += __popc(__ballot_sync(ALL, g >= 0 && state[f] == STAYS && state[g] == STAYS));
-                return found >= cap;
-            });
-            if (lane_of_warp() == 0) peeling.support[edge] = found >= cap ? AT_MIN + found : found;
-            append(lane_of_warp() == 0 && found < least, edge, following, peeling.tails + 1);
+#pragma unroll 1
+        for (int k = 0; k < 4; ++k) {
+            u32 word = k == 0 ? shared.x : k == 1 ? shared.y : k == 2 ? shared.z : shared.w;
+            for (u32 which; (which = __ballot_sync(ALL, word)); word &= word - 1) {
+                if (word) queue[filled + __popc(which & lanes_below())] = u32(32 * (at + k)) + __ffs(word) - 1;
+                filled += __popc(which), left -= __popc(which);
+                if (filled < 32) continue;
+                __syncwarp();
+                filled -= 32;
+                const u32 w = queue[filled + lane_of_warp()];
+                __syncwarp();
+                look_up(true, w);
+            }
         }
-        barrier.wait();
-        const i64 next = tails[1];
-        for (i64 i = thread; i < count; i += threads) peeling.state[going[i]] = GONE;
-        for (i64 i = thread; i < next; i += threads) peeling.state[following[i]] = GOES;
-        barrier.wait();
-        if (thread == 0) tails[1] = tails[2] = 0;
-        i64* const other = going;
-        going = following, following = other, count = next;
-        barrier.wait();
     }
+    __syncwarp();
+    if (filled) look_up(lane_of_warp() < filled, queue[lane_of_warp()]);
+    __syncwarp();
+}
+
+// Removes edges level by level, up to level `last` or until more than half of them are gone.
+template <class Rows>
+__global__ void __launch_bounds__(LEVEL_THREADS, Rows::BLOCKS)
+peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last) {
+    GridBarrier barrier(levels.arrived);
+    const i64 threads = i64(gridDim.x) * LEVEL_THREADS, thread = i64(blockIdx.x) * LEVEL_THREADS + threadIdx.x;
+    const i64 warps = threads / 32, warp = thread / 32;
+    volatile u64* const counters = levels.counters;
+    u32 *going = levels.going, *following = levels.following;
+    i64 gone = 0;
+    int phase = 0;
+    const auto begin_phase = [&] {
+        const int next = (phase + 1) % 3;
+        if (thread == 0) counters[next] = 0, counters[3 + next] = ~0u, counters[6 + next] = 0;
+        return levels.counters + phase % 3;
+    };
+    while (2 * gone <= edges && level <= last) {
+        u64* const found = begin_phase();
+        list_going(levels, going, edges, level, found, found + 3);
+        barrier.wait();
+        i64 count = i64(counters[phase % 3]);
+        const u32 least = u32(counters[3 + phase % 3]);
+        ++phase;
+        if (!count) {
+            level = least + 1;
+            continue;
+        }
+        while (count) {
+            u64* const tail = begin_phase();
+            // With warps to spare several share an edge: a round takes as long as its edge of highest degree. Of more edges
+            // a warp takes some at a time, the next while it looks for triangles.
+            int shift = 0;
+            while (shift < 5 && count << (shift + 1) <= warps) ++shift;
+            // If all that are left go, nothing is to be told.
+            const i64 shares = gone + count < edges ? count << shift : 0;
+            const u32 some = min(u32(shares) / u32(4 * warps) + 1, 16u);
+            for (i64 first = some * warp; first < shares;) {
+                u64 taken = shares;
+                if (lane_of_warp() == 0 && shares > some * warps) taken = some * warps + atomicAdd(tail + 6, u64(some));
+                for (i64 i = first; i < first + some && i < shares; ++i)
+                    leave_triangles(rows, levels, Departure{__ldcg(going + (i >> shift)), level, int(i) & ((1 << shift) - 1),
+                                                            shift, following, tail});
+                first = i64(__shfl_sync(ALL, taken, 0));
+            }
+            barrier.wait();
+            const i64 next = i64(counters[phase % 3]);
+            ++phase;
+            for (i64 i = thread; i < count; i += threads) {
+                const u32 e = __ldcg(going + i);
+                levels.word[e] = ENDED | level, rows.remove(e);
+            }
+            for (i64 i = thread; i < next; i += threads) atomicOr(levels.word + __ldcg(following + i), GOING);
+            barrier.wait();
+            gone += count;
+            u32* const other = going;
+            going = following, following = other, count = next;
+        }
+        ++level;
+    }
+    if (thread == 0) counters[9] = level;
 }
 
 // Positions of both arcs of an edge in the graph, whose vertices are `order[rank]`, or the ranks themselves.
@@ -192,13 +327,24 @@ struct ToArcs {
     }
 };
 
-// Writes a value to the arcs of all edges in a state.
+// Writes the truss numbers of the removed edges, or whether edges are left to those that are, or to those that are not.
+template <class Index, class Value>
+__global__ void __launch_bounds__(TRUSS_THREADS)
+write_arcs(const Index* __restrict__ upper, const Index* __restrict__ lower, const u32* __restrict__ word, i64 edges,
+           bool left, const ToArcs<Index, Value> arcs) {
+    const i64 e = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (e >= edges || (word[e] < ENDED) != left) return;
+    arcs.write(upper[e], lower[e], sizeof(Value) == 1 ? Value(left) : Value((word[e] & ~ENDED) + 1));
+}
+
+// Loops are in no truss.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS)
-flag_arcs(const Edges<Index> edges, const unsigned char* __restrict__ state, i64 n, int wanted, bool value,
-          const ToArcs<Index, bool> arcs) {
-    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    if (edge < n && state[edge] == wanted) arcs.write(edges.row[edge], edges.lower[edge], value);
+number_loops(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, i64* number) {
+    const i64 v = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (v >= n) return;
+    const i64 end = indptr[v + 1], at = lower_bound(indices, indptr[v], end, Index(v));
+    if (at < end && indices[at] == v) number[at] = 0;
 }
 
 }  // namespace hpgraph
