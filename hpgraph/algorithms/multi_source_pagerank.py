@@ -83,6 +83,7 @@ class Rules(NamedTuple):
     all_rank: float  # what the ranks of a row sum to at first
     limit: int  # iterations at the most
     alone: bool  # whether each vertex must change by no more than `tol`, rather than all together
+    scaled: bool  # whether ranks sum to 1
 
 
 def are_personalizations(personalization: Any, graph: Graph) -> bool:

@@ -213,50 +213,62 @@ def pagerank(
     apart = stays_apart(graph, gather, apart)
     if apart and (method == "delta" or several):
         raise ValueError('gather=False takes one personalization and method="power"')
+    if several and method == "delta":
+        raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
+    scaled, alone = normalization == "standard", convergence == "vertex"
+    all_rank = 1.0 if scaled else float(n)
+    # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
+    each = all_rank / (1 if personalization is not None else max(n, 1))
+    spread = damping * each if scaled else 0.0
+    rules = Rules(damping, (1 - damping) * each, spread, tol, all_rank, max_iteration, alone, scaled)
     if several:
-        if method == "delta":
-            raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
-        rules = Rules(damping, 1 - damping, damping, tol, 1.0, max_iteration, convergence == "vertex")
-        if normalization == "hpgraph":
-            rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
         return _from_each(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = array_module(graph.device).empty(0, dtype)
         rank: Any = graph.apart(none) if apart and graph.on_devices else none  # type: ignore[attr-defined]
         return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
-    paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted:
         graph = moderate(graph, dtype)
     leaving = out_strength_of(graph, weighted, dtype)
     if method == "delta":
-        first = None if start is None else _first_ranks(graph, start, teleport, paper, dtype)
-        spread = spread_changes(
-            graph, teleport, leaving, first, damping=damping, tol=tol, limit=max_iteration,
-            weighted=weighted, all_rank=n if paper else None, alone=convergence == "vertex",
-        )  # fmt: skip
-        rank = spread.rank.astype(dtype, copy=False)
-        delta = PageRankResult(rank, spread.supersteps, spread.residual, spread.converged, spread.trace)
-        return named(_ended(delta, tol), graph)
-    # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
-    each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
+        ranks = _by_changes(graph, start, teleport, leaving, rules, weighted, dtype)
+    else:
+        ranks = _by_iteration(graph, start, teleport, leaving, rules, weighted, dtype, apart)
+    return named(_ended(ranks, tol), graph)
+
+
+def _by_changes(
+    graph: Graph, start: Any, teleport: Any, leaving: Any, rules: Rules, weighted: bool, dtype: np.dtype
+) -> PageRankResult:
+    first = None if start is None else _first_ranks(graph, start, teleport, rules, dtype)
+    found = spread_changes(
+        graph, teleport, leaving, first, damping=rules.damping, tol=rules.tol, limit=rules.limit, weighted=weighted,
+        all_rank=None if rules.scaled else graph.n_vertices, alone=rules.alone,
+    )  # fmt: skip
+    rank = found.rank.astype(dtype, copy=False)
+    return PageRankResult(rank, found.supersteps, found.residual, found.converged, found.trace)
+
+
+def _by_iteration(
+    graph: Graph, start: Any, teleport: Any, leaving: Any, rules: Rules, weighted: bool, dtype: np.dtype, apart: bool
+) -> PageRankResult:
+    """Power iteration."""
     given: dict[str, Any] = {} if teleport is None else {"teleport": teleport}
-    program = _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence]
     given |= {
-        "share": (_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False),
-        "leaving": leaving, "damping": damping, "jump": (1 - damping) * each,
-        "spread": 0.0 if paper else damping * each, "tol": tol,
+        "share": (_first_ranks(graph, start, teleport, rules, dtype) / leaving).astype(dtype, copy=False),
+        "leaving": leaving, "damping": rules.damping, "jump": rules.jump, "spread": rules.spread, "tol": rules.tol,
     }  # fmt: skip
-    declared, limit = declarations_of_own(program), limit_of(max_iteration)
+    program = _STOPPING[_PROGRAMS[weighted, teleport is not None], rules.alone]
+    declared, limit = declarations_of_own(program), limit_of(rules.limit)
     found = run_one(declared, graph, None, limit=limit, apart=apart, initial=given)
     iterations, residual = found.supersteps, float(found.world["residual"])
-    reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
+    reached = found.world["moving"] == 0 if rules.alone else residual <= rules.tol
     if apart and graph.on_devices:
         rank = found.share.map(lambda share, leaving: (share * leaving).astype(dtype, copy=False), leaving)
     else:
         rank = (found.share * found.leaving).astype(dtype, copy=False)
-    ranks = PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
-    return named(_ended(ranks, tol), graph)
+    return PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
 
 
 def _from_each(
@@ -267,7 +279,7 @@ def _from_each(
         graph = moderate(graph, dtype)
     first = None
     if start is not None:
-        first = distribution(start, "start", graph, dtype, scale=rules.all_rank == 1)
+        first = distribution(start, "start", graph, dtype, scale=rules.scaled)
     leaving = out_strength_of(graph, weighted, dtype)
     found = rank_from_each(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
     if not found.converged.all() and rules.tol > 0:
@@ -302,19 +314,18 @@ def _none_moving(world):  # type: ignore[no-untyped-def]
 
 
 _STOPPING = {
-    (program, name): type(program.__name__, (program,), {"converged": stop})
+    (program, alone): type(program.__name__, (program,), {"converged": stop})
     for program in _PROGRAMS.values()
-    for name, stop in (("global", _residual_small), ("vertex", _none_moving))
+    for alone, stop in ((False, _residual_small), (True, _none_moving))
 }
 
 
-def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np.dtype) -> Any:
-    n = graph.n_vertices
+def _first_ranks(graph: Graph, start: Any, teleport: Any, rules: Rules, dtype: np.dtype) -> Any:
     if start is not None:
-        return distribution(start, "start", graph, dtype, scale=not paper)
+        return distribution(start, "start", graph, dtype, scale=rules.scaled)
     if teleport is not None:
-        return teleport * dtype.type(n if paper else 1)
-    return dtype.type(1 if paper else 1 / n)
+        return teleport * dtype.type(rules.all_rank)
+    return dtype.type(rules.all_rank / graph.n_vertices)
 
 
 def _checked(

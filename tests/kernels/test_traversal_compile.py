@@ -126,7 +126,7 @@ def test_wide_ids():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("program", [pagerank.PageRank, pagerank.Personalized])
 def test_pagerank(program, dtype):
-    stopping = pagerank._STOPPING[program, "global"]
+    stopping = pagerank._STOPPING[program, False]
     properties = (dtype, "int32", *((dtype,) if program is pagerank.Personalized else ()))
     compiled(stopping, None, properties, "apply.cuh", APPLY)
 

@@ -105,18 +105,8 @@ class CUDAProgram(DeviceFunctions):
     def _write_prologue(self) -> str:
         # Derived programs override this: `super()` of a cached property would keep the base's value in the object,
         # where another thread could read it.
-        m = byte_type(self.code.message)
+        m, n_properties = byte_type(self.code.message), range(len(self._properties))
         arc = f"long long u, {byte_type(self.weight)} weight, long long v"
-        fields = [f"{byte_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
-        fields += [f"{byte_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
-        # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
-        for i, dtype in enumerate(self._properties):
-            fields += [f"{byte_type(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
-        fills = [f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(self._properties))]
-        starts = [
-            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({byte_type(dtype)})v : start{i};"
-            for i, dtype in enumerate(self._properties)
-        ]
         before = [f"        const {byte_type(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
         adds = []
         if self.code.aggregate is not None:
@@ -125,16 +115,8 @@ class CUDAProgram(DeviceFunctions):
         return "\n".join(
             [
                 self._code[0] + self._joins[0] + "struct Program {",
-                *(f"    {field}" for field in fields),
-                f"    typedef {m} Message, Number;",
-                "    static constexpr int WIDTH = 0;",
-                f"    static constexpr int SUMS = {self.code.aggregates};",
-                f"    static constexpr bool CHOOSES_ARCS = {_cpp(self.code.edge_cond is not None)};",
-                f"    static constexpr bool CHOOSES_VERTICES = {_cpp(self.code.cond is not None)};",
-                f"    static constexpr bool READS_WORLD = {_cpp(bool(self.code.cells))};",
-                f"    static constexpr bool READS_RECEIVERS = {_cpp(self.code.reads_receivers)};",
-                self._joins[1],
-                f"    static constexpr bool MIN = {_cpp(self.code.reduce == get_monoid('min'))};",
+                *(f"    {field}" for field in self._fields()),
+                *self._constants(m),
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
                 f"    static constexpr bool REPLIES = {_cpp('hpg_reply' in self._functions)};",
@@ -143,22 +125,16 @@ class CUDAProgram(DeviceFunctions):
                 self._method("bool", "cond", "long long v", "v"),
                 f"    __device__ {m} reduce({m} a, {m} b) const {{ return hpg_reduce(a, b); }}",
                 f"    __device__ static {m} join({m} a, {m} b) {{ return hpg_reduce(a, b); }}",
-                *self._updates("update", [f"p{i}[v]" for i in range(len(self._properties))]),
+                *self._updates("update", [f"p{i}[v]" for i in n_properties]),
                 "    // The same for a vertex that still has what it began with: nothing is loaded that is known.",
-                *self._updates("receive", [f"begins{i} ? fill{i} : p{i}[v]" for i in range(len(self._properties))]),
+                *self._updates("receive", [f"begins{i} ? fill{i} : p{i}[v]" for i in n_properties]),
                 f"    __device__ bool apply(long long v, {m} message, long long step, double* sums) const {{",
                 *before,
                 "        const bool changed = update(v, message, step);",
                 *adds,
                 "        return changed;",
                 "    }",
-                "    // What a traversal's vertices have before it, and its sources.",
-                "    __device__ void fill(long long v) const {",
-                *fills,
-                "    }",
-                "    __device__ void start(long long v) const {",
-                *starts,
-                "    }",
+                *self._initial_values(),
                 "    __device__ void contribute(long long v, long long step, double* sums) const {",
                 *before,
                 *adds,
@@ -167,13 +143,53 @@ class CUDAProgram(DeviceFunctions):
                 "    // The same program on properties that lie so many elements further.",
                 "    __device__ Program of_source(long long shift) const {",
                 "        Program own = *this;",
-                *(f"        own.p{i} += shift;" for i in range(len(self._properties))),
+                *(f"        own.p{i} += shift;" for i in n_properties),
                 "        return own;",
                 "    }",
                 "};",
                 "",
             ]
         )
+
+    def _fields(self) -> list[str]:
+        """Fields: pointers, parameters, and how each property begins.
+
+        0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
+        """
+        fields = [f"{byte_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
+        fields += [f"{byte_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        for i, dtype in enumerate(self._properties):
+            fields += [f"{byte_type(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
+        return fields
+
+    def _constants(self, message: str) -> list[str]:
+        """Types and constants that the templates read."""
+        code = self.code
+        return [
+            f"    typedef {message} Message, Number;",
+            "    static constexpr int WIDTH = 0;",
+            f"    static constexpr int SUMS = {code.aggregates};",
+            f"    static constexpr bool CHOOSES_ARCS = {_cpp(code.edge_cond is not None)};",
+            f"    static constexpr bool CHOOSES_VERTICES = {_cpp(code.cond is not None)};",
+            f"    static constexpr bool READS_WORLD = {_cpp(bool(code.cells))};",
+            f"    static constexpr bool READS_RECEIVERS = {_cpp(code.reads_receivers)};",
+            self._joins[1],
+            f"    static constexpr bool MIN = {_cpp(code.reduce == get_monoid('min'))};",
+        ]
+
+    def _initial_values(self) -> list[str]:
+        """Methods that initialize a vertex before a traversal, and its sources."""
+        types = [byte_type(dtype) for dtype in self._properties]
+        return [
+            "    // What a traversal's vertices have before it, and its sources.",
+            "    __device__ void fill(long long v) const {",
+            *(f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(types))),
+            "    }",
+            "    __device__ void start(long long v) const {",
+            *(f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({kind})v : start{i};"
+              for i, kind in enumerate(types)),
+            "    }",
+        ]  # fmt: skip
 
     @cached_property
     def _joins(self) -> tuple[str, str]:
