@@ -33,9 +33,10 @@ from hpgraph.core import cache_folder, ready_kernels
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
 from hpgraph.core.ready_kernels import CuPyRequest
+from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request
-from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version
+from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, symbols_of
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUESTS = Path(__file__).with_name("requests.json")
@@ -134,6 +135,16 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     **{name: [((([0, 1], [1, 2]),), {})] for name in ("subgraph_isomorphisms", "count_subgraph_isomorphisms")},
     "belief_propagation": [((lambda graph: np.ones((graph.n_vertices, 2)), np.eye(2) + 1), {})],
 }
+CSGRAPH: dict[str, list[dict[str, Any]]] = {
+    "laplacian": [{}, {"normed": True, "return_diag": True}, {"symmetrized": True}],
+    "connected_components": [{"connection": "strong"}, {"directed": False}],
+    "dijkstra": [{"indices": 0}, {"indices": [0, 1], "return_predecessors": True}],
+    "shortest_path": [{"indices": 0, "unweighted": True}],
+    "breadth_first_order": [{"i_start": 0}],
+    "minimum_spanning_tree": [{}],
+    "reverse_cuthill_mckee": [{}],
+    "maximum_bipartite_matching": [{}],
+}
 PRODUCTS = ("plus_times", "min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
 
 
@@ -144,7 +155,8 @@ def _weights(kind: str) -> hpg.Graph:
 
 def calls() -> list[tuple[str, str, int]]:
     """The graph, the function and the number of its arguments, of each call to record; the most wanted first."""
-    names = [name for listed in FUNCTIONS.values() for name in listed.split() if name != "run"] + ["products"]
+    names = [name for listed in FUNCTIONS.values() for name in listed.split() if name != "run"]
+    names += ["products", "csgraph"]
     found = [(graph, name, k) for graph in GRAPHS for name in names for k in range(len(ARGUMENTS.get(name, [()])))]
     return sorted(found, key=lambda call: call[1] not in FIRST or [*GRAPHS].index(call[0]) > 2)
 
@@ -158,6 +170,11 @@ def _call(graph: hpg.Graph, name: str, number: int) -> None:
         for kind, ring in product(kinds, PRODUCTS):
             A.mxv(cupy.ones(A.shape[0], kind), ring)
         A.mxm(A, "plus_pair"), A.mxm(A, "plus_pair", mask=A), A.T
+        return
+    if name == "csgraph":
+        A = scipy_of_csr(graph.out_csr)
+        for function, more in ((word, one) for word, several in CSGRAPH.items() for one in several):
+            getattr(hpg.csgraph, function)(A, **more)
         return
     arguments, options = ARGUMENTS.get(name, [((), {})])[number]
     given = [_on_gpu(argument, graph) for argument in arguments]
@@ -252,7 +269,8 @@ def requested_by_cupy(path: Path = REQUESTS) -> list[CuPyRequest]:
         print("CuPy is not installed: its kernels are left out")
         return []
     read = json.loads(path.read_text(encoding="utf-8"))
-    return [CuPyRequest(one["source"], tuple(one["options"])) for one in read if "names" not in one]
+    theirs = [one for one in read if "names" not in one]
+    return [CuPyRequest(one["source"], tuple(one["options"]), tuple(one.get("kernels", ()))) for one in theirs]
 
 
 def compiled(request: Request, arch: str, folder: str) -> str:
@@ -288,8 +306,9 @@ def compiled_for_cupy(request: CuPyRequest, arch: str, folder: str) -> str:
             arch=arch, std="c++17", ftz=True, device_as_default_execution_space=True, include_path=headers,
             define_macro=defined or None,
         )  # fmt: skip
-        code = core.Program(request.source, "c++", options).compile("cubin").code
-        cache_folder.write_sealed(Path(folder) / f"{request.key(cupy.__version__, arch)}.cupy", bytes(code))
+        made = core.Program(request.source, "c++", options).compile("cubin", name_expressions=request.kernels)
+        content = json.dumps(symbols_of(made)).encode() + b"\n" + bytes(made.code)
+        cache_folder.write_sealed(Path(folder) / f"{request.key(cupy.__version__, arch)}.cupy", content)
     except Exception as error:  # of another version: CuPy compiles it when it is wanted
         return f"CuPy's {request.source[-80:]!r}, {arch}: {str(error).strip().splitlines()[0][:150]}"
     return ""

@@ -7,6 +7,7 @@ call may need fifty. The package (wheels/kernels.py) has those of the built-in a
 import functools
 import hashlib
 import importlib.util
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +16,15 @@ from hpgraph.core import cache_folder, patches
 
 
 class CuPyRequest(NamedTuple):
-    """A kernel that CuPy was to compile: its text, and options but for the folders of headers."""
+    """Kernels that CuPy was to compile: the text, options but for the folders of headers, and those of a RawModule."""
 
     source: str
     options: tuple[str, ...]
+    kernels: tuple[str, ...] = ()
 
     def key(self, version: str, arch: str) -> str:
         """Fingerprint for a version of CuPy and an architecture, which decide the machine code with it."""
-        parts = (self.source, *self.options, version, arch)
+        parts = (self.source, *self.options, *self.kernels, version, arch)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -49,16 +51,19 @@ def _found_or(compiled: Callable[..., Any], folder: Path, source: str, options: 
     import cupy
 
     plain = given.get("backend", "nvrtc") == "nvrtc" and not any(
-        given.get(name) for name in ("arch", "name_expressions", "log_stream", "jitify", "to_ltoir")
+        given.get(name) for name in ("arch", "log_stream", "jitify", "to_ltoir")
     )
     if plain and "-DCUPY_USE_JITIFY" not in options:
-        request = CuPyRequest(source, tuple(option for option in options if not option.startswith("-I")))
+        kernels = tuple(given.get("name_expressions") or ())
+        request = CuPyRequest(source, tuple(option for option in options if not option.startswith("-I")), kernels)
         if requests is not None:
             requests.append(request)
         arch = f"sm_{cupy.cuda.Device().compute_capability}"
-        code = cache_folder.read_sealed(folder / f"{request.key(cupy.__version__, arch)}.cupy", True)
-        if code is not None:
+        found = cache_folder.read_sealed(folder / f"{request.key(cupy.__version__, arch)}.cupy", True)
+        if found is not None:
+            symbols, _, code = found.partition(b"\n")
             module = cupy.cuda.function.Module()
             module.load(code)
+            module._set_mapping(json.loads(symbols))
             return module
     return compiled(source, options, **given)

@@ -42,7 +42,7 @@ def build(
 ) -> tuple[bytes, dict[str, str]]:
     """Machine code, and each kernel's symbol."""
     compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
-    mangled = compiled.symbol_mapping
+    symbols = symbols_of(compiled)
     if ltoir:
         core = _cuda_core()
         codes = [code if isinstance(code, bytes) else code.produce() for code in ltoir]
@@ -53,8 +53,13 @@ def build(
                 options=core.LinkerOptions(arch=arch, link_time_optimization=True),
             )
             compiled = linker.link("cubin")
-    symbols = {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled.items()}
     return mended(bytes(compiled.code), arch, _maker(bool(ltoir))), symbols
+
+
+def symbols_of(compiled: Any) -> dict[str, str]:
+    """Symbol of each kernel, by name expression."""
+    mangled = compiled.symbol_mapping.items()
+    return {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled}
 
 
 @functools.cache
