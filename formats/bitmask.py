@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, device_of
+from hpgraph.core.reductions import anywhere
 from hpgraph.formats.checks import as_ids, index_dtype
 from hpgraph.formats.storage import Storage, backend
 
@@ -126,7 +127,7 @@ class Bitmask(Storage):
 
     def any(self) -> bool:
         """Whether there is a member. On CUDA this waits for the stream."""
-        return bool(self.words.any())
+        return anywhere(self.words)
 
     def copy(self) -> Bitmask:
         """A mask with words of its own."""

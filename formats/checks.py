@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, unmasked
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.reductions import anywhere, first_true
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
@@ -104,7 +104,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
         if first != 0 or last != total:
             raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
         if anywhere(indptr[1:] < indptr[:-1]):
-            row = int((indptr[1:] < indptr[:-1]).argmax())
+            row = first_true(indptr[1:] < indptr[:-1])
             raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
     return indptr
 

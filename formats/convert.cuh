@@ -107,6 +107,12 @@ __global__ void count_ids(const I* ids, i64 entries, u64* count) {
   }
 }
 
+// sum[id] += the weights of each id.
+template <class I>
+__global__ void sum_by_id(const I* ids, const double* weights, i64 entries, double* sum) {
+  for (i64 p = global_thread(); p < entries; p += global_threads()) atomicAdd(&sum[ids[p]], weights[p]);
+}
+
 // row[p] = the row of entry p.
 template <class I>
 __global__ void expand_rows(const i64* indptr, i64 rows, i64 entries, I* row) {

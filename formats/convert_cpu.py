@@ -17,9 +17,9 @@ Array = np.ndarray[Any, Any]
 Rows = tuple[Array, Array, Array | None]
 
 
-def occurrences(ids: Array, n: int) -> Array:
-    """How often each of 0..n-1 occurs."""
-    return np.bincount(ids, minlength=n)
+def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
+    """How often each of 0..n-1 occurs, or the sum of its weights."""
+    return np.bincount(ids, weights, n)
 
 
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:

@@ -44,14 +44,17 @@ def words(data: Array | None) -> tuple[str, Array | None]:
 
 
 @on_its_device
-def occurrences(ids: Array, n: int) -> Array:
-    """How often each of 0..n-1 occurs."""
+def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
+    """How often each of 0..n-1 occurs, or the sum of its weights."""
     cupy = require_cupy()
     ids = cupy.ascontiguousarray(ids if ids.itemsize in ID_TYPES else ids.astype(np.int64))
-    counts = cupy.zeros(n, dtype=np.int64)
-    if len(ids):
-        launch("convert.cuh", f"count_ids<{ID_TYPES[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
-    return counts
+    kind, made = ID_TYPES[ids.itemsize], cupy.zeros(n, np.int64 if weights is None else np.float64)
+    if len(ids) and weights is None:
+        launch("convert.cuh", f"count_ids<{kind}>", strided(len(ids)), ids, len(ids), made)
+    elif len(ids):
+        weights = cupy.ascontiguousarray(weights, np.float64)
+        launch("convert.cuh", f"sum_by_id<{kind}>", strided(len(ids)), ids, weights, len(ids), made)
+    return made
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import anywhere, prefix_sum
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.launch import on_its_device
@@ -54,7 +54,7 @@ class ELL(Padded):
             indices = as_ids(self.indices, "indices", columns, "column", low=-1, ndim=2)
             if indices.shape[1] != rows:
                 raise ValueError(f"indices must have shape (slots, rows={rows}), not {indices.shape}")
-            if bool(((indices[1:] >= 0) & (indices[:-1] < 0)).any()):
+            if anywhere((indices[1:] >= 0) & (indices[:-1] < 0)):
                 raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
             self._take((rows, columns), copy, indices=indices, data=as_values(self.data, "data", indices.shape))
         self._count(validate)

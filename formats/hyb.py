@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hpgraph.core.device import check_memory
+from hpgraph.core.reductions import anywhere
 from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, fill_tail, join_slab_and_tail
@@ -80,7 +81,7 @@ class HYB(RowFormat):
         ids = self.ell.indices.dtype
         tail_rows = as_ids(self.tail_rows, "tail_rows", rows, "row").astype(ids, copy=False)
         tail_indices = as_ids(self.tail_indices, "tail_indices", columns, "column").astype(ids, copy=False)
-        if bool((tail_rows[1:] <= tail_rows[:-1]).any()):
+        if anywhere(tail_rows[1:] <= tail_rows[:-1]):
             raise ValueError("tail_rows must rise: name each row that has a tail once, in ascending order")
         self._take(
             self.ell.shape, copy, tail_rows=tail_rows,

@@ -37,14 +37,17 @@ def lengths_of(indptr: Any) -> Lengths:
     return Lengths(np.concatenate((short, long)), np.concatenate((counts[short], many)))
 
 
-def occurrences(ids: Any, n: int) -> Any:
+def occurrences(ids: Any, n: int, weights: Any = None) -> Any:
     """How often each of 0, ..., n - 1 occurs among `ids`, which are not checked: int64, shape (n,), on their device.
 
-    ``cupy.bincount`` looks for negative numbers first, by a template that NVRTC takes 4 s to compile.
+    With `weights` of shape (ids,) their sums instead, float64. ``cupy.bincount`` looks for negative numbers first, by a
+    template that NVRTC takes 4 s to compile.
 
     Examples
     --------
     >>> occurrences(np.array([2, 0, 2]), 4).tolist()
     [1, 0, 2, 0]
+    >>> occurrences(np.array([2, 0, 2]), 4, np.array([0.5, 1, 2])).tolist()
+    [1.0, 0.0, 2.5, 0.0]
     """
-    return backend("convert", ids).occurrences(ids, n)
+    return backend("convert", ids).occurrences(ids, n, weights)

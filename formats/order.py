@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import anywhere, prefix_sum
 from hpgraph.formats.checks import as_ids
 from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.protocol import RowFormat
@@ -99,7 +99,7 @@ class RowOrder(RowFormat):
         inverse = xp.full(n, -1, dtype=order.dtype)
         if order.shape == (n,):
             inverse[order] = xp.arange(n, dtype=order.dtype)
-        if order.shape != (n,) or bool((inverse < 0).any()):
+        if order.shape != (n,) or anywhere(inverse < 0):
             raise ValueError(f"order must hold each of 0..{n - 1} once")
         check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
         convert = backend(self.indptr)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import anywhere, prefix_sum
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.lengths import occurrences
@@ -77,18 +77,18 @@ class SELL(Padded, RowFormat):
             rows, columns = as_shape(self.shape)
             indices = as_ids(self.indices, "indices", columns, "column", low=-1)
             order = as_ids(self.order, "order", rows, "row").astype(indices.dtype, copy=False)
-            if len(order) != rows or bool((occurrences(order, rows) != 1).any()):
+            if len(order) != rows or anywhere(occurrences(order, rows) != 1):
                 raise ValueError(f"order must name each of the {rows} rows once")
             count = -(-rows // SLICE)
             slices = as_offsets(self.slices, "slices", count, len(indices))
-            if bool((slices % SLICE != 0).any()):
+            if anywhere(slices % SLICE != 0):
                 raise ValueError(f"slices must begin at multiples of {SLICE}, the rows of one")
             data = as_values(self.data, "data", indices.shape)
             self._take((rows, columns), copy, order=order, slices=slices, indices=indices, data=data)
             place, rank = self._slots()
-            if bool((place >= rows).any()):
+            if anywhere(place >= rows):
                 raise IndexError(f"indices has entries in places beyond the last of the {rows} rows")
-            if bool((rank >= self._lengths()[place]).any()):
+            if anywhere(rank >= self._lengths()[place]):
                 raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
         self._count(validate)
 

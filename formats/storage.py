@@ -10,8 +10,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hpgraph.core.device import Device, array_module, device_of, normalize_device, to_device
+from hpgraph.core.device import Device, device_of, normalize_device, to_device
 from hpgraph.core.locks import Lock
+from hpgraph.core.reductions import count
 from hpgraph.formats.interchange import own
 
 Made = TypeVar("Made")
@@ -143,7 +144,7 @@ class Padded(Storage):
     def _count(self, validate: bool) -> None:
         """Set `nnz` where it was not given; with `validate`, check it."""
         if validate or self.nnz < 0:
-            held = int(array_module(self.indices).count_nonzero(self.indices >= 0))
+            held = count(self.indices >= 0)
             if self.nnz not in (-1, held):
                 raise ValueError(f"nnz must be the number of slots that are not padding, {held}, not {self.nnz}")
             object.__setattr__(self, "nnz", held)

@@ -42,7 +42,9 @@ def test_masks(n: int, device: str) -> None:
         mask[list(places) if n else []] = True
         there = to_device(mask, device)
         assert reductions.anywhere(there) is bool(mask.any())
+        assert reductions.everywhere(there) is bool(mask.all()) and reductions.everywhere(~there) is bool((~mask).all())
         assert reductions.count(there) == int(mask.sum())
+        assert n == 0 or reductions.first_true(there) == int(mask.argmax())
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32", "float64"])

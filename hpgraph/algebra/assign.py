@@ -19,6 +19,7 @@ from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import everywhere
 from hpgraph.formats import Bitmask
 
 Target = TypeVar("Target", bound=MatrixStorage | VectorStorage)
@@ -171,7 +172,7 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
     if present is not None or flags is not None:
         bits = xp.ones(v.size, dtype=bool) if present is None else present.to_bool()
         bits[where] = True if flags is None else flags
-        v._present = None if bool(bits.all()) else Bitmask.from_bool(bits)
+        v._present = None if everywhere(bits) else Bitmask.from_bool(bits)
 
 
 def _places(allowed: Bitmask) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector, vector_of_entries
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import everywhere
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
@@ -91,7 +92,7 @@ def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
         return part
     ids = ids_of(J, n_columns, device)
     part = backend.columns_of(part, ids)
-    rising = J.step > 0 if isinstance(J, range) else bool((ids[1:] >= ids[:-1]).all())
+    rising = J.step > 0 if isinstance(J, range) else everywhere(ids[1:] >= ids[:-1])
     return part if rising else part.sorted()
 
 

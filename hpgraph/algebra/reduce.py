@@ -17,6 +17,7 @@ from hpgraph.algebra.write import target
 from hpgraph.containers.public import make_vector, vector_of_values
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import anywhere, count, first_true
 from hpgraph.formats import CSR, Bitmask, occurrences
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import kernels
@@ -212,7 +213,7 @@ def aggregate_all(rows: CSR, name: str) -> Any:
     position = 0
     if rows.data is not None:
         extreme = fold(whole, get_monoid(name.removeprefix("arg")))[0]
-        position = int(xp.argmax(rows.data == extreme))
+        position = first_true(rows.data == extreme)
     row = int(xp.searchsorted(rows.indptr, position, side="right")) - 1
     return np.int64(row * rows.shape[1] + int(rows.indices[position]))
 
@@ -288,7 +289,7 @@ def _nan_counts(rows: CSR) -> Any:
         return None
     xp = array_module(rows.device)
     missing = xp.isnan(rows.data)
-    if not bool(missing.any()):
+    if not anywhere(missing):
         return None
     return occurrences(rows.expand_rows()[missing], rows.shape[0])
 
@@ -368,5 +369,5 @@ def place_of_extreme(rows: CSR, name: str, *, explicit: bool) -> int:
     if explicit or rows.nnz == rows.shape[0] * rows.shape[1] or bool(value < 0 if name == "min" else value > 0):
         return place
     places = rows.expand_rows().astype(np.int64) * rows.shape[1] + rows.indices
-    absent = int((places == xp.arange(rows.nnz)).sum())
+    absent = count(places == xp.arange(rows.nnz))
     return min(place, absent) if bool(value == 0) else absent

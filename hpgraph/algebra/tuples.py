@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, device_of, is_cuda, unmasked
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.duplicates import run_starts
@@ -57,7 +57,7 @@ def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_o
     if values.ndim and values.shape != indices.shape:
         raise ValueError(f"values must be a scalar or have shape {indices.shape}, as indices, not {values.shape}")
     values = as_values(xp.broadcast_to(values, indices.shape), "values", indices.shape)
-    if bool((indices[1:] > indices[:-1]).all()):
+    if everywhere(indices[1:] > indices[:-1]):
         return kind._of(indices.copy(), values.copy(), size, fill)
     order = indices.argsort(kind="stable")
     indices, values = indices[order], values[order]

@@ -12,7 +12,8 @@ from hpgraph.algebra.operands import as_mask, check_accum
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import matrix_of_csr, vector_of_values
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, is_cuda
+from hpgraph.core.device import is_cuda
+from hpgraph.core.reductions import everywhere
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
@@ -187,7 +188,7 @@ def without_zeros(csr: CSR) -> CSR:
     """A matrix without its explicit zeros."""
     if csr.data is None:
         return csr
-    if int(array_module(csr.data).count_nonzero(csr.data)) == csr.nnz:
+    if everywhere(csr.data != 0):
         return csr
     kind = value_dtype(csr.dtype)
     return kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), kind, kind), 0)

@@ -8,6 +8,7 @@ from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import anywhere, count, everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
@@ -50,7 +51,7 @@ def is_dag(G: Graph | Any) -> bool:
     >>> hpg.is_dag(([0, 0, 1], [1, 2, 2])), hpg.is_dag(([0, 1, 2], [1, 2, 0]))
     (True, False)
     """
-    return bool((_generations(as_simple(G)) >= 0).all())
+    return everywhere(_generations(as_simple(G)) >= 0)
 
 
 is_directed_acyclic_graph = is_dag
@@ -152,7 +153,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
 
 def _heaviest(graph: Graph) -> Any:
     xp = array_module(graph.device)
-    if graph.weights.dtype.kind == "f" and bool(xp.isnan(graph.weights).any()):
+    if graph.weights.dtype.kind == "f" and anywhere(xp.isnan(graph.weights)):
         raise ValueError("weight: a longest path has no weights that are NaN: see G.filter")
     return run(Longest, graph).length
 
@@ -161,10 +162,9 @@ def generations_of(graph: Graph) -> Any:
     """The number of the longest path to each vertex; a graph with a cycle is refused."""
     generation = _generations(graph)
     if graph.n_vertices and int(generation.min()) < 0:
-        count = int((generation < 0).sum())
         raise ValueError(
-            f"G has a cycle: {count:,} vertices lie on cycles or behind them. hpgraph.condensation(G) has none: it "
-            "makes one vertex of each strong component"
+            f"G has a cycle: {count(generation < 0):,} vertices lie on cycles or behind them. "
+            "hpgraph.condensation(G) has none: it makes one vertex of each strong component"
         )
     return generation
 

@@ -10,6 +10,7 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import RowBlock, row_blocks
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import everywhere
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -37,7 +38,7 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
     received = matrix @ ones
     sent = turned @ ones if graph.directed else received
     for total in (received, sent):
-        if not bool(xp.isfinite(total).all()):
+        if not everywhere(xp.isfinite(total)):
             raise ValueError(f"weights must be such that their sum at a vertex is finite, in {dtype}")
     return ArcSums(matrix, received, sent, turned)
 
@@ -68,7 +69,7 @@ def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:
     else:
         with np.errstate(over="ignore"):
             weights = csr.data.astype(dtype)
-        if not bool(((weights >= 0) & (weights < np.inf)).all()):
+        if not everywhere((weights >= 0) & (weights < np.inf)):
             raise ValueError(f"weights must be finite in {dtype}, and not negative; or weight=None leaves them out")
         csr = csr.with_data(weights, copy=False)
     return matrix_of_csr(csr if loops else csr.without_diagonal())

@@ -12,6 +12,7 @@ from hpgraph.containers.vertex_array import ByVertex
 from hpgraph.containers.vertices import checked_index, id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NoPathError
+from hpgraph.core.reductions import anywhere
 from hpgraph.engine.result import Trace
 
 
@@ -60,7 +61,7 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, str):
             return self._names is not None and value in self._names
-        return bool((self._values_by_vertex() == value).any())
+        return anywhere(self._values_by_vertex() == value)
 
     def __len__(self) -> int:
         return len(self._values_by_vertex())

@@ -24,6 +24,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
@@ -224,7 +225,7 @@ def _weights_at(csr: CSR, rows: Any, columns: Any, weighted: bool, dtype: np.dty
         return (at >= 0).astype(dtype)
     with np.errstate(over="ignore"):
         weights = xp.where(at >= 0, csr.data[xp.maximum(at, 0)].astype(dtype), 0)
-    if not bool(xp.isfinite(weights).all()):
+    if not everywhere(xp.isfinite(weights)):
         raise ValueError(f"weights must be finite, in {dtype}; or weight=None leaves them out")
     return weights
 
@@ -235,7 +236,7 @@ def _potential(graph: Graph, given: Any, dtype: np.dtype[Any]) -> Any:
     if likes.ndim != 2 or likes.shape[0] != likes.shape[1] or not likes.size:
         raise ValueError(f"potential must have a row and a column for each state, not shape {likes.shape}")
     xp = array_module(likes)
-    if not bool(((likes > 0) & (likes < np.inf)).all()):
+    if not everywhere((likes > 0) & (likes < np.inf)):
         raise ValueError("potential must be positive and finite; a small number says that states hardly go together")
     if not graph.directed and not bool(xp.array_equal(likes, likes.T)):
         raise ValueError(
@@ -265,9 +266,9 @@ def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
             f"unary must have shape {(n, c)}, a row a vertex and a column a state of potential, not {values.shape}"
         )
     xp = array_module(values)
-    if not bool(((values >= 0) & (values < np.inf)).all()):
+    if not everywhere((values >= 0) & (values < np.inf)):
         raise ValueError("unary must be finite and not negative")
-    if not bool(values.any(axis=1).all()):
+    if not everywhere(values.any(axis=1)):
         raise ValueError("unary must leave every vertex a state: each row needs a number above 0")
     # A logarithm of 0 is meant.
     with np.errstate(divide="ignore"):

@@ -28,12 +28,13 @@ from hpgraph.core.device import array_module, sources_within
 from hpgraph.core.devices import bring, on_each, place_of, shares
 from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
+from hpgraph.core.reductions import count, everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
 
@@ -117,7 +118,7 @@ def betweenness_centrality(
         total += sums.reached
         xp = array_module(graph.device)
         # A source is an end of its paths to all it reaches.
-        total += xp.bincount(xp.asarray(listed), weights=sums.reach - 1, minlength=n)
+        total += occurrences(xp.asarray(listed), n, sums.reach - 1)
     return by_vertex(scaled(total, listed, graph, normalized=normalized, endpoints=endpoints), graph)
 
 
@@ -188,7 +189,7 @@ def _shared(total: Any, whole: Graph, graph: Graph, weighted: bool) -> Any:
     """The values of a simple graph's arcs, shared by the arcs of a multigraph that shortest paths lead along."""
     xp, place = array_module(whole.device), whole.places_in_simple()
     takes = whole.weights == graph.weights[place] if weighted else xp.ones(whole.n_edges, np.bool_)
-    many = xp.bincount(place[takes], minlength=graph.n_edges)
+    many = occurrences(place[takes], graph.n_edges)
     return xp.where(takes, total[place] / many[place], 0.0)
 
 
@@ -404,7 +405,7 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         found = run(Paths, graph, active=id(source))
         level, paths = found.level, found.paths
         there = level >= 0
-        if not bool(xp.isfinite(paths).all()):
+        if not everywhere(xp.isfinite(paths)):
             placement = "on a cluster" if graph.on_cluster else "in pages"
             raise not_served(placement, "there are more shortest paths than a float64 holds")
         depth = int(level.max())
@@ -420,5 +421,5 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         if len(sums.reached):
             there[source] = False
             sums.reached[:] += there
-            sums.reach[at] = int(there.sum()) + 1
+            sums.reach[at] = count(there) + 1
         done(1)

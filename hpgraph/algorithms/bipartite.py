@@ -7,6 +7,7 @@ from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
@@ -93,4 +94,4 @@ def by_levels(graph: Graph) -> Any:
     starts = xp.zeros(graph.n_vertices, bool)
     starts[first] = True
     side = run(program, graph, active=starts).level & 1
-    return None if bool((side[arcs.expand_rows()] == side[arcs.indices]).any()) else side
+    return None if anywhere(side[arcs.expand_rows()] == side[arcs.indices]) else side

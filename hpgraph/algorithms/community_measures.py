@@ -11,6 +11,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, device_of
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of, summed_by
 
@@ -88,7 +89,7 @@ def silhouette(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arra
     # The weight from each vertex to each community, by a key for the two.
     key, number = xp.unique(row[apart] * np.int64(count) + label[level.arcs.indices[apart]], return_inverse=True)
     weights = xp.ones(len(apart), np.int64) if level.arcs.data is None else level.arcs.data[apart]
-    vertex, community, size = key // max(count, 1), key % max(count, 1), xp.bincount(label, minlength=count)
+    vertex, community, size = key // max(count, 1), key % max(count, 1), occurrences(label, count)
     own = community == label[vertex]
     mean = summed_by(number.reshape(-1), weights, len(key)) / xp.maximum(size[community] - own, 1)
     inside, outside = xp.zeros(n), xp.zeros(n)
@@ -100,7 +101,7 @@ def silhouette(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arra
     outside[vertex[last]] = mean[last]
     most = xp.maximum(inside, outside)
     score = xp.where((most > 0) & (size[label] > 1), (inside - outside) / xp.where(most > 0, most, 1), 0)
-    return xp.bincount(label, weights=score, minlength=count) / size
+    return occurrences(label, count, score) / size
 
 
 @naming_arguments

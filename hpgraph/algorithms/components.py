@@ -17,6 +17,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, fits, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import anywhere, everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_gpu import apart, divides_components
@@ -183,7 +184,7 @@ def _by_labels(graph: Graph) -> Any:
         before = label
         for program in (backwards, forwards):
             label = run(program, graph, label=label).label
-        if bool((label == before).all()):
+        if everywhere(label == before):
             break
     return label
 
@@ -251,7 +252,7 @@ def _color_parts(graph: Graph, part: Any, smallest: Any) -> None:
     number = random_order(graph, 0)
     left = part >= 0
     color = xp.where(left, part << 32 | number, -1)
-    while left.any():
+    while anywhere(left):
         own = color
         color = run(Color, graph, active=left, color=own).color
         component = run(Ancestors, graph, active=left & (color == own), color=color).steps >= 0

@@ -8,6 +8,7 @@ from hpgraph.containers.graph import Graph, undirected_only
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
 
 
@@ -55,7 +56,7 @@ def core_periphery(G: Graph | Any) -> CorePeriphery:
     degree = arcs.without_diagonal().degrees
     order = xp.argsort(-degree, kind="stable")
     falling = degree[order]
-    k = int((falling > xp.arange(n)).sum())
+    k = count(falling > xp.arange(n))
     core = xp.zeros(n, np.bool_)
     core[order[:k]] = True
     errors = k * (k - 1) // 2 + int(degree.sum()) // 2 - int(falling[:k].sum())

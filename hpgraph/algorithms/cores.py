@@ -24,7 +24,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import anywhere, count, prefix_sum
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
@@ -293,7 +293,7 @@ def core_numbers(graph: Any) -> Any:
         core = xp.full(graph.n_vertices, -1, np.int64)
         while True:
             there = core < 0
-            if not bool(there.any()):
+            if not anywhere(there):
                 return core.astype(ids)
             band, after, known = _band(graph, there, left, core, most)
             core[band] = _numbers_within(graph, band, left, loops) if known is None else known
@@ -312,7 +312,7 @@ def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any,
         return there, left, None
     # Half, as removals make the degrees of others fall.
     arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees.astype(np.float64)))
-    below = max(int((arcs_below <= most // 2).sum()), least + 1)
+    below = max(count(arcs_below <= most // 2), least + 1)
     while True:
         going = there & (left < below)
         after, removed = _peel(graph, going, left, xp.where(going, below - 1, core), below - 1)

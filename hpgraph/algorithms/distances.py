@@ -17,7 +17,7 @@ from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, no
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
-from hpgraph.core.reductions import anywhere, total
+from hpgraph.core.reductions import anywhere, first_true, total
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import VertexProgram
@@ -183,8 +183,8 @@ def check_within_range(graph: Graph, distance: Any) -> None:
     ends = distance[arcs.expand_rows()], distance[arcs.indices]
     weights = 1.0 if arcs.data is None else arcs.data
     lost = xp.isfinite(ends[0]) & (xp.isfinite(weights)) & xp.isinf(ends[1]) | (distance[arcs.indices] == -np.inf)
-    if bool(lost.any()):
-        vertex = int(arcs.indices[lost.argmax()])
+    if anywhere(lost):
+        vertex = int(arcs.indices[first_true(lost)])
         raise ValueError(
             f"weights add up to more than {distance.dtype} holds on the way to vertex {vertex}: divide them by their "
             "largest, or give cutoff"

@@ -18,6 +18,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 
@@ -235,7 +236,7 @@ def _of_all(graph: Graph, weighted: bool) -> Any:
 
 def _of(graph: Graph, vertices: np.ndarray, weighted: bool) -> Any:
     found = distance_sums(graph, id(vertices), weighted=weighted)
-    if bool((found.reached < graph.n_vertices).any()):
+    if anywhere(found.reached < graph.n_vertices):
         raise _refusal(graph)
     return found.farthest.astype(np.float64 if weighted else np.int32)
 

@@ -12,6 +12,7 @@ from hpgraph.containers.graph import Graph, as_graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import anywhere, count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
@@ -31,8 +32,8 @@ def _joined(graph: Graph, arcs: CSR, group: Any) -> float:
     """The share of the other vertices with an arc to the group, in rows of `arcs`."""
     inside = _members(graph, group)
     beside = (matrix_of_csr(arcs.pattern) @ inside.astype(np.float64) > 0) & ~inside
-    others = graph.n_vertices - int(inside.sum())
-    return int(beside.sum()) / others if others else 0.0
+    others = graph.n_vertices - count(inside)
+    return count(beside) / others if others else 0.0
 
 
 @naming_arguments
@@ -126,7 +127,7 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     turned = Graph._made(arcs if weighted else arcs.pattern, graph.directed, None)
     distance = run(Distances, turned, active=id(array_module(graph.device).flatnonzero(inside))).distance
     total = float(distance[distance < np.inf].sum())
-    return (graph.n_vertices - int(inside.sum())) / total if total else 0.0
+    return (graph.n_vertices - count(inside)) / total if total else 0.0
 
 
 @naming_arguments
@@ -190,7 +191,7 @@ def _met(xp: Any, matrix: Any, sources: Any, inside: Any) -> float:
         paths[seen] = avoiding[seen] = 0
         avoiding[inside] = 0
         new = paths > 0
-        if not bool(new.any()):
+        if not anywhere(new):
             return total
         seen |= new
         new &= ~inside[:, None]

@@ -23,6 +23,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 
 # Limit of the products, for run time only: Bessel functions are exact at far longer times.
@@ -120,7 +121,7 @@ def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:
             xp = array_module(graph.device)
             with np.errstate(over="ignore"):
                 held = xp.array(to_device(heat, graph.device), dtype, order="C")
-            if not bool(xp.isfinite(held).all()):
+            if not everywhere(xp.isfinite(held)):
                 raise ValueError(f"heat must be finite, in {dtype}")
             return held
     return vertex_values(graph, heat, "heat", dtype)

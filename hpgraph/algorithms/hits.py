@@ -28,6 +28,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import everywhere, total
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.run import run
@@ -157,13 +158,13 @@ def hits(
         hubs = xp.full(n, 1 / n, dtype)
     else:
         hubs = vertex_values(graph, start, "start", dtype)
-        total = float(abs(hubs).sum(dtype=np.float64))
-        if not 0 < total < math.inf:
+        size = float(total(abs(hubs), np.float64))
+        if not 0 < size < math.inf:
             raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
-        hubs /= dtype.type(total)
+        hubs /= dtype.type(size)
     iterate = _in_turn if graph.directed else _mutually
     hubs, authorities, iterations, residual = iterate(graph, hubs, weighted, tol, limit)
-    if not bool(xp.isfinite(hubs).all() and xp.isfinite(authorities).all()):
+    if not (everywhere(xp.isfinite(hubs)) and everywhere(xp.isfinite(authorities))):
         refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large that numbers overflow; weight=None does without them")
     converged = residual <= tol
@@ -187,7 +188,7 @@ def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) ->
         hubs, authorities = held
         found = run(_AUTHORITIES[weighted], graph, value=hubs, made=hubs.dtype.type(0))
         latest = _scaled(found.made, found.world["total"])
-        residual = float(abs(latest - authorities).sum(dtype=np.float64)) if iterations else math.inf
+        residual = float(total(abs(latest - authorities), np.float64)) if iterations else math.inf
         found = run(_HUBS[weighted], graph, value=latest, made=latest.dtype.type(0))
         return (_scaled(found.made, found.world["total"]), latest), residual
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.reductions import anywhere, prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
@@ -192,6 +192,6 @@ def checked_times(time: Any, count: int, device: str) -> Any:
     given = to_device(given, device)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
         raise ValueError(f"time must be one number, or one for each of {count} seeds, not of shape {given.shape}")
-    if given.dtype.kind == "f" and bool(xp.isnan(given).any()):
+    if given.dtype.kind == "f" and anywhere(xp.isnan(given)):
         raise ValueError("time must not be NaN: for a seed without a limit use numpy.inf")
     return xp.broadcast_to(given, (count,))

@@ -8,6 +8,7 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
@@ -60,7 +61,7 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
         rank = xp.ones(graph.n_vertices, dtype=bool)
         rank[given] = False
     taken = kernels(graph.device).independent_set(graph.out_csr, random_order(graph, seed, rank=rank))
-    if given is not None and not bool(taken[given].all()):
+    if given is not None and not everywhere(taken[given]):
         raise ValueError("nodes must be independent: some of them are neighbours")
     return vertex_names(graph, xp.flatnonzero(taken))
 

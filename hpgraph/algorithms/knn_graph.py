@@ -9,6 +9,7 @@ from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, native
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
@@ -107,7 +108,7 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
     if distances is None and weights in ("fuzzy", "distance"):
         raise ValueError(f'distances: weights={weights!r} needs them; weights="snn" and None do not')
     far = None if distances is None else xp.asarray(native(distances), np.float64)
-    if far is not None and (far.shape != (n, k) or bool((far < 0).any()) or bool(xp.isnan(far).any())):
+    if far is not None and (far.shape != (n, k) or anywhere(far < 0) or anywhere(xp.isnan(far))):
         raise ValueError(f"distances must be numbers from 0 on for each of the indices, of shape ({n}, {k})")
     others = (near != xp.arange(n)[:, None]) & (near >= 0)
     if far is not None:
@@ -160,7 +161,7 @@ def _memberships(far: Any, others: Any) -> Any:
     for _ in range(_STEPS):
         reached = xp.exp(-gap / width[:, None]).sum(axis=1)
         going = xp.abs(reached - target) >= _TOLERANCE
-        if not bool(going.any()):
+        if not anywhere(going):
             break
         above = reached > target
         high = xp.where(going & above, width, high)

@@ -22,6 +22,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
+from hpgraph.core.reductions import total
 from hpgraph.core.suggestions import naming_arguments
 
 
@@ -183,7 +184,7 @@ def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, 
 
     def moved(before: Any, iterations: int) -> tuple[Any, float]:
         held = step(before)
-        return held, float(abs(held - before).sum(dtype=np.float64))
+        return held, float(total(abs(held - before), np.float64))
 
     held, iterations, residual = iterated(moved, given, limit, lambda residual: residual < tol)
     xp, distribution = array_module(held), _scaled(held)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.algorithms.random_choice import drawn_by
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Drawn
@@ -49,7 +49,7 @@ def _shares(arcs: CSR, weighted: bool, owner: Any, place: Any, rows: int) -> Any
     """The entries of the adjacency whose rows sum to 1."""
     xp = array_module(owner)
     weight = arcs.data[place].astype(np.float64) if weighted else xp.ones(len(place))
-    total = xp.bincount(owner, weight, rows)
+    total = occurrences(owner, rows, weight)
     total[total == 0] = 1
     return weight / total[owner]
 
@@ -58,7 +58,7 @@ def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
     """The chance of each vertex that the rows reach, and which of them each entry's column is."""
     reached, at = xp.unique(column, return_inverse=True)
     at = at.reshape(-1)
-    return xp.bincount(at, share * share, len(reached)), at
+    return occurrences(at, len(reached), share * share), at
 
 
 def _of_all(arcs: CSR, weighted: bool) -> Any:
@@ -66,7 +66,7 @@ def _of_all(arcs: CSR, weighted: bool) -> Any:
     if weighted not in known:
         xp, rows = array_module(arcs.device), arcs.expand_rows()
         share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
-        known[weighted] = xp.bincount(arcs.indices, share * share, arcs.shape[1])
+        known[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
     return known[weighted]
 
 
@@ -83,4 +83,4 @@ def _times(xp: Any, chance: Any, size: int, seed: list[int]) -> Any:
     chosen = drawn_by(upto, np.random.default_rng(seed).random(size))
     expected = size * chance / upto[-1]
     expected[expected == 0] = 1
-    return xp.bincount(chosen, minlength=len(chance)) / expected
+    return occurrences(chosen, len(chance)) / expected

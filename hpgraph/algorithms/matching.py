@@ -10,6 +10,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import optional
+from hpgraph.core.reductions import count, everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
@@ -111,9 +112,9 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     graph, arcs = undirected_only(G, "max")
     source, xp = arcs.expand_rows(), array_module(graph.device)
     kept = source < arcs.indices
-    weight = xp.ones(int(kept.sum())) if arcs.data is None else arcs.data[kept].astype(np.float64)
+    weight = xp.ones(count(kept)) if arcs.data is None else arcs.data[kept].astype(np.float64)
     edges = source[kept], arcs.indices[kept], weight
-    if not bool(xp.isfinite(weight).all()):
+    if not everywhere(xp.isfinite(weight)):
         raise ValueError("the weights of G must be finite for a matching")
     if not maxcardinality:
         edges = tuple(part[weight > 0] for part in edges)  # type: ignore[assignment]

@@ -17,8 +17,9 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 _ENDS = "in", "out", "in+out"
 
@@ -358,10 +359,9 @@ def excess_of_equal(arcs: CSR, code: Any) -> float:
     """Newman's coefficient of an attribute, whose values are whole numbers from 0."""
     if not arcs.nnz:
         return float("nan")
-    xp = array_module(code)
     source, target = code[arcs.expand_rows()], code[arcs.indices]
-    ends = [xp.bincount(side, minlength=int(code.max()) + 1) / arcs.nnz for side in (source, target)]
-    same, chance = int((source == target).sum()) / arcs.nnz, float((ends[0] * ends[1]).sum())
+    ends = [occurrences(side, int(code.max()) + 1) / arcs.nnz for side in (source, target)]
+    same, chance = count(source == target) / arcs.nnz, float((ends[0] * ends[1]).sum())
     return (same - chance) / (1 - chance) if chance != 1 else float("nan")
 
 

@@ -22,10 +22,12 @@ from hpgraph.core.device import (
     to_device,
     unmasked,
 )
+from hpgraph.core.reductions import anywhere, everywhere, first_true
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.result import Trace
 from hpgraph.engine.state import are_sources
+from hpgraph.formats import occurrences
 from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.runtime.direction import PULL
@@ -130,17 +132,17 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
         xp = array_module(rows)
         rows, vertices, shares = rows.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
     wrong = ~(xp.isfinite(shares) & (shares >= 0))
-    if bool(wrong.any()):
-        row = int(rows[wrong.argmax()])
+    if anywhere(wrong):
+        row = int(rows[first_true(wrong)])
         raise ValueError(f"{name} must be finite and not negative, with a positive sum: row {row} is not")
     largest = xp.zeros(k)
     (np.maximum.at if xp is np else xp.maximum.at)(largest, rows, shares)
-    if not bool((largest > 0).all()):
-        row = int((largest > 0).argmin())
+    if not everywhere(largest > 0):
+        row = first_true(~(largest > 0))
         raise ValueError(f"{name} must be finite and not negative, with a positive sum: row {row} has none")
     # First by the largest: a sum of such numbers may be too large for a float.
     shares = shares / largest[rows]
-    shares /= xp.bincount(rows, shares, k)[rows]
+    shares /= occurrences(rows, k, shares)[rows]
     return Jumps(rows, vertices, shares, k)
 
 

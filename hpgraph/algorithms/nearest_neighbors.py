@@ -10,6 +10,7 @@ from hpgraph.core.config import config
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import nearest
 
@@ -101,7 +102,7 @@ def _points(X: Any, device: str | None) -> Any:
         raise ValueError(f"X must be numbers of shape (points, dimensions), not {points.dtype} of shape {points.shape}")
     points = to_device(points, device_of(points) if device is None else normalize_device(device))
     points = points.astype(np.float32 if points.dtype == np.float32 else np.float64, copy=False)
-    if not bool(array_module(points).isfinite(points).all()):
+    if not everywhere(array_module(points).isfinite(points)):
         raise ValueError("X must be finite, and there is NaN or infinity")
     return points
 

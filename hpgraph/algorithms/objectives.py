@@ -9,6 +9,7 @@ from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, in_units
@@ -59,7 +60,7 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
     density, alone = 1.0, 1.0
     if null == "density":
         density = weight / pairs if pairs > 0 else 0.0
-    elif bool((graph.out_csr.indices == graph.out_csr.expand_rows()).any()):
+    elif anywhere(graph.out_csr.indices == graph.out_csr.expand_rows()):
         # leidenalg counts the pair of a vertex with itself only where there are loops: once, or from both of its ends.
         alone = 0.0 if graph.directed else -1.0
     scale = density * node_unit * node_unit / level.unit * level.total

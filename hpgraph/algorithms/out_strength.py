@@ -8,6 +8,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
+from hpgraph.core.reductions import anywhere
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -53,7 +54,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
         return graph
     heaviest = run(Heaviest, graph).total
     heaviest[heaviest < 0] = 0
-    if not bool(((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))).any()):
+    if not anywhere((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))):
         return graph
     _, exponent = xp.frexp(heaviest)
     whole = graph.out_csr

@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import anywhere
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
@@ -93,7 +94,7 @@ def spread_changes(
     # A vertex without in-arcs receives no correction of its rank.
     begin = xp.where(graph.in_degree > 0, begin, jumps)
     # Before scaling, ranks may sum to as little as the jumps.
-    enough = tol / measure / (1 if alone else n) * (1.0 if lost or not bool(ends.any()) else 1 - damping)
+    enough = tol / measure / (1 if alone else n) * (1.0 if lost or not anywhere(ends) else 1 - damping)
     share = xp.where(ends, 0.0, damping * ONE * begin / leaving)
     found = run(
         WeightedChanges if weighted else Changes, graph, max_iteration=limit, share=share,

@@ -14,6 +14,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
+from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
@@ -157,7 +158,7 @@ def k_hop(
     if form == "bits":
         return Bitmask.from_bool(flags)
     if form == "count":
-        return int(flags.sum())
+        return count(flags)
     if form == "subgraph":
         return graph.subgraph(flags)
     return vertex_names(graph, array_module(graph.device).flatnonzero(flags))

@@ -21,6 +21,7 @@ from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import NoPathError
+from hpgraph.core.reductions import anywhere, count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.kernels.bidirectional import joined
@@ -188,7 +189,7 @@ class _Ball:
         found = bfs(self.graph, id(self.start), max_depth=self.radius)
         self._level, self._parent = found.level, found.parent
         self.distance = array_module(self._level).where(self._level < 0, np.inf, self._level)
-        before, self.outermost = ((self._level == depth).sum().item() for depth in (self.radius - 1, self.radius))
+        before, self.outermost = (count(self._level == depth) for depth in (self.radius - 1, self.radius))
         self.complete = self.outermost == 0
         self._steps = 1 if self.outermost >= _FAST * before else self.radius
 
@@ -219,7 +220,7 @@ class _WeightedBall:
         self.distance = found.distance.astype(np.float64)
         self.raw = found.distance
         reached = self.distance < np.inf
-        self.complete = not bool((reached & (self.distance > radius)).any())
+        self.complete = not anywhere(reached & (self.distance > radius))
 
     def way_to(self, vertex: int) -> list[int]:
         """From the start to a vertex inside, or one that an arc from inside reaches."""

@@ -11,8 +11,9 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 # Bytes of a block of columns, of which there are four at a time beside the similarities of this round and of the last.
 _BLOCK = 1 << 26
@@ -102,10 +103,10 @@ def _means(graph: Graph, weighted: bool) -> CSR:
     arcs, xp = graph.out_csr, array_module(graph.device)
     arcs = graph.in_csr if graph.directed else arcs
     weights = arcs.data.astype(np.float64) if weighted else xp.ones(arcs.nnz)
-    if weighted and not bool(((weights >= 0) & (weights < np.inf)).all()):
+    if weighted and not everywhere((weights >= 0) & (weights < np.inf)):
         raise ValueError("weight: weights must be finite and not negative")
     rows = arcs.expand_rows()
-    total = xp.bincount(rows, weights=weights, minlength=graph.n_vertices)
+    total = occurrences(rows, graph.n_vertices, weights)
     return arcs.with_data(weights / xp.where(total > 0, total, 1)[rows])
 
 

@@ -13,6 +13,7 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
@@ -104,7 +105,7 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     xp, arcs = array_module(graph.device), graph.out_csr
     one, arc = kernels(graph.device).spanning_forest(arcs)
     other, weight = arcs.indices[arc], None if arcs.data is None else arcs.data[arc]
-    if weight is not None and weight.dtype.kind == "f" and bool(xp.isnan(weight).any()):
+    if weight is not None and weight.dtype.kind == "f" and anywhere(xp.isnan(weight)):
         raise ValueError("the weights of G must not be NaN where a spanning forest needs the edge: see G.filter")
     return SpanningForest(xp.minimum(one, other), xp.maximum(one, other), weight, graph.n_vertices, graph.names)
 

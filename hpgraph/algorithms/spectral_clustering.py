@@ -12,8 +12,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.semiring.counter_random import uniform
 
 # Lloyd's steps, and how often they begin anew.
@@ -86,12 +87,10 @@ def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
         for _ in range(_STEPS):
             distance = squares[:, None] - 2 * (points @ centers.T) + (centers * centers).sum(axis=1)
             before, label = label, distance.argmin(axis=1)
-            if before is not None and bool((before == label).all()):
+            if before is not None and everywhere(before == label):
                 break
-            count = xp.bincount(label, minlength=k)
-            sums = xp.stack(
-                [xp.bincount(label, weights=points[:, d], minlength=k) for d in range(points.shape[1])], axis=1
-            )
+            count = occurrences(label, k)
+            sums = xp.stack([occurrences(label, k, points[:, d]) for d in range(points.shape[1])], axis=1)
             centers = xp.where((count > 0)[:, None], sums / xp.maximum(count, 1)[:, None], centers)
         cost = float(distance.min(axis=1).sum())
         if cost < least:
@@ -129,7 +128,7 @@ def laplacian_parts(graph: Graph, weighted: bool) -> list[CSR]:
     parts = [part.astype(np.float64) for part in parts]
     largest = float(parts[0].data.max()) if parts[0].nnz else 0.0
     # NaN is not at least 0.
-    if not bool((parts[0].data >= 0).all()) or 4.0 * parts[0].nnz * largest == np.inf:
+    if not everywhere(parts[0].data >= 0) or 4.0 * parts[0].nnz * largest == np.inf:
         raise ValueError("weight: the Laplacian takes weights from 0 on whose sum is finite; or weight=None")
     return parts
 

@@ -13,6 +13,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 
 
@@ -129,7 +130,7 @@ def _epidemic(
     infected_at[infected] = 0
     recovered, step = xp.zeros(shape, np.bool_), 0
     rows = [[infected.sum(axis=0), recovered.sum(axis=0)]]
-    while step < limit and bool(infected.any()):
+    while step < limit and anywhere(infected):
         step += 1
         reached = matrix @ infected.astype(np.float64)
         fresh = rng.random(shape) >= (1 - beta) ** reached

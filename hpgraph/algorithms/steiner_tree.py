@@ -10,6 +10,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import NoPathError
+from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 
@@ -116,7 +117,7 @@ def _roots(parent: Any) -> Any:
     root = xp.where(parent < 0, xp.arange(len(parent), dtype=parent.dtype), parent)
     while True:
         higher = root[root]
-        if bool((higher == root).all()):
+        if everywhere(higher == root):
             return xp.where(parent < 0, -1, root)
         root = higher
 

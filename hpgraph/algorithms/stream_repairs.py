@@ -18,6 +18,7 @@ from hpgraph.containers.graph_updates import widened
 from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import anywhere, count
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
@@ -82,21 +83,21 @@ def joins_alone(changes: Changes) -> bool:
     The rank of a part that is new and by itself converges with the damping alone: of R-MAT graphs 10 such arcs take 20
     iterations from the last ranks, 16 from the beginning; 1000 arcs between other vertices take 6 from the last ranks.
     """
-    old, xp = changes.old, array_module(changes.new.device)
+    old = changes.old
     degree = old.out_degree if not old.directed else old.out_degree + old.in_degree
     alone = _padded(degree, 0, changes.new) == 0
-    return bool(xp.any(alone[changes.source] & alone[changes.target] & changes.inserted))
+    return anywhere(alone[changes.source] & alone[changes.target] & changes.inserted)
 
 
 def components_after(changes: Changes, last: ComponentsResult) -> ComponentsResult | None:
     """Components that arcs inserted join; anew once an arc was deleted, which by sampling takes no longer."""
-    if bool(changes.deleted.any()):
+    if anywhere(changes.deleted):
         return None
     graph, xp = changes.new, array_module(changes.new.device)
     more = graph.n_vertices - len(last.label)
     count, label = last.count + more, xp.concatenate((last.label, last.count + xp.arange(more, dtype=last.label.dtype)))
     ends = label[changes.source[changes.inserted]], label[changes.target[changes.inserted]]
-    if bool((ends[0] != ends[1]).any()):
+    if anywhere(ends[0] != ends[1]):
         # Components are numbered by their smallest vertices, and so are those of components.
         joined = connected_components(Graph.from_edges(*ends, n_vertices=count, directed=None))
         count, label = joined.count, joined.label[label].astype(label.dtype, copy=False)
@@ -151,7 +152,7 @@ def distances_after(source: int, changes: Changes, last: SSSPResult) -> SSSPResu
     """Distances from a vertex, where no weight is negative."""
     graph, facts = changes.new, facts_of(changes.new)
     single = graph.weighted and graph.dtype == np.float32
-    least = 0 if not bool(changes.heavier.any()) else np.nextafter(0, 1)
+    least = 0 if not anywhere(changes.heavier) else np.nextafter(0, 1)
     largest = float(np.finfo(np.float32 if single else np.float64).max)
     fits = facts.least >= least and facts.longest < largest and not facts.has_nan
     if not fits or (last.distance.dtype == np.float32) != single:
@@ -182,7 +183,7 @@ def _distances(
         return None
     senders = xp.zeros(graph.n_vertices, np.bool_)
     senders[changes.source[changes.lighter]] = True
-    if bool(lost.any()):
+    if anywhere(lost):
         distance[lost] = far
         senders[backend.rows_of(graph.in_csr, xp.flatnonzero(lost), 0, graph.n_vertices).indices] = True
     senders &= distance < far
@@ -217,7 +218,7 @@ def _lost(source: int, changes: Changes, distance: Any, weighted: bool) -> Any:
         supported[tight(backend.rows_of(graph.in_csr, looked_at, 0, n), looked_at, False)[0]] = True
         new = looked_at[~supported]
         lost[new] = True
-        if not len(new) or int(lost.sum()) > MAX_LOST * n:
+        if not len(new) or count(lost) > MAX_LOST * n:
             break
         looked_at = xp.unique(tight(backend.rows_of(graph.out_csr, new, 0, n), new, True)[1])
     return None if len(new) else lost

@@ -14,7 +14,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats import CSR, Bitmask, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring.counter_random import random_bits
 
@@ -187,7 +187,7 @@ def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Ch
     """Running sums of the weights that draws go by, and the chances that follow."""
     xp, n = array_module(arcs.device), arcs.shape[0]
     row, column = arcs.expand_rows(), arcs.indices
-    degree = arcs.degrees + (xp.bincount(column, minlength=n) if directed else 0)
+    degree = arcs.degrees + (occurrences(column, n) if directed else 0)
     loop = row == column
     if edges:
         weight = 1 / degree[row] + 1 / degree[column]
@@ -195,7 +195,7 @@ def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Ch
         # All arcs between the same two vertices, either way.
         pair = xp.unique(xp.minimum(row, column).astype(np.int64) * n + xp.maximum(row, column), return_inverse=True)[1]
         together = xp.bincount(pair.reshape(-1), share)[pair.reshape(-1)] if arcs.nnz else share
-        one = xp.bincount(row, share, n) + xp.bincount(column, xp.where(loop, 0, share), n)
+        one = occurrences(row, n, share) + occurrences(column, n, xp.where(loop, 0, share))
     else:
         weight = degree + 1.0
         one, together = weight / max(float(weight.sum()), 1e-300), 0.0

@@ -14,6 +14,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.formats import occurrences
 from hpgraph.formats.duplicates import run_starts
 
 
@@ -221,7 +222,7 @@ def _of_groups(xp: Any, group: Any, time: Any) -> tuple[Any, tuple[Any, ...]]:
     gap, inside = (time[1:] - time[:-1]).astype(np.float64), ~begins[1:]
 
     def sums(values: Any, kept: Any, of: Any) -> Any:
-        return xp.bincount(of[kept], weights=values[kept], minlength=len(groups)).astype(np.float64)
+        return occurrences(of[kept], len(groups), values[kept])
 
     with np.errstate(invalid="ignore", divide="ignore"):
         number = xp.diff(xp.append(first, len(group))) - 1

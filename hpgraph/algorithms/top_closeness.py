@@ -11,6 +11,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
@@ -117,7 +118,7 @@ def _least_sums(arcs: CSR, reached: Any) -> Any:
         met = xp.minimum(walks, left)
         total += level * met
         left -= met
-        if not bool((left > 0).any()):
+        if not anywhere(left > 0):
             return total
         ahead = matrix @ walks
         back = degree if level == 1 else (degree - 1) * before

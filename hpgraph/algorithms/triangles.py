@@ -30,6 +30,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.devices import bring, on_each, place_of
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import anywhere, count, total
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
@@ -179,7 +180,7 @@ def _between(upper: CSR, lower: CSR, rows: tuple[int, int]) -> int:
     semiring = get_semiring("plus_pair")
     product = product_of(semiring, np.dtype(bool), np.dtype(bool))
     counts = backend.multiply_by_dots(arcs, upper, lower, product, semiring.add)
-    return int(counts.data.sum(dtype=np.int64))
+    return int(total(counts.data, np.int64))
 
 
 # Of fewer arcs a vertex in the mean the GPU counts triangles sooner than it finds the vertices of few neighbours.
@@ -261,8 +262,8 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:
         # Remove vertices of degree < k - 1 repeatedly. Loops count here, so some more vertices may stay.
         inside = backend.generations(graph.out_csr, xp.maximum(graph.out_degree - (k - 2), 0)) < 0
-        if int(inside.sum()) < graph.n_vertices:
+        if count(inside) < graph.n_vertices:
             graph = graph.subgraph(inside)
     arcs = graph.out_csr
     flags = backend.truss(arcs, k) if k > 2 else arcs.indices != arcs.expand_rows()
-    return graph.edge_subgraph(flags) if bool(flags.any()) else graph.subgraph([])
+    return graph.edge_subgraph(flags) if anywhere(flags) else graph.subgraph([])

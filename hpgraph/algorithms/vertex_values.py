@@ -10,6 +10,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.core.reductions import everywhere
 
 
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
@@ -38,7 +39,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
         return xp.full(n, value, dtype)
     made = xp.empty(n, dtype)
     made[...] = to_device(values, graph.device)
-    if not bool(xp.isfinite(made).all()):
+    if not everywhere(xp.isfinite(made)):
         raise ValueError(f"{argument} must be finite, in {dtype}")
     return made
 
@@ -90,7 +91,7 @@ def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: b
     with np.errstate(over="ignore"):
         array = array.astype(np.float64 if scale else dtype)
     largest = float(array.max())
-    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and largest > 0):
+    if not (everywhere(xp.isfinite(array)) and everywhere(array >= 0) and largest > 0):
         raise ValueError(f"{name} must be finite and not negative, with a positive sum")
     if scale and not 1e-200 < largest < 1e200:
         # A sum of such numbers may be too large for a float, or too small to have all its digits.

@@ -21,7 +21,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 # What the hashes of neighbours along arcs out, and along arcs in, are told apart by.
 _OUT, _IN = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
@@ -161,7 +161,7 @@ def hash_of_steps(steps: Iterator[tuple[Any, Any]], size: int) -> str:
     """The hash of a graph, from the rounds of `refined_labels`."""
     found: list[tuple[str, int]] = []
     for codes, digests in steps:
-        counts = to_device(array_module(codes).bincount(codes, minlength=len(digests)), "cpu").tolist()
+        counts = to_device(occurrences(codes, len(digests)), "cpu").tolist()
         found += zip(digests.tolist(), counts, strict=True)
     return _digest(str(tuple(found)), size)
 

@@ -16,6 +16,7 @@ import numpy as np
 from hpgraph.containers import adjacency
 from hpgraph.containers.dates import Dates, dates_of
 from hpgraph.core.device import array_module, is_cuda, native, to_device, unmasked
+from hpgraph.core.reductions import anywhere, everywhere
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates, run_starts
@@ -124,7 +125,7 @@ def followed(column: Any, more: Any, count: int, called: str) -> Any:
     dtype = np.result_type(values.dtype, more.dtype)
     for part in (values, more):
         rounds = part.dtype.kind in "iu" and dtype.kind == "f"
-        if rounds and bool((part.astype(dtype).astype(part.dtype) != part).any()):
+        if rounds and anywhere(part.astype(dtype).astype(part.dtype) != part):
             raise ValueError(
                 f"{called} would become {dtype}, which cannot hold all of its whole numbers: give it whole numbers, "
                 "for each edge inserted"
@@ -163,9 +164,9 @@ def united(
         place = places[title not in ours]
         behind = place >= own
         # Without missing values, integers stay integers.
-        if title in ours and not bool(behind.any()):
+        if title in ours and not anywhere(behind):
             found[title] = taken(ours[title], place)
-        elif title in theirs and bool(behind.all()):
+        elif title in theirs and everywhere(behind):
             found[title] = taken(theirs[title], place - own)
         else:
             one = ({title: held[title]} if title in held else {} for held in (ours, theirs))
@@ -186,7 +187,7 @@ def _without_any(like: Any, count: int) -> Any:
 
 
 def _is_missing(column: Any) -> bool:
-    return _kind(column) == "numbers" and column.dtype.kind == "f" and bool((column != column).all())
+    return _kind(column) == "numbers" and column.dtype.kind == "f" and everywhere(column != column)
 
 
 def plain_of(column: Any) -> Any:

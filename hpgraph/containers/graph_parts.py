@@ -11,6 +11,7 @@ from hpgraph.containers.graph_lookup import GraphLookup
 from hpgraph.containers.names import Names
 from hpgraph.containers.public import public
 from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.core.reductions import anywhere, first_true
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_index_unary
@@ -87,8 +88,8 @@ class GraphParts(GraphLookup):
             source, target = self._pairs(*ends_of_edges(edges))
             for u, v in ((source, target),) if self.directed else ((source, target), (target, source)):
                 places = kernels(self.device).positions_of(csr, u, v)
-                if bool((places < 0).any()):
-                    missing = int((places < 0).argmax())
+                if anywhere(places < 0):
+                    missing = first_true(places < 0)
                     ends = self._shown(int(u[missing])), self._shown(int(v[missing]))
                     raise ValueError(f"edges holds {ends[0]} -> {ends[1]}, which is no edge of the graph: see has_edge")
                 flags[places] = True

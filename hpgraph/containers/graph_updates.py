@@ -15,6 +15,7 @@ from hpgraph.containers.public import public
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, native, to_device, unmasked
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import anywhere, first_true
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates, merging
 from hpgraph.kernels.backend import kernels
@@ -349,7 +350,7 @@ class GraphUpdates(GraphParts):
         at = self._positions(csr, given, "set", batch)
         if batch.delete is not None:
             gone = adjacency.places_in(given, batch.delete) >= 0
-            if bool(gone.any()) and not batch.passes_over:
+            if anywhere(gone) and not batch.passes_over:
                 raise self._not_there(given, gone, "set", batch.names)
         xp, m = array_module(csr.device), csr.nnz
         if self.multigraph:
@@ -372,12 +373,12 @@ class GraphUpdates(GraphParts):
     def _positions(self, csr: CSR, changed: CSR, name: str, batch: Batch) -> Any:
         """Where arcs stand that must be there, unless they may be missing; -1 where one does not."""
         at = adjacency.places_in(changed, csr)
-        if not batch.passes_over and bool((at < 0).any()):
+        if not batch.passes_over and anywhere(at < 0):
             raise self._not_there(changed, at < 0, name, batch.names)
         return at
 
     def _not_there(self, changed: CSR, lacking: Any, name: str, names: Names | None) -> ValueError:
-        first = int(lacking.argmax())
+        first = first_true(lacking)
         ends = [int(part[first]) for part in (changed.expand_rows(), changed.indices)]
         u, v = ends if names is None else (names.array[end].item() for end in ends)
         return ValueError(

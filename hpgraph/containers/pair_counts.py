@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.reductions import prefix_sum
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 
 class PairCounts:
@@ -31,7 +31,7 @@ class PairCounts:
         self._count, self._rows = xp.zeros(self.number + 1, np.int64), slice(0, 0)
 
     def _counted(self, begin: int, end: int) -> Any:
-        return self._xp.bincount(self._of[:, begin:end].ravel(), minlength=self.number + 1)
+        return occurrences(self._of[:, begin:end].ravel(), self.number + 1)
 
     def graph(self, rows: slice) -> Graph:
         """The graph of the rows of a window, no earlier than the one before: weights are numbers of rows."""
@@ -42,7 +42,6 @@ class PairCounts:
             self._count = self._count + self._counted(last.stop, rows.stop) - self._counted(last.start, rows.start)
         self._rows = rows
         there = self._xp.flatnonzero(self._count[:-1])
-        degree = self._xp.bincount(self._source[there], minlength=T.n_vertices)
-        indptr = prefix_sum(degree)
+        indptr = prefix_sum(occurrences(self._source[there], T.n_vertices))
         csr = CSR((T.n_vertices,) * 2, indptr, self._target[there], self._count[there], copy=False)
         return Graph._made(csr, T.directed, T._names)

@@ -18,6 +18,7 @@ from hpgraph.containers.pair_counts import PairCounts
 from hpgraph.containers.public import public
 from hpgraph.containers.times import as_instant, as_span, column_of_times, in_finer_unit, other_kind
 from hpgraph.core.device import array_module, device_of, native, normalize_device, to_device
+from hpgraph.core.reductions import anywhere
 from hpgraph.formats.interchange import read_only
 
 _TITLES = ("time", "timestamp", "t", "date", "datetime")
@@ -146,13 +147,13 @@ class TemporalGraph:
             spans, self._unit = in_finer_unit(spans, unit, finest), other_kind(finest)
         kind, xp = np.result_type(moments.dtype, spans.dtype), array_module(self.device)
         self._time, self._duration = (to_device(one, self.device).astype(kind) for one in (moments, spans))
-        if len(self._time) and bool((self._duration < 0).any()):
+        if len(self._time) and anywhere(self._duration < 0):
             raise ValueError("duration must not be negative: an arc reaches its target when it leaves or later")
         with np.errstate(over="ignore"):
             arrival = self._time + self._duration
-        if bool(((arrival < self._time) | (arrival == np.inf)).any()):
+        if anywhere((arrival < self._time) | (arrival == np.inf)):
             raise ValueError("time + duration is beyond 64 bits: count from a later origin, or in a coarser unit")
-        if len(self._time) and bool((self._time[1:] < self._time[:-1]).any()):
+        if len(self._time) and anywhere(self._time[1:] < self._time[:-1]):
             order = xp.argsort(self._time, kind="stable")
             for name in _HELD:
                 if (column := getattr(self, name)) is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from hpgraph.containers.dates import in_utc
 from hpgraph.core.device import array_module, native, unmasked
 from hpgraph.core.number import real
+from hpgraph.core.reductions import anywhere, count
 
 
 def other_kind(unit: Any) -> Any:
@@ -40,8 +41,8 @@ def column_of_times(column: Any, title: str, spans: bool = False) -> tuple[Any, 
         values = values.astype(np.float64)
     else:
         raise TypeError(f"{title} holds {values.dtype}, not {wanted}; pandas.to_datetime reads text")
-    if bool(missing.any()):
-        raise ValueError(f"{title} is NaN, NaT or infinite in {int(missing.sum())} of its rows: drop them")
+    if anywhere(missing):
+        raise ValueError(f"{title} is NaN, NaT or infinite in {count(missing)} of its rows: drop them")
     return values, unit
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module, unmasked
+from hpgraph.core.reductions import everywhere
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.interchange import own
 
@@ -166,4 +167,4 @@ def _shown(csr: CSR, name: str) -> Any:
 def _same(a: Any, b: Any) -> bool:
     """Whether two arrays of one type hold the same bits, NaN or not. On CUDA this waits for the stream."""
     bits = np.dtype(f"u{min(a.dtype.itemsize, 8)}")
-    return a.shape == b.shape and bool((a.view(bits) == b.view(bits)).all())
+    return a.shape == b.shape and everywhere(a.view(bits) == b.view(bits))

@@ -24,6 +24,18 @@ def anywhere(mask: Any) -> bool:
     return bool(mask.view(np.uint8).max()) if is_cuda(mask) else bool(mask.any())
 
 
+def everywhere(mask: Any) -> bool:
+    """Whether all elements of a mask are true; waits for the GPU."""
+    if not mask.size:
+        return True
+    return bool(mask.view(np.uint8).min()) if is_cuda(mask) else bool(mask.all())
+
+
+def first_true(mask: Any) -> int:
+    """Index of the first true element, 0 if there is none; waits for the GPU."""
+    return int((mask.view(np.uint8) if is_cuda(mask) else mask).argmax())
+
+
 def count(mask: Any) -> int:
     """How many elements are true; waits for the GPU."""
     return int(total(mask, np.int64)) if is_cuda(mask) else int(np.count_nonzero(mask))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda, to_device
+from hpgraph.core.reductions import anywhere, everywhere
 from hpgraph.csgraph.graph_input import (
     NO_PREDECESSOR,
     as_graph_input,
@@ -182,7 +183,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
         raise TypeError(f"predecessors must be of int32, as they are found, not {before.dtype}")
     if before.shape != given.csr.shape:
         raise ValueError(f"graph and predecessors must have the same shape, not {given.csr.shape} and {before.shape}")
-    if bool(((before < 0) & (before != NO_PREDECESSOR) | (before >= before.shape[0])).any()):
+    if anywhere((before < 0) & (before != NO_PREDECESSOR) | (before >= before.shape[0])):
         raise ValueError(f"predecessors must be vertices, 0..{before.shape[0] - 1}, or {NO_PREDECESSOR} for none")
     arcs = given.graph(directed).out_csr
     if given.device == "cpu":
@@ -197,7 +198,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     # Pointer doubling, up to the first vertex of each path.
     for _ in range(n.bit_length()):
         further = xp.take_along_axis(before, before, 1)
-        if bool((further == before).all()):
+        if everywhere(further == before):
             break
         length += xp.take_along_axis(length, before, 1)
         before = further

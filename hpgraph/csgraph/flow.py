@@ -10,6 +10,7 @@ from hpgraph.algorithms.maximum_flow import maximum_flow as by_pushing
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix_source import is_older_matrix
 from hpgraph.containers.vertices import id
+from hpgraph.core.reductions import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
 
@@ -100,7 +101,7 @@ def _whole(rows: CSR) -> CSR:
         return rows.astype(np.int64)
     if rows.device == "cpu":
         raise ValueError(f"capacities must be integers, not {weight.dtype}: convert them if you mean to")
-    if not bool(((weight == weight.round()) & (abs(weight) < _MAX)).all()):
+    if not everywhere((weight == weight.round()) & (abs(weight) < _MAX)):
         raise ValueError(
             "capacities must be whole numbers below 2**53: hpgraph.maximum_flow takes larger ones, of int64"
         )

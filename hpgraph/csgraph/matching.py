@@ -7,6 +7,7 @@ import numpy as np
 
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import to_device
+from hpgraph.core.reductions import count
 from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids, as_offsets
@@ -75,7 +76,7 @@ def structural_rank(graph: Any) -> int:
     """
     require_sparse(graph, "graph", None)
     column_of, _ = _matching().largest(_places(graph).to("cpu"))
-    return int(np.count_nonzero(column_of >= 0))
+    return count(column_of >= 0)
 
 
 def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[Any, Any]:

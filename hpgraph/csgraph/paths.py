@@ -14,6 +14,7 @@ from hpgraph.core import errors
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real
+from hpgraph.core.reductions import everywhere
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -317,7 +318,7 @@ def _roots(above: Any) -> Any:
     while True:
         # Some log n rounds, each of which waits for the stream.
         farther = above[above]
-        if bool((farther == above).all()):
+        if everywhere(farther == above):
             return above
         above = farther
 

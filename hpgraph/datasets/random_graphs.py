@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.core.device import to_device
 from hpgraph.core.number import real, whole
+from hpgraph.core.reductions import everywhere
 from hpgraph.datasets.drawing import (
     MOST,
     begun,
@@ -213,7 +214,7 @@ def random_geometric_graph(
     radius = real(radius, "radius", least=0, below=np.inf)
     xp, rng = begun(n, n * (1 + n * min(2 * radius, 1) ** dim) / 2, seed, device)
     place = rng.random((n, dim)) if points is None else xp.asarray(points, np.float64)
-    if place.shape != (n, dim) or not bool(((place >= 0) & (place <= 1)).all()):
+    if place.shape != (n, dim) or not everywhere((place >= 0) & (place <= 1)):
         raise ValueError(f"points must have shape ({n}, {dim}), with numbers from 0 to 1")
     # Fewer cells where they would be far more than points.
     across = max(1, min(int(1 / radius) if radius > 0 else n, int(max(n, 1) ** (1 / dim))))

@@ -9,6 +9,7 @@ from typing import Any
 
 from hpgraph.algorithms.random_choice import random_signs
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import everywhere
 
 # Columns beyond those wanted, and passes of subspace iteration: each multiplies by the operator and by its transpose.
 _MORE, _PASSES = 10, 3
@@ -55,7 +56,7 @@ def embedding_of(left: Any, values: Any, right: Any, dim: int, directed: bool) -
     made[:, :k] = left
     if directed:
         made[:, dim // 2 : dim // 2 + k] = right
-    if not bool(xp.isfinite(made).all()):
+    if not everywhere(xp.isfinite(made)):
         raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
     return made
 

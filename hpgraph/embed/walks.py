@@ -15,7 +15,7 @@ from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 
 # Bytes of each pair of vertices while equal ones are sorted together, and that of all pairs that are sorted at once.
 _PAIR, _BATCH = 48, 1 << 29
@@ -105,7 +105,7 @@ def node2vec(
     # Each meeting counts for either vertex.
     rows, columns, times = met.entries()
     xp = array_module(graph.device)
-    often = xp.bincount(rows, times, n) + xp.bincount(columns, times, n)
+    often = occurrences(rows, n, times) + occurrences(columns, n, times)
     both = _matrix(graph, xp.concatenate((rows, columns)), xp.concatenate((columns, rows)), xp.tile(times, 2))
     rows = both.expand_rows()
     gain = xp.log(both.data * (often.sum() / shift) / (often[rows] * often[both.indices]))

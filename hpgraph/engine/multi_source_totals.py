@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, sources_within, to_device
+from hpgraph.core.device import sources_within, to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -17,6 +17,7 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
+from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import joint_traversal, kernels
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.traversal import Totals
@@ -122,7 +123,7 @@ def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int
     for at, source in enumerate(listed.tolist()):
         one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth,
                   direction=policy)  # fmt: skip
-        counts = to_device(array_module(graph.device).bincount(one.level + 1), "cpu")[1:]
+        counts = to_device(occurrences(one.level + 1, int(one.level.max()) + 2), "cpu")[1:]
         level = np.arange(len(counts))
         found.reached[at], found.total[at] = counts.sum(), (counts * level).sum()
         found.inverse[at], found.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]

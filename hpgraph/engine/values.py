@@ -7,6 +7,7 @@ import numpy as np
 from hpgraph.containers.divided_array import gathered
 from hpgraph.core.device import native, unmasked
 from hpgraph.core.number import real
+from hpgraph.core.reductions import everywhere
 from hpgraph.formats.interchange import own
 from hpgraph.semiring.dtypes import check_dtype
 
@@ -43,7 +44,7 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
     if moved.size and not np.can_cast(moved.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
     made = own(moved.astype(dtype, copy=False), given)
-    if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not bool((made == moved).all()):
+    if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not everywhere(made == moved):
         raise ValueError(
             f"{name} is {dtype}, which cannot hold all the values given: they go from {moved.min()} to {moved.max()}"
         )

@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
+from hpgraph.core.reductions import everywhere
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
@@ -127,8 +128,8 @@ def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
     if not format_.typed:
         if all(isinstance(vertex, int | str) and _NUMBER.fullmatch(str(vertex)) for vertex in names):
             names = list(map(int, names))
-        if weight is not None and weight.dtype.kind == "f" and bool((abs(weight) < 2.0**53).all()):
-            weight = weight.astype(np.int64) if bool((weight == np.trunc(weight)).all()) else weight
+        if weight is not None and weight.dtype.kind == "f" and everywhere(abs(weight) < 2.0**53):
+            weight = weight.astype(np.int64) if everywhere(weight == np.trunc(weight)) else weight
     return Arcs(found["source"], found["target"], weight, found["n_vertices"], found["directed"], names)
 
 

@@ -16,7 +16,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
 from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
 from hpgraph.layout.geometry import checked, rescaled
@@ -235,7 +235,7 @@ def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
     label, count = number[first], int(number[-1]) + 1
     ends = label[rows], label[arcs.indices]
     coarse = CSR.from_coo(*ends, arcs.data, (count, count), duplicates="sum", copy=False).without_diagonal()
-    return label, coarse, xp.bincount(label, mass, count)
+    return label, coarse, occurrences(label, count, mass)
 
 
 def _settled(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:

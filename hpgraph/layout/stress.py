@@ -15,7 +15,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, occurrences
 from hpgraph.layout.forces import beginning, pull_of
 from hpgraph.layout.geometry import checked, rescaled
 
@@ -150,12 +150,12 @@ def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
     arcs: CSR | None = None
     if k < n:
         # A pivot stands for the vertices that are nearest to it.
-        weight *= xp.bincount(distance.argmin(axis=0), minlength=k)[:, None]
+        weight *= occurrences(distance.argmin(axis=0), k)[:, None]
         csr = graph.out_csr.without_diagonal()
         length = csr.data.astype(np.float64) if weighted else xp.ones(csr.nnz)
         arcs = csr.with_data(xp.where(length > 0, 1 / xp.where(length > 0, length, 1) ** 2, 0), copy=False)
         near, outward = pull_of(arcs), pull_of(csr.with_data(arcs.data * length, copy=False), _inverse)
-        total = xp.bincount(csr.expand_rows(), arcs.data, n)
+        total = occurrences(csr.expand_rows(), n, arcs.data)
     total = total + weight.sum(axis=0)
     total = xp.where(total > 0, total, 1)
     piece = max(1, _PAIRS // max(n, 1))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import everywhere
 from hpgraph.linalg.libraries import device_of_operator, library
 from hpgraph.scipy_api.matrix import Matrix
 
@@ -106,13 +107,13 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
             break
         est = float(sizes[best])
         before, signs = signs, _signs(xp, product)
-        if step > 1 and bool((abs(before.conj().T @ signs).max(axis=0) >= n * (1 - 1e-12)).all()):
+        if step > 1 and everywhere(abs(before.conj().T @ signs).max(axis=0) >= n * (1 - 1e-12)):
             break
         heights = abs(A.rmatmat(signs)).max(axis=1)
         if step > 1 and float(heights.max()) == float(heights[place]):
             break
         order = xp.argsort(-heights)
-        if bool(met[order[:t]].all()):
+        if everywhere(met[order[:t]]):
             break
         columns = order[~met[order]][:t]
         met[columns] = True

@@ -17,6 +17,7 @@ from hpgraph.algebra.reduce import (
 )
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import count
 from hpgraph.formats import occurrences
 from hpgraph.scipy_api.products import Products
 
@@ -169,7 +170,7 @@ class Reductions(Products):
     def count_nonzero(self, axis: int | None = None) -> Any:
         """Number of entries that are not zero: of all, or int64 of each column or row, as for `sum`."""
         if as_axis(axis) is None and not self.is_pattern:
-            return int(array_module(self.device).count_nonzero(self.csr.data))
+            return count(self.csr.data != 0)
         counted: Any = self._of(without_zeros(self.csr))
         return counted.getnnz(axis)
 

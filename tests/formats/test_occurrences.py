@@ -15,6 +15,9 @@ def test_counts(device, dtype, step, n):
     ids = np.repeat(np.random.default_rng(n).integers(0, -(-n // 2), 700), 7).astype(dtype)[::step]
     found = to_device(occurrences(to_device(ids, device), n), "cpu")
     assert found.dtype == np.int64 and found.tolist() == np.bincount(ids, minlength=n).tolist()
+    weights = np.arange(len(ids), dtype=np.float32 if step == 1 else np.int64)
+    found = to_device(occurrences(to_device(ids, device), n, to_device(weights, device)), "cpu")
+    assert found.dtype == np.float64 and found.tolist() == np.bincount(ids, weights, n).tolist()
 
 
 def test_nobody(device):

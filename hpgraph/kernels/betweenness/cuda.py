@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import check_memory, sources_within
+from hpgraph.core.reductions import count
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
@@ -165,7 +166,7 @@ class _Search:
             # A source does not count at itself.
             others = sums.reached
             others -= occurrences(self.sources, self.n)
-        if self.weighted and int(reach.sum()) != int(cupy.isfinite(self.distances).sum()):
+        if self.weighted and int(reach.sum()) != count(cupy.isfinite(self.distances)):
             return False
         self.bits[:] = 0
         ends = struct(sums.vertices, sums.arcs if places else None, sums.shares)

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
+from hpgraph.core.reductions import everywhere
+from hpgraph.formats import CSR, occurrences
 
 # Integers up to here are exact as float64, and so are all sums of weights.
 _EXACT = 2**52
@@ -49,7 +50,7 @@ class Level(NamedTuple):
         if size is not None:
             size = summed_by(number, size, len(sent))
         if movable is not None:
-            movable = array_module(number).bincount(number[~movable], minlength=len(sent)) == 0
+            movable = occurrences(number[~movable], len(sent)) == 0
         return self._replace(arcs=arcs, sent=sent, received=received, size=size, movable=movable)
 
 
@@ -99,20 +100,20 @@ def first_neighbours(arcs: CSR) -> Any:
 
 def summed_by(number: Any, weight: Any, count: int) -> Any:
     """Sum of the weights of each number below `count`: int64, exact, as all sums of a level are below 2⁵²."""
-    return array_module(number).bincount(number, weights=weight, minlength=count).astype(np.int64)
+    return occurrences(number, count, weight).astype(np.int64)
 
 
 def in_units(data: Any, complaint: str) -> tuple[Any, float]:
     """Weights as integers, and the weight of one unit; `complaint` if one is negative or not finite."""
     xp, wide = array_module(data), data.astype(np.float64)
-    if not bool(((wide >= 0) & (wide < np.inf)).all()):
+    if not everywhere((wide >= 0) & (wide < np.inf)):
         raise ValueError(complaint)
     largest = float(wide.max()) if len(wide) else 0.0
     if largest == 0:
         return wide.astype(np.int64), 1.0
     # Loops count twice, and rounding adds up to half a unit an arc.
     bound = 4 * float((wide / largest).sum()) * largest
-    if bound < _EXACT and bool((wide == xp.floor(wide)).all()):
+    if bound < _EXACT and everywhere(wide == xp.floor(wide)):
         return wide.astype(np.int64), 1.0
     with np.errstate(over="ignore"):
         exponent = int(np.floor(np.log2(_EXACT) - np.log2(4 * float((wide / largest).sum())) - np.log2(largest)))
