@@ -29,6 +29,7 @@ COMMANDS = {
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),
     "scaling-out": ("scaling_out", "graphs in blocks on the workers of a cluster, and what the model predicts"),
+    "comms": ("comms", "an exchange of arrays between two workers: hpgraph's sockets and distributed's comms"),
     "all-gather": ("all_gather", "what GPUs pay for telling each other something: NCCL, copies, writes by kernels"),
     "several-gpus": ("several_gpus", "one GPU beside several: times, and how many times as fast"),
     "networkx": ("networkx_backend", "the backend of NetworkX beside NetworkX alone"),
