@@ -1,11 +1,12 @@
-"""Flows of least cost, trees, hashes and the like, beside the best CPU library that has them, where it is installed.
+"""Families of algorithms beside the best CPU library that has each, or on the GPU beside the CPU.
 
-OR-tools has flows of least cost, networkit the vertices of largest closeness, rustworkx Steiner trees; for the others
-NetworkX stands, on smaller graphs.
+hpgraph and each other library are called in turn, so that what else the machine does weighs on both; the ratio is the
+median of those of single pairs. Peers that are not installed are passed over, and so are calls that fail.
 """
 
 import argparse
-import importlib
+import statistics
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,103 +14,97 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.core.device import require_cupy
 
+from . import families_generators, families_paths, families_patterns
+from .families_peers import LIBRARIES, Row
 from .record import RESULTS, Record
-from .timing import medians
 
-Works = dict[tuple[str, str], Callable[[], Any]]
-
-
-def _installed(name: str) -> Any:
-    """A library, or None where it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
-
-
-def flows(n: int, m: int) -> Works:
-    """Whole costs and capacities at random; a ring of dear arcs makes every demand one that can be met."""
-    rng = np.random.default_rng(1)
-    source = np.concatenate([rng.integers(0, n, m - n), np.arange(n)])
-    target = np.concatenate([rng.integers(0, n, m - n), (np.arange(n) + 1) % n])
-    cost = np.concatenate([rng.integers(1, 1000, m - n), np.full(n, 10**5)])
-    G = hpg.Graph((source, target, cost), directed=True, duplicates="keep")
-    ends = (G.out_csr.expand_rows(), G.out_csr.indices)
-    bound = np.where(np.asarray(G.weights) == 10**5, 10**6, rng.integers(1, 100, G.n_edges))
-    demand = rng.integers(-50, 50, n)
-    demand[0] -= demand.sum()
-    work = f"min_cost_flow, {n:,} vertices, {m:,} arcs"
-    calls: Works = {("hpgraph", work): lambda: hpg.min_cost_flow(G, demand, bound).cost}
-    solver = _installed("ortools.graph.python.min_cost_flow")
-    if solver is not None:
-
-        def by_ortools() -> int:
-            flow = solver.SimpleMinCostFlow()
-            flow.add_arcs_with_capacity_and_unit_cost(*(part.astype(np.int64) for part in (*ends, bound, G.weights)))
-            flow.set_nodes_supplies(np.arange(n), -demand)
-            flow.solve()
-            return int(flow.optimal_cost())
-
-        calls["OR-tools", work] = by_ortools
-    return calls
+FAMILIES: dict[str, Callable[..., Any]] = {
+    call.__name__: call for call in (
+        families_paths.paths, families_paths.matchings, families_paths.trees, families_paths.flows, families_paths.cuts,
+        families_patterns.patterns, families_patterns.measures, families_patterns.centralities,
+        families_generators.random_graphs,
+    )
+}  # fmt: skip
+# A call that takes so many seconds is made once.
+LONG = 20.0
 
 
-def closeness(G: hpg.Graph) -> Works:
-    """Ten vertices of largest closeness."""
-    work = f"top_closeness, {G.n_edges:,} arcs"
-    calls: Works = {("hpgraph", work): lambda: round(float(hpg.top_closeness(G, 10).closeness[-1]), 9)}
-    nk = _installed("networkit")
-    if nk is not None:
-        source, target = G.edges()[:2]
-        graph = nk.GraphFromCoo((source, target), n=G.n_vertices)
-
-        def by_networkit() -> float:
-            top = nk.centrality.TopCloseness(graph, 10, False, True)
-            top.run()
-            return round(float(top.topkScoresList()[-1]), 9)
-
-        calls["networkit", work] = by_networkit
-    return calls
+def clocked(call: Callable[[], Any], device: str = "cpu") -> tuple[Any, float, float]:
+    """The answer of a call, its seconds, and those of the processors."""
+    synchronize = require_cupy().cuda.Device().synchronize if device == "cuda" else lambda: None
+    synchronize()
+    begin, spent = time.perf_counter(), time.process_time()
+    answer = call()
+    synchronize()
+    return answer, time.perf_counter() - begin, time.process_time() - spent
 
 
-def steiner(G: hpg.Graph, k: int) -> Works:
-    """Terminals at random on a road."""
-    ends = np.random.default_rng(2).choice(G.n_vertices, k, replace=False)
-    work = f"steiner_tree, {k} of {G.n_vertices:,} vertices"
-    calls: Works = {("hpgraph", work): lambda: hpg.steiner_tree(G, hpg.id(ends)).total}
-    rx = _installed("rustworkx")
-    if rx is not None:
-        graph = rx.PyGraph()
-        graph.add_nodes_from(range(G.n_vertices))
-        graph.extend_from_weighted_edge_list([(int(u), int(v), float(w)) for u, v, w in zip(*G.edges(), strict=True)])
-        calls["rustworkx", work] = lambda: sum(rx.steiner_tree(graph, ends.tolist(), float).edges())
-    return calls
+def in_turn(calls: Sequence[Callable[[], tuple[Any, float, float]]], repeats: int) -> list[list[tuple[float, float]]]:
+    """Seconds by the clock and of the processors, of several calls made in turn."""
+    taken: list[list[tuple[float, float]]] = [[] for _ in calls]
+    for turn in range(repeats):
+        for times, call in zip(taken, calls, strict=True):
+            if turn == 0 or times[0][0] < LONG:
+                times.append(call()[1:])
+    return taken
 
 
-def of_networkx(G: hpg.Graph) -> Works:
-    """What no compiled library has."""
-    nx = _installed("networkx")
-    graph, states = hpg.to_networkx(G), np.random.default_rng(3).random(G.n_vertices)
-    mine = {
-        "weisfeiler_lehman_graph_hash": lambda: hpg.weisfeiler_lehman_graph_hash(G),
-        "percolation_centrality": lambda: round(float(hpg.percolation_centrality(G, states).sum()), 6),
-        "simrank_similarity": lambda: round(float(hpg.simrank_similarity(G, importance_factor=0.6).sum()), 2),
-        "random_spanning_tree": lambda: len(hpg.random_spanning_tree(G).source),
-    }
-    theirs = {
-        "weisfeiler_lehman_graph_hash": lambda: nx.weisfeiler_lehman_graph_hash(graph),
-        "percolation_centrality": lambda: round(
-            sum(nx.percolation_centrality(graph, states=dict(enumerate(states.tolist()))).values()), 6
-        ),
-        "simrank_similarity": lambda: round(float(nx.similarity._simrank_similarity_numpy(
-            graph, importance_factor=0.6).sum()), 2),
-    }  # fmt: skip
-    size = f"{G.n_vertices:,} vertices, {G.n_edges:,} arcs"
+def beside(ours: list[tuple[float, float]], theirs: list[tuple[float, float]]) -> dict[str, float]:
+    """Medians of the seconds of one, of the other, and of the ratios of pairs."""
+    pairs = list(zip(ours, theirs, strict=False))
     return {
-        (library, f"{work}, {size}"): call
-        for library, calls in (("hpgraph", mine), ("NetworkX", theirs)) for work, call in calls.items()
-    }  # fmt: skip
+        "peer_s": statistics.median(clock for clock, _ in theirs),
+        "peer_processor_s": statistics.median(spent for _, spent in theirs),
+        "ratio": statistics.median(one[0] / other[0] for one, other in pairs),
+        "processor_ratio": statistics.median(one[1] / max(other[1], 1e-9) for one, other in pairs),
+    }
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two answers are equal, up to what rounding makes of sums of floats."""
+    if one is None or other is None:
+        return True
+    return bool(np.allclose(np.asarray(one, np.float64), np.asarray(other, np.float64), rtol=1e-6, equal_nan=True)) \
+        if not isinstance(one, str) else one == other  # fmt: skip
+
+
+def measured(row: Row, again: Row | None, repeats: int) -> dict[str, Any]:
+    """The result of one row; ``again``: the same on the CPU, where the row runs on the GPU."""
+    device, others = ("cpu", row.peers()) if again is None else ("cuda", {"CPU": again.ours})
+    answer, first, _ = clocked(row.ours, device)
+    found: dict[str, Any] = {"family": row.family, "work": row.work, "first_s": first}
+    answers = {}
+    for name, call in list(others.items()):
+        try:
+            answers[name] = clocked(call)[0]
+        except Exception as error:
+            print(f"  {name}: {type(error).__name__}: {str(error)[:100]}", flush=True)
+            del others[name]
+    calls = [lambda: clocked(row.ours, device), *(lambda call=call: clocked(call) for call in others.values())]
+    ours, *theirs = in_turn(calls, repeats)
+    found["median_s"], found["processor_s"] = (statistics.median(column) for column in zip(*ours, strict=True))
+    for name, times in zip(others, theirs, strict=True):
+        result = {**beside(ours, times), "alike": alike(answer, answers[name])}
+        found.setdefault("peers", {})[name] = result
+    return found
+
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """What `docs/performance.md` shows: the work, seconds, the fastest peer, its seconds, and the ratio."""
+    lines, family = ["| | seconds | peer | its seconds | ratio |", "|---|---|---|---|---|"], None
+    for found in results:
+        if found["family"] != family:
+            family = found["family"]
+            lines.append(f"| **{family}** | | | | |")
+        beside = f"| {found['work']} | {found['median_s']:.3g} |"
+        if found.get("peers"):
+            name, best = min(found["peers"].items(), key=lambda item: item[1]["peer_s"])
+            lines.append(f"{beside} {name} | {best['peer_s']:.3g} | {best['ratio']:.2f} |")
+        else:
+            lines.append(f"{beside} | | |")
+    return "\n".join(lines)
 
 
 def main(words: Sequence[str]) -> int:
@@ -122,32 +117,41 @@ def main(words: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m benchmarks families", description=__doc__)
     parser.add_argument("command", choices=["families"])
-    parser.add_argument("--scale", type=int, default=14, help="kron graph of 2 to the power of SCALE vertices (14)")
-    parser.add_argument("--repeats", type=int, default=3, help="calls of which the median is taken (3)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/families-DATE.json)")
-    chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"families-{Record.today()}.json"
-    record = Record(path, words, "cpu")
-    kron, road = (
-        hpg.datasets.kron(chosen.scale),
-        hpg.datasets.grid(2 ** (chosen.scale // 2 + 1), weighted=True, removed=0),
+    parser.add_argument(
+        "--scale", type=int, default=16, help="the largest graphs have 2 to the power of SCALE vertices (16)"
     )
-    many = 2**chosen.scale
-    calls = {
-        **flows(many // 2, 8 * many), **closeness(kron.undirected), **steiner(road.undirected, 100),
-        **of_networkx(hpg.datasets.kron(chosen.scale - 4).undirected),
-    }  # fmt: skip
-    found, answers, unlike = [], dict[str, Any](), 0
-    for (library, work), call in calls.items():
-        answer = call()
-        took = medians(call, chosen.repeats)
-        found.append({"library": library, "work": work, **took})
-        same = answers.setdefault(work, answer) == answer
-        print(
-            f"{library:10}{work:62}{took['median_s']:9.3f} s{took['processor_s']:9.3f} s of processors  {answer}",
-            flush=True,
-        )
-        unlike += not same and library in ("OR-tools", "NetworkX")
-        record.save(families={"scale": chosen.scale, "results": found})
+    parser.add_argument("--families", default=",".join(FAMILIES), help=f"some of {','.join(FAMILIES)}")
+    parser.add_argument("--works", help="a part of the works' names")
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], default="cpu", help="cuda: beside the CPU, not beside peers"
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="calls of which the median is taken (5)")
+    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/families-DEVICE-DATE.json)")
+    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other works")
+    chosen = parser.parse_args(words)
+    path = chosen.output or RESULTS / f"families-{chosen.device}-{Record.today()}.json"
+    record = Record(path, words, chosen.device, merge=chosen.merge)
+    if LIBRARIES["networkit"] is not None:
+        LIBRARIES["networkit"].setNumberOfThreads(hpg.config.threads)
+    unlike, before = 0, record.content.get("families", [])
+    for family in chosen.families.split(","):
+        rows = FAMILIES[family](chosen.scale, chosen.device)
+        again = FAMILIES[family](chosen.scale, "cpu") if chosen.device == "cuda" else None
+        for row in rows:
+            second = next(again) if again is not None else None
+            if chosen.works and chosen.works not in row.work:
+                continue
+            found = measured(row, second, chosen.repeats)
+            before = [other for other in before if other["work"] != row.work] + [found]
+            record.save(families=before)
+            print(f"{row.work:75}{found['median_s']:9.4f} s{found['processor_s']:9.4f} s of processors", flush=True)
+            for name, result in found.get("peers", {}).items():
+                print(
+                    f"    {name:71}{result['peer_s']:9.4f} s{result['peer_processor_s']:9.4f} s   ratio "
+                    f"{result['ratio']:.3f}, of processors {result['processor_ratio']:.3f}"
+                    + ("" if result["alike"] else "   ANOTHER ANSWER"), flush=True,
+                )  # fmt: skip
+                unlike += not result["alike"]
+    print(table(before))
     print(f"saved in {path}")
     return int(unlike > 0)

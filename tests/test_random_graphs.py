@@ -3,12 +3,15 @@
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.stats
 from raising import raises
 
 import hpgraph as hpg
 from hpgraph import datasets
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 MAKES = {
     "gnp": lambda **o: datasets.gnp_random_graph(200, 0.05, **o),
@@ -43,6 +46,26 @@ def test_simple_and_repeatable(name, device):
     assert A.diagonal().sum() == 0 and (G.directed or (A == A.T).all())
     assert (matrix(MAKES[name](seed=3, device=device)) == A).all()
     assert (matrix(MAKES[name](seed=4, device=device)) != A).any()
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 150_000), (1000, 140_000), (300_000, 400_000), (1 << 17, 200_000)])
+def test_edges_in_any_order(n, m, device):
+    """Duplicates and loops among them, vertices without edges, rows much longer than others; and triangles mirrored."""
+    xp, rng = array_module(device), np.random.default_rng(n)
+    ends = (rng.random((2, m)) ** 3 * n).astype(np.int64)
+    A = scipy.sparse.coo_array((np.ones(m), ends), (n, n)).tocsr()
+    A.setdiag(0)
+    A = (A + A.T).tocsr()
+    A.eliminate_zeros()
+    A.sort_indices()
+    own = kernels(device)
+    upper = scipy.sparse.triu(A, format="csr")
+    triangle = CSR((n, n), xp.asarray(upper.indptr), xp.asarray(upper.indices))
+    for found in (own.undirected(n, *map(xp.asarray, ends)), own.mirrored(triangle)):
+        assert found.device == device and (to_device(found.indptr, "cpu") == A.indptr).all()
+        assert (to_device(found.indices, "cpu") == A.indices).all()
+    few = own.undirected(n, *(xp.asarray(side[:50]) for side in ends))
+    assert few.is_canonical() and few.is_symmetric() and own.undirected(n, *(xp.empty((2, 0), np.int64))).nnz == 0
 
 
 def fits(counts, expected):

@@ -57,9 +57,8 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
     side = sides(graph)
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
-    first = to_device(side, "cpu") == 0
-    indptr = np.concatenate([[0], np.cumsum(np.where(first, np.diff(arcs.indptr), 0))])
-    column_of, row_of = largest(CSR(arcs.shape, indptr, arcs.indices[first[arcs.expand_rows()]], copy=False))
+    rows, columns = (np.flatnonzero(to_device(side, "cpu") == which) for which in (0, 1))
+    column_of, row_of = largest(arcs, arcs, rows, columns)
     return by_vertex(to_device(np.maximum(column_of, row_of), graph.device), graph)
 
 
@@ -142,7 +141,7 @@ def _in_turn(u: Any, v: Any, n: int) -> tuple[Any, Any]:
 
 def _assigned(u: Any, v: Any, weight: Any, side: Any, most_edges: bool) -> tuple[Any, Any]:
     """The matched edges of a bipartite graph: a vertex of the first side without a mate is assigned to itself."""
-    from hpgraph.kernels.matching.cpu import lightest
+    from hpgraph.kernels.matching.cpu_lightest import lightest
 
     n, turned = len(side), side[u] != 0
     u, v = np.where(turned, v, u).astype(np.int64), np.where(turned, u, v).astype(np.int64)

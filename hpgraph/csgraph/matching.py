@@ -57,7 +57,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
         raise ValueError(f'perm_type must be "row" or "column", not {perm_type!r}')
     require_sparse(graph, "graph", ("csr", "csc", "coo"))
     rows = _places(graph)
-    column_of, row_of = _matching().largest(rows.to("cpu"))
+    column_of, row_of = _largest(rows.to("cpu"))
     found = column_of if perm_type == "column" else row_of
     return to_device(found.astype(np.int32, copy=False), rows.device)
 
@@ -75,7 +75,7 @@ def structural_rank(graph: Any) -> int:
     2
     """
     require_sparse(graph, "graph", None)
-    column_of, _ = _matching().largest(_places(graph).to("cpu"))
+    column_of, _ = _largest(_places(graph).to("cpu"))
     return count(column_of >= 0)
 
 
@@ -126,7 +126,10 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     rows = as_rows(biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
     turned = arcs.shape[1] < arcs.shape[0]
-    found = _matching().lightest(kernels("cpu").transpose(arcs) if turned else arcs)
+    # Loaded here, as it brings Numba.
+    from hpgraph.kernels.matching.cpu_lightest import lightest
+
+    found = lightest(kernels("cpu").transpose(arcs) if turned else arcs)
     if found is None:
         raise ValueError("no full matching exists: maximum_bipartite_matching gives one of most arcs")
     pair = np.arange(len(found)), found.astype(np.int32, copy=False)
@@ -160,7 +163,7 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
     return without_zeros(arcs.with_data(weight, copy=False))
 
 
-def _matching() -> Any:
-    from hpgraph.kernels.matching import cpu
+def _largest(arcs: CSR) -> tuple[Any, Any]:
+    from hpgraph.kernels.matching.cpu import largest
 
-    return cpu
+    return largest(arcs, kernels("cpu").transpose(arcs), *map(np.arange, arcs.shape))

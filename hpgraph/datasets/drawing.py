@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
-from hpgraph.formats.duplicates import run_starts
 from hpgraph.kernels.backend import kernels, sampling
 
 if TYPE_CHECKING:
@@ -60,22 +59,8 @@ def of_places(n: int, place: Any, directed: bool) -> Graph:
 def of_edges(xp: ModuleType, n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
     """The undirected graph of some edges, each once, without loops; and with the weights that `_weights` gives."""
     from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR, index_dtype
 
-    below = max(n - 1, 1).bit_length()
-    key = xp.minimum(source, target).astype(np.int64)
-    key <<= below
-    key |= xp.maximum(source, target)
-    key.sort()
-    mask = (1 << below) - 1
-    stays = run_starts(key)
-    stays &= key >> below != key & mask
-    key = key[stays]
-    del stays
-    indptr = xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) << below).astype(np.int64)
-    key &= mask
-    arcs = CSR((n, n), indptr, key.astype(index_dtype(n)), validate=False)
-    arcs = kernels(arcs.device).mirrored(arcs)
+    arcs = kernels(device_of(source)).undirected(n, source, target)
     if weighted:
         row, weights = arcs.expand_rows(), xp.empty(arcs.nnz, np.float32)
         for start in range(0, arcs.nnz, _CHUNK):

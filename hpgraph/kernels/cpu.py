@@ -33,6 +33,7 @@ from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
+from hpgraph.kernels.structure.cpu_undirected import undirected
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate, starting
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse

@@ -1,9 +1,12 @@
 """Matchings, against NetworkX's and SciPy's, and by covers of as many vertices (Kőnig)."""
 
+from unittest import mock
+
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse
 from graph_examples import example
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
+from hpgraph.kernels.matching import cpu
 
 
 def pairs_of(mate):
@@ -64,10 +68,34 @@ def test_assignment():
     assert cost[mate, np.arange(40)].sum() == pytest.approx(cost[rows, columns].sum(), rel=1e-12)
 
 
+@pytest.mark.parametrize("budget", [(0.5, 32.0), (0.0, 32.0), (0.0, 0.0)], ids=["as it is", "by ends", "by phases"])
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6), st.sampled_from([0.1, 0.3, 0.7]), st.booleans())
-def test_a_cover_has_as_many_vertices(left, right, seed, p, directed):
+def test_a_cover_has_as_many_vertices(budget, left, right, seed, p, directed):
     """No matching has more edges than a set of vertices that covers all edges: one of its size proves it (D. Kőnig)."""
+    with mock.patch.multiple(cpu, _FIRST=budget[0], _SECOND=budget[1]):
+        _covered(left, right, seed, p, directed)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "hubs", "lattice", "chain"])
+def test_as_many_as_scipy(kind):
+    """On graphs of many phases, rows and columns in random order."""
+    rng, n = np.random.default_rng(5), 3000
+    if kind == "lattice":
+        A = hpg.datasets.grid(55, removed=0.3).out_csr.to_scipy()
+    elif kind == "chain":
+        A = scipy.sparse.diags_array([1.0, 1.0, 1.0], offsets=[0, 1, 7], shape=(n, n)).tocsr()
+        A = A[rng.permutation(n)][:, rng.permutation(n)][: n - 100]
+    else:
+        ends = (rng.random((2, 4 * n)) ** (3 if kind == "hubs" else 1) * n).astype(int)
+        A = scipy.sparse.coo_array((np.ones(4 * n), ends), (n, n + 5)).tocsr()
+    expected = int((scipy.sparse.csgraph.maximum_bipartite_matching(A) >= 0).sum()) if kind != "chain" else n - 100
+    column = hpg.csgraph.maximum_bipartite_matching(A, "column")
+    (matched,) = np.nonzero(column >= 0)
+    assert len(matched) == len(set(column[matched].tolist())) == expected and A[matched, column[matched]].all()
+
+
+def _covered(left, right, seed, p, directed):
     rng = np.random.default_rng(seed)
     u, v = (rng.random((left, right)) < p).nonzero()
     G = hpg.Graph.from_edges(u, v + left, n_vertices=left + right, directed=directed)

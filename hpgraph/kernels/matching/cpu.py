@@ -1,14 +1,13 @@
-"""Matchings of bipartite graphs on one thread, by shortest augmenting paths: the largest, and the lightest of all rows.
+"""Matchings of most arcs between rows and columns, on one thread.
 
-J. E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing
-2 (1973). Each phase visits every arc at most twice: once to set the levels of rows, once in a search that never looks
-at an arc again. Before that come searches from one row after another, until those with success have looked at half as
-many arcs as there are: what a search without success reaches can be on no augmenting path any more, and is left out
-from then on (H. W. Kuhn, "The Hungarian method for the assignment problem", Naval Res. Logist. Quart. 2, 1955).
+Alternating trees grow from all free rows at once, level by level, each up to its first free column, and all paths to
+these are augmented; what the other trees hold stays, and takes up what the augmented ones leave (A. Azad, A. Buluç, A.
+Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via tree-grafting", TPDS 28(1), 2017).
 
-R. Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
-Computing 38 (1987): column reduction, augmenting row reduction, then one search for each row that is left. The searches
-use a heap and touch only the columns that they reach, as sparse matrices ask for.
+They begin with each row's first free column. If they look at too many arcs, all begins anew with a matching that takes
+ends of one free neighbour first (R. M. Karp, M. Sipser, "Maximum matchings in sparse random graphs", FOCS'81); and if
+that does not suffice, what is left goes by phases of shortest paths, which bound the time (J. E. Hopcroft, R. M. Karp,
+"An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing 2, 1973).
 """
 
 from typing import Any
@@ -16,50 +15,66 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
+# Arcs that trees look at, as multiples of all arcs: before all begins anew, at several times the cost, and after.
+_FIRST, _SECOND = 0.5, 32.0
+# A level is searched from the columns once the rows in it are so many times as many as the columns without a tree.
+_SHARE = 5
+# Rows and columns whose trees are looked at in the time that an arc takes.
+_SCANNED = 8
 
-def largest(arcs: CSR) -> tuple[Any, Any]:
-    """The column of each row, and the row of each column, in a matching of most arcs; -1 for none."""
-    rows, columns = arcs.shape
+
+def largest(arcs: CSR, turned: CSR, rows: Any, columns: Any) -> tuple[Any, Any]:
+    """The column of each row, and the row of each column, in a matching of most arcs; -1 for none.
+
+    ``turned``: the transpose; ``rows``, ``columns``: those that take part. A graph of two sides is its own transpose,
+    each side being rows or columns.
+    """
     ids = arcs.indices.dtype
-    column_of, row_of = np.full(rows, -1, ids), np.full(columns, -1, ids)
-    # The level of each row, a queue or path of rows, and the next arc of each row.
-    work = np.zeros(rows, ids), np.empty(rows, ids), np.empty(rows, np.int64)
-    dead = np.zeros(rows, np.bool_), np.empty(rows, ids), arcs.indptr[:-1].astype(np.int64)
+    count = max(arcs.shape)
+    column_of, row_of = np.full(arcs.shape[0], -1, ids), np.full(arcs.shape[1], -1, ids)
+    # The root of the tree that each row and each column is in, the row before a column, the free column of a root.
+    trees = tuple(np.empty_like(side) for side in (column_of, row_of, row_of, column_of))
+    lists, following = np.empty((3, count + 1), ids), np.empty(arcs.shape[0], np.int64)
     with interruptible():
-        _match(arcs.indptr, arcs.indices, column_of, row_of, dead, *work)
+        _match(
+            (arcs.indptr, arcs.indices), (turned.indptr, turned.indices), rows.astype(ids), columns.astype(ids),
+            column_of, row_of, trees, lists, following, int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz),
+        )  # fmt: skip
     return column_of, row_of
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _match(indptr, indices, column_of, row_of, alone, level, queue, following):
-    """`alone`: whether each row is out of the question, rows that a search visited, and each row's next arc."""
-    _take_free_columns(indptr, indices, column_of, row_of)
-    left = indices.size // 2
-    for v in range(column_of.size):
-        if column_of[v] < 0 and left >= 0 and _may_reach(indptr, indices, row_of, alone[0], v):
-            looks = _search_alone(indptr, indices, column_of, row_of, alone, (level, queue, following), v)
-            # Those without success look at no arc twice in all.
-            left -= looks if column_of[v] >= 0 else 0
-    while _set_levels(indptr, indices, column_of, row_of, alone[0], level, queue, following):
-        for v in range(column_of.size):
-            if column_of[v] < 0 and not alone[0][v]:
-                _augment(indptr, indices, column_of, row_of, level, queue, following, v)
+def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, first, second):
+    _take_free_columns(*out, rows, column_of, row_of)
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, first):
+        return
+    for i in range(rows.size):
+        put(column_of, vertex(rows, i), column_of.dtype.type(-1))
+    for i in range(columns.size):
+        put(row_of, vertex(columns, i), row_of.dtype.type(-1))
+    _karp_sipser(out, into, rows, columns, column_of, row_of, trees[0], trees[1], lists[0], lists[1])
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, second):
+        return
+    level, queue = trees[0], lists[0]
+    while _set_levels(*out, rows, column_of, row_of, level, queue, following):
+        for i in range(rows.size):
+            v = vertex(rows, i)
+            if column_of[v] < 0:
+                _augment(*out, column_of, row_of, level, queue, following, v)
         if is_stopped():
             break
 
 
 @part(counts_references=False)
-def _take_free_columns(indptr, indices, column_of, row_of):
-    """Greedy matching: each row takes its first free column."""
-    for v in range(column_of.size):
+def _take_free_columns(indptr, indices, rows, column_of, row_of):
+    for i in range(rows.size):
+        v = vertex(rows, i)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             if row_of[u] < 0:
@@ -68,71 +83,218 @@ def _take_free_columns(indptr, indices, column_of, row_of):
 
 
 @part(counts_references=False)
-def _may_reach(indptr, indices, row_of, dead, v):
-    """Whether a row has an arc to a free column or to one of a row that is not out of the question; else it is, too."""
+def _karp_sipser(out, into, rows, columns, column_of, row_of, row_degree, column_degree, one_row, one_column):
+    """Match rows and columns of one free neighbour while there are some, then the next row to its first free column."""
+    rows_left, columns_left, following = 0, 0, 0
+    for i in range(rows.size):
+        rows_left = _degree(out[0], vertex(rows, i), row_degree, one_row, rows_left)
+    for i in range(columns.size):
+        columns_left = _degree(into[0], vertex(columns, i), column_degree, one_column, columns_left)
+    while not is_stopped():
+        v, u = np.int64(-1), np.int64(-1)
+        if columns_left > 0:
+            columns_left -= 1
+            u = vertex(one_column, columns_left)
+            v = _free(*into, column_of, u) if row_of[u] < 0 else v
+        elif rows_left > 0 or following < rows.size:
+            if rows_left > 0:
+                rows_left -= 1
+                v = vertex(one_row, rows_left)
+            else:
+                v = vertex(rows, following)
+                following += 1
+            u = _free(*out, row_of, v) if column_of[v] < 0 else u
+        else:
+            break
+        if u < 0 or v < 0:
+            continue
+        column_of[v], row_of[u] = u, v
+        columns_left = _without(*out, v, row_of, column_degree, one_column, columns_left)
+        rows_left = _without(*into, u, column_of, row_degree, one_row, rows_left)
+
+
+@part(counts_references=False)
+def _degree(indptr, v, degree, ones, count):
+    degree[v] = peek(indptr, v + 1) - peek(indptr, v)
+    if degree[v] == 1:
+        ones[count] = v
+        count += 1
+    return count
+
+
+@part(counts_references=False)
+def _free(indptr, indices, mate, v):
+    """The first free neighbour, or -1."""
     for at in range(peek(indptr, v), peek(indptr, v + 1)):
-        mate = row_of[vertex(indices, at)]
-        if mate < 0 or not dead[mate]:
-            return True
-    dead[v] = True
+        if mate[vertex(indices, at)] < 0:
+            return vertex(indices, at)
+    return np.int64(-1)
+
+
+@part(counts_references=False)
+def _without(indptr, indices, v, mate, degree, ones, count):
+    """The neighbours of what was matched have one free neighbour less; append those with one left."""
+    for at in range(peek(indptr, v), peek(indptr, v + 1)):
+        u = vertex(indices, at)
+        if mate[u] < 0:
+            degree[u] -= 1
+            if degree[u] == 1:
+                ones[count] = u
+                count += 1
+    return count
+
+
+@part(counts_references=False)
+def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
+    """Augment until no path is left, which is returned, or more arcs than `looks` were looked at."""
+    row_root, column_root, before, end = trees
+    frontier, other, left = lists
+    outside, size = _plant(rows, columns, column_of, row_root, column_root, end, frontier)
+    while looks > 0 and not is_stopped():
+        listed = -1
+        while size > 0 and looks > 0 and not is_stopped():
+            if size * _SHARE < outside:
+                following, looked = _down(*out, frontier, size, row_of, trees, other)
+            else:
+                looks -= (columns.size if listed < 0 else listed) // _SCANNED
+                listed = _outside(columns, columns.size, column_root, left) if listed < 0 else _outside(
+                    left, listed, column_root, left)  # fmt: skip
+                following, looked = _up(*into, left, listed, row_of, trees, other)
+            outside -= looked[1]
+            looks -= looked[0]
+            frontier, other, size = other, frontier, following
+        active, renewed, augmented = 0, 0, 0
+        for i in range(rows.size):
+            v = vertex(rows, i)
+            if column_of[v] < 0 and end[v] >= 0:
+                augmented += 1
+                _flip(column_of, row_of, before, vertex(end, v), v)
+        if augmented == 0:
+            return size == 0 and looks > 0
+        for i in range(rows.size):
+            v = vertex(rows, i)
+            root = row_root[v]
+            if root >= 0 and end[root] >= 0:
+                row_root[v] = -1
+            elif root >= 0:
+                active += 1
+        for i in range(columns.size):
+            u = vertex(columns, i)
+            root = column_root[u]
+            if root >= 0 and end[root] >= 0:
+                column_root[u] = -1
+                left[renewed] = u
+                renewed += 1
+        looks -= (rows.size + columns.size) // _SCANNED
+        if active * _SHARE > renewed:
+            outside += renewed
+            size, looked = _up(*into, left, renewed, row_of, trees, frontier)
+            outside -= looked[1]
+            looks -= looked[0]
+        else:
+            outside, size = _plant(rows, columns, column_of, row_root, column_root, end, frontier)
     return False
 
 
 @part(counts_references=False)
-def _search_alone(indptr, indices, column_of, row_of, alone, work, start):
-    """Augment along a path from one row if there is one; how many arcs were looked at.
-
-    Columns never become free again: those that were looked at for a free one are not again.
-    """
-    dead, visited, ahead = alone
-    stamp, path, following = work
-    path[0], visited[0], stamp[start], following[start] = start, start, start + 1, indptr[start]
-    count, depth, looks = 1, 0, 0
-    while not is_stopped():
-        v = vertex(path, depth)
-        at, end = ahead[v], peek(indptr, v + 1)
-        begin = at
-        while at < end and row_of[vertex(indices, at)] >= 0:
-            at += 1
-        looks += at - begin + 1
-        ahead[v] = at
-        if at < end:
-            following[v] = at
-            for i in range(depth + 1):
-                v = vertex(path, i)
-                u = vertex(indices, following[v])
-                column_of[v], row_of[u] = u, v
-            return looks
-        at, mate = following[v], np.int64(-1)
-        begin = at
-        while at < end:
-            mate = np.int64(row_of[vertex(indices, at)])
-            if not dead[mate] and stamp[mate] != start + 1:
-                break
-            at += 1
-        looks += at - begin
-        following[v] = at
-        if at < end:
-            depth += 1
-            path[depth], visited[count], stamp[mate], following[mate] = mate, mate, start + 1, indptr[mate]
-            count += 1
-        elif depth > 0:
-            depth -= 1
-            following[path[depth]] += 1
-        else:
-            for i in range(count):
-                dead[visited[i]] = True
-            break
-    return looks
+def _plant(rows, columns, column_of, row_root, column_root, end, frontier):
+    """A tree of each free row alone; how many columns are in none, and how many rows in the frontier."""
+    size = 0
+    for i in range(columns.size):
+        put(column_root, vertex(columns, i), column_root.dtype.type(-1))
+    for i in range(rows.size):
+        v = vertex(rows, i)
+        put(row_root, v, row_root.dtype.type(-1))
+        put(end, v, end.dtype.type(-1))
+        if column_of[v] < 0:
+            row_root[v], frontier[size] = v, v
+            size += 1
+    return columns.size, size
 
 
 @part(counts_references=False)
-def _set_levels(indptr, indices, column_of, row_of, dead, level, queue, following):
+def _outside(columns, size, column_root, left):
+    """List the columns in no tree, of some; returns how many there are."""
+    count = 0
+    for i in range(size):
+        u = columns[i]
+        if column_root[u] < 0:
+            left[count] = u
+            count += 1
+    return count
+
+
+@part(counts_references=False)
+def _down(indptr, indices, frontier, size, row_of, trees, found):
+    """From rows to columns without a tree, and on to their rows: how many, and numbers of arcs and columns."""
+    row_root, column_root, before, end = trees
+    count, looked, met = 0, 0, 0
+    for i in range(size):
+        v = vertex(frontier, i)
+        root = row_root[v]
+        if end[root] >= 0:
+            continue
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            looked += 1
+            if column_root[u] >= 0:
+                continue
+            column_root[u], before[u] = root, v
+            met += 1
+            mate = row_of[u]
+            if mate < 0:
+                end[root] = u
+                break
+            row_root[mate], found[count] = root, mate
+            count += 1
+    return count, (looked, met)
+
+
+@part(counts_references=False)
+def _up(indptr, indices, left, size, row_of, trees, found):
+    """The same from columns without a tree, each to the first row in a tree that grows."""
+    row_root, column_root, before, end = trees
+    count, looked, met = 0, 0, 0
+    for i in range(size):
+        u = vertex(left, i)
+        for at in range(peek(indptr, u), peek(indptr, u + 1)):
+            v = vertex(indices, at)
+            looked += 1
+            root = row_root[v]
+            if root < 0 or end[root] >= 0:
+                continue
+            column_root[u], before[u] = root, v
+            met += 1
+            mate = row_of[u]
+            if mate < 0:
+                end[root] = u
+            else:
+                row_root[mate], found[count] = root, mate
+                count += 1
+            break
+    return count, (looked, met)
+
+
+@part(counts_references=False)
+def _flip(column_of, row_of, before, u, root):
+    """Match along the path from a root to a free column."""
+    while True:
+        v = vertex(before, u)
+        following = column_of[v]
+        column_of[v], row_of[u] = u, v
+        if v == root:
+            break
+        u = np.int64(following)
+
+
+@part(counts_references=False)
+def _set_levels(indptr, indices, rows, column_of, row_of, level, queue, following):
     """Breadth-first search from all free rows, up to the level of the first free column; whether there is one."""
     head, tail = 0, 0
-    for v in range(column_of.size):
-        level[v] = -2 if dead[v] else -1
-        if column_of[v] < 0 and not dead[v]:
+    for i in range(rows.size):
+        v = vertex(rows, i)
+        level[v] = -1
+        if column_of[v] < 0:
             level[v], following[v], queue[tail] = 0, indptr[v], v
             tail += 1
     last = column_of.size
@@ -179,139 +341,3 @@ def _augment(indptr, indices, column_of, row_of, level, path, following, start):
                 u = vertex(indices, following[v])
                 column_of[v], row_of[u], level[v] = u, v, -1
             return
-
-
-# Rows that the augmenting row reduction looks at, for each row: it might otherwise lower prices by tiny steps.
-_LOOKS = 4
-
-
-def lightest(arcs: CSR) -> Any:
-    """The column of each row in a matching of all rows of least weight; None if some row must stay without.
-
-    ``arcs``: float64 weights, finite or -inf; at least as many columns as rows.
-    """
-    rows, columns = arcs.shape
-    arc_of, row_of = np.full(rows, -1, np.int64), np.full(columns, -1, arcs.indices.dtype)
-    price = np.zeros(columns)
-    distance, before = np.full(columns, np.inf), np.empty(columns, np.int64)
-    heap = np.empty(arcs.nnz + 1), np.empty(arcs.nnz + 1, np.int64)
-    free, touched = np.arange(rows), np.empty(columns, np.int64)
-    with interruptible():
-        done = _assign(
-            arcs.indptr, arcs.indices, arcs.data, (arc_of, row_of, price), free, (distance, before, touched), heap
-        )
-    return arcs.indices[arc_of] if done else None
-
-
-@njit(cache=True, nogil=True)
-def _assign(indptr, indices, weight, held, free, search, heap):
-    """`held`: each row's arc, each column's row and price; `free`: rows; `search`: what one search needs, cleared."""
-    arc_of, row_of, price = held
-    if arc_of.size == row_of.size and not _reduce_columns(indptr, indices, weight, price):
-        return False
-    left = _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free)
-    if left < 0:
-        return False
-    for i in range(left):
-        if is_stopped() or not _augment_lightest(indptr, indices, weight, held, free[i], search, heap):
-            return False
-    return True
-
-
-@part
-def _reduce_columns(indptr, indices, weight, price):
-    """Price each column at its least weight: every one will have a row, so that any prices serve. Whether all can."""
-    price[:] = np.inf
-    for at in range(indices.size):
-        u = vertex(indices, at)
-        price[u] = min(price[u], weight[at])
-    return not (price == np.inf).any()
-
-
-@part
-def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
-    """Augmenting row reduction: a row takes its cheapest column, whose price falls until the second is as cheap.
-
-    Returns how many rows are left in `free`, or -1 where a row has no arc.
-    """
-    waiting, left, looks, taken = free.size, 0, _LOOKS * free.size, 0
-    while taken < waiting:
-        v = free[taken]
-        taken += 1
-        looks -= 1
-        first, second, best = np.inf, np.inf, np.int64(-1)
-        for at in range(peek(indptr, v), peek(indptr, v + 1)):
-            cost = weight[at] - price[vertex(indices, at)]
-            if cost < first or best < 0:
-                first, second, best = cost, first, np.int64(at)
-            elif cost < second:
-                second = cost
-        if best < 0:
-            return -1
-        u = vertex(indices, best)
-        displaced = np.int64(row_of[u])
-        if displaced >= 0 and (first == second or looks < 0):
-            free[left] = v
-            left += 1
-            continue
-        if second < np.inf:
-            price[u] -= second - first
-        arc_of[v], row_of[u] = best, v
-        if displaced >= 0:
-            arc_of[displaced] = -1
-            taken -= 1
-            free[taken] = displaced
-    return left
-
-
-@part
-def _augment_lightest(indptr, indices, weight, held, start, search, heap):
-    """Match one more row along a path of least reduced weight, and change prices accordingly; whether there is one."""
-    arc_of, row_of, price = held
-    distance, before, touched = search
-    keys, columns = heap
-    size, reached, bound, end = 0, 0, np.inf, np.int64(-1)
-    v, offset, here = np.int64(start), 0.0, -np.inf
-    while True:
-        for at in range(peek(indptr, v), peek(indptr, v + 1)):
-            u = vertex(indices, at)
-            # Rounding may make a reduced weight less than 0, but no column is settled twice.
-            there = max(offset + (weight[at] - price[u]), here)
-            if there < distance[u] and there < bound:
-                if distance[u] == np.inf:
-                    touched[reached] = u
-                    reached += 1
-                distance[u], before[u] = there, at
-                if row_of[u] < 0:
-                    bound, end = there, u
-                else:
-                    size = push(keys, columns, size, there, u)
-        # Skip columns that were reached again, nearer.
-        while size > 0 and keys[0] > distance[columns[0]]:
-            size = pop(keys, columns, size)
-        if size == 0 or keys[0] >= bound:
-            break
-        u, here = vertex(columns, 0), keys[0]
-        size = pop(keys, columns, size)
-        v = np.int64(row_of[u])
-        offset = here - (weight[arc_of[v]] - price[u])
-    for i in range(reached):
-        u = touched[i]
-        if distance[u] < bound and end >= 0:
-            price[u] += distance[u] - bound
-        distance[u] = np.inf
-    return end >= 0 and _rematch(indptr, indices, arc_of, row_of, before, start, end)
-
-
-@part
-def _rematch(indptr, indices, arc_of, row_of, before, start, end):
-    """Give each column on the path that ends at a free one to the row before it."""
-    u = end
-    while True:
-        at = before[u]
-        v = lower_bound(indptr, 0, indptr.size, at + 1) - 1
-        former = arc_of[v]
-        arc_of[v], row_of[u] = at, v
-        if v == start:
-            return True
-        u = np.int64(indices[former])

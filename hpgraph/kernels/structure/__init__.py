@@ -17,6 +17,9 @@ class Structure(Protocol):
     def mirrored(self, triangle: CSR) -> CSR:
         """The symmetric pattern with these rows, which rise, above its diagonal and none on it."""
 
+    def undirected(self, n: int, source: Any, target: Any) -> CSR:
+        """The symmetric pattern of edges in any order: each once, loops left out."""
+
     def is_symmetric(self, csr: CSR) -> bool:
         """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN."""
 

@@ -1,11 +1,48 @@
-"""Triangles of symmetric matrices completed, over the arrays of either device."""
+"""Symmetric patterns of triangles, or of edges in any order, over the arrays of either device."""
+
+from typing import Any
+
+import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.duplicates import run_starts
 
 
 def mirrored(triangle: CSR) -> CSR:
     """`hpgraph.kernels.structure.Structure.mirrored` on either device."""
-    xp, row, column = array_module(triangle.device), triangle.expand_rows(), triangle.indices
-    both = xp.concatenate((row, column)), xp.concatenate((column, row))
-    return CSR.from_coo(*both, shape=triangle.shape, copy=False)
+    xp, n, m = array_module(triangle.device), triangle.shape[0], triangle.nnz
+    row, column = triangle.expand_rows(), triangle.indices
+    # What the transpose adds goes before each row.
+    key, below = _keys(n, column, row)
+    key.sort()
+    begins = _row_starts(xp, key, n, below)
+    found, place = xp.empty(2 * m, column.dtype), xp.arange(m)
+    found[place + begins[1:][row]] = column
+    found[place + triangle.indptr[key >> below]] = key & ((1 << below) - 1)
+    return CSR((n, n), triangle.indptr + begins, found, validate=False)
+
+
+def undirected(n: int, source: Any, target: Any) -> CSR:
+    """`hpgraph.kernels.structure.Structure.undirected` on either device."""
+    xp, stays = array_module(source), source != target
+    source, target = source[stays], target[stays]
+    key, below = _keys(n, xp.concatenate((source, target)), xp.concatenate((target, source)))
+    key.sort()
+    key = key[run_starts(key)]
+    begins = _row_starts(xp, key, n, below)
+    key &= (1 << below) - 1
+    return CSR((n, n), begins, key.astype(index_dtype(n)), validate=False)
+
+
+def _keys(n: int, row: Any, column: Any) -> tuple[Any, int]:
+    """Words that rise with rows and, in each, columns; and how many bits of them are the column's."""
+    below = max(n - 1, 1).bit_length()
+    key = row.astype(np.int64)
+    key <<= below
+    key |= column
+    return key, below
+
+
+def _row_starts(xp: Any, key: Any, n: int, below: int) -> Any:
+    return xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) << below).astype(np.int64)

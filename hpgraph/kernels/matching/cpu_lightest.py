@@ -1,0 +1,154 @@
+"""The lightest matching of all rows, on one thread, by shortest augmenting paths.
+
+R. Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
+Computing 38 (1987): column reduction, augmenting row reduction, then one search for each row that is left. The searches
+use a heap and touch only the columns that they reach, as sparse matrices ask for.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.heap import pop, push
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.semiring.stop import is_stopped
+
+# Rows that the augmenting row reduction looks at, for each row: it might otherwise lower prices by tiny steps.
+_LOOKS = 4
+
+
+def lightest(arcs: CSR) -> Any:
+    """The column of each row in a matching of all rows of least weight; None if some row must stay without.
+
+    ``arcs``: float64 weights, finite or -inf; at least as many columns as rows.
+    """
+    rows, columns = arcs.shape
+    arc_of, row_of = np.full(rows, -1, np.int64), np.full(columns, -1, arcs.indices.dtype)
+    price = np.zeros(columns)
+    distance, before = np.full(columns, np.inf), np.empty(columns, np.int64)
+    heap = np.empty(arcs.nnz + 1), np.empty(arcs.nnz + 1, np.int64)
+    free, touched = np.arange(rows), np.empty(columns, np.int64)
+    with interruptible():
+        done = _assign(
+            arcs.indptr, arcs.indices, arcs.data, (arc_of, row_of, price), free, (distance, before, touched), heap
+        )
+    return arcs.indices[arc_of] if done else None
+
+
+@njit(cache=True, nogil=True)
+def _assign(indptr, indices, weight, held, free, search, heap):
+    """`held`: each row's arc, each column's row and price; `free`: rows; `search`: what one search needs, cleared."""
+    arc_of, row_of, price = held
+    if arc_of.size == row_of.size and not _reduce_columns(indptr, indices, weight, price):
+        return False
+    left = _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free)
+    if left < 0:
+        return False
+    for i in range(left):
+        if is_stopped() or not _augment_lightest(indptr, indices, weight, held, free[i], search, heap):
+            return False
+    return True
+
+
+@part
+def _reduce_columns(indptr, indices, weight, price):
+    """Price each column at its least weight: every one will have a row, so that any prices serve. Whether all can."""
+    price[:] = np.inf
+    for at in range(indices.size):
+        u = vertex(indices, at)
+        price[u] = min(price[u], weight[at])
+    return not (price == np.inf).any()
+
+
+@part
+def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
+    """Augmenting row reduction: a row takes its cheapest column, whose price falls until the second is as cheap.
+
+    Returns how many rows are left in `free`, or -1 where a row has no arc.
+    """
+    waiting, left, looks, taken = free.size, 0, _LOOKS * free.size, 0
+    while taken < waiting:
+        v = free[taken]
+        taken += 1
+        looks -= 1
+        first, second, best = np.inf, np.inf, np.int64(-1)
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            cost = weight[at] - price[vertex(indices, at)]
+            if cost < first or best < 0:
+                first, second, best = cost, first, np.int64(at)
+            elif cost < second:
+                second = cost
+        if best < 0:
+            return -1
+        u = vertex(indices, best)
+        displaced = np.int64(row_of[u])
+        if displaced >= 0 and (first == second or looks < 0):
+            free[left] = v
+            left += 1
+            continue
+        if second < np.inf:
+            price[u] -= second - first
+        arc_of[v], row_of[u] = best, v
+        if displaced >= 0:
+            arc_of[displaced] = -1
+            taken -= 1
+            free[taken] = displaced
+    return left
+
+
+@part
+def _augment_lightest(indptr, indices, weight, held, start, search, heap):
+    """Match one more row along a path of least reduced weight, and change prices accordingly; whether there is one."""
+    arc_of, row_of, price = held
+    distance, before, touched = search
+    keys, columns = heap
+    size, reached, bound, end = 0, 0, np.inf, np.int64(-1)
+    v, offset, here = np.int64(start), 0.0, -np.inf
+    while True:
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            # Rounding may make a reduced weight less than 0, but no column is settled twice.
+            there = max(offset + (weight[at] - price[u]), here)
+            if there < distance[u] and there < bound:
+                if distance[u] == np.inf:
+                    touched[reached] = u
+                    reached += 1
+                distance[u], before[u] = there, at
+                if row_of[u] < 0:
+                    bound, end = there, u
+                else:
+                    size = push(keys, columns, size, there, u)
+        # Skip columns that were reached again, nearer.
+        while size > 0 and keys[0] > distance[columns[0]]:
+            size = pop(keys, columns, size)
+        if size == 0 or keys[0] >= bound:
+            break
+        u, here = vertex(columns, 0), keys[0]
+        size = pop(keys, columns, size)
+        v = np.int64(row_of[u])
+        offset = here - (weight[arc_of[v]] - price[u])
+    for i in range(reached):
+        u = touched[i]
+        if distance[u] < bound and end >= 0:
+            price[u] += distance[u] - bound
+        distance[u] = np.inf
+    return end >= 0 and _rematch(indptr, indices, arc_of, row_of, before, start, end)
+
+
+@part
+def _rematch(indptr, indices, arc_of, row_of, before, start, end):
+    """Give each column on the path that ends at a free one to the row before it."""
+    u = end
+    while True:
+        at = before[u]
+        v = lower_bound(indptr, 0, indptr.size, at + 1) - 1
+        former = arc_of[v]
+        arc_of[v], row_of[u] = at, v
+        if v == start:
+            return True
+        u = np.int64(indices[former])

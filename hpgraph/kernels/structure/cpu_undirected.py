@@ -1,0 +1,126 @@
+"""Symmetric patterns of edges in any order, on the CPU: both directions sorted, without duplicates and loops.
+
+Arcs are first divided among blocks of rows, small enough to be sorted in cache, and then the threads sort blocks (O.
+Polychroniou, K. A. Ross, "A comprehensive study of main-memory partitioning and its application to large-scale
+comparison- and radix-sort", SIGMOD'14). NumPy sorts, by vector instructions where the processor has some.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import in_python, team
+from hpgraph.kernels.structure import mirroring
+from hpgraph.kernels.structure.cpu_mirrored import FEW
+
+# Arcs of a block, and most blocks: each is written to at a place of its own, and has a page in the TLB.
+_ARCS, _MOST = 1 << 15, 512
+
+
+def undirected(n: int, source: Any, target: Any) -> CSR:
+    """`hpgraph.kernels.structure.Structure.undirected` on the CPU."""
+    m = len(source)
+    if m <= FEW:
+        return mirroring.undirected(n, source, target)
+    ids, below = index_dtype(n), max(n - 1, 1).bit_length()
+    blocks = min(max(2 * m // _ARCS, 1), _MOST)
+    shift = max(below - (blocks - 1).bit_length(), 0)
+    blocks = ((n - 1) >> shift) + 1
+    keys: Any = np.uint32 if shift + below <= 32 else np.uint64
+    with team() as shares:
+        check_memory(2 * m * (np.dtype(keys).itemsize + ids.itemsize), "the graph of the edges", "cpu")
+        fill = np.zeros((shares, blocks), np.int64)
+        _count(source, target, shift, fill)
+        ends = np.cumsum(fill.T).reshape(blocks, shares).T
+        starts, fill = np.append(0, ends[-1]), ends - fill
+        key = np.empty(starts[-1], keys)
+        _divide(source, target, shift, below, fill, key)
+        with in_python(), ThreadPoolExecutor(shares) as threads:
+            list(threads.map(np.ndarray.sort, np.split(key, starts[1:-1])))
+        begins, indptr = np.zeros(blocks + 1, np.int64), np.zeros(n + 1, np.int64)
+        _count_different(starts, key, begins, shares)
+        np.cumsum(begins, out=begins)
+        column = np.empty(begins[-1], ids)
+        _write(shift, below, starts, begins, key, column, indptr, shares)
+    return CSR((n, n), indptr, column, None, validate=False)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _count(source, target, shift, fill):
+    shares = fill.shape[0]
+    for share in prange(shares):
+        count = fill[share]
+        for edge in range(source.size * share // shares, source.size * (share + 1) // shares):
+            u, v = np.int64(peek(source, edge)), np.int64(peek(target, edge))
+            if u != v:
+                put(count, u >> shift, peek(count, u >> shift) + 1)
+                put(count, v >> shift, peek(count, v >> shift) + 1)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _divide(source, target, shift, below, fill, key):
+    shares = fill.shape[0]
+    for share in prange(shares):
+        place = fill[share]
+        for edge in range(source.size * share // shares, source.size * (share + 1) // shares):
+            u, v = np.int64(peek(source, edge)), np.int64(peek(target, edge))
+            if u != v:
+                _append(u, v, shift, below, place, key)
+                _append(v, u, shift, below, place, key)
+
+
+@part
+def _append(u, v, shift, below, place, key):
+    """Write an arc to the block of its row: the row's number in the block, and the column."""
+    block = u >> shift
+    at = peek(place, block)
+    put(place, block, at + 1)
+    put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _count_different(starts, key, found, threads):
+    following = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        while True:
+            block = next_task(following)
+            if block >= starts.size - 1:
+                break
+            count = np.int64(starts[block + 1] > starts[block])
+            for p in range(peek(starts, block) + 1, peek(starts, block + 1)):
+                count += peek(key, p) != peek(key, p - 1)
+            found[block + 1] = count
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _write(shift, below, starts, begins, key, column, indptr, threads):
+    """The columns of each block, those found more than once once, and where its rows end."""
+    following = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        while True:
+            block = next_task(following)
+            if block >= starts.size - 1:
+                break
+            row, k, last = block << shift, peek(begins, block), np.int64(-1)
+            first, mask = row, (np.int64(1) << below) - 1
+            for p in range(peek(starts, block), peek(starts, block + 1)):
+                arc = np.int64(peek(key, p))
+                if arc == last:
+                    continue
+                while row < first + (arc >> below):
+                    row += 1
+                    put(indptr, row, k)
+                put(column, k, column.dtype.type(arc & mask))
+                last, k = arc, k + 1
+            while row < min(first + (1 << shift), indptr.size - 1):
+                row += 1
+                put(indptr, row, k)
