@@ -121,7 +121,7 @@ def main(words: Sequence[str]) -> int:
         "--scale", type=int, default=16, help="the largest graphs have 2 to the power of SCALE vertices (16)"
     )
     parser.add_argument("--families", default=",".join(FAMILIES), help=f"some of {','.join(FAMILIES)}")
-    parser.add_argument("--works", help="a part of the works' names")
+    parser.add_argument("--works", default="", help="parts of the works' names, separated by commas")
     parser.add_argument(
         "--device", choices=["cpu", "cuda"], default="cpu", help="cuda: beside the CPU, not beside peers"
     )
@@ -139,7 +139,7 @@ def main(words: Sequence[str]) -> int:
         again = FAMILIES[family](chosen.scale, "cpu") if chosen.device == "cuda" else None
         for row in rows:
             second = next(again) if again is not None else None
-            if chosen.works and chosen.works not in row.work:
+            if not any(part in row.work for part in chosen.works.split(",")):
                 continue
             found = measured(row, second, chosen.repeats)
             before = [other for other in before if other["work"] != row.work] + [found]

@@ -129,7 +129,7 @@ def measures(scale: int, device: str) -> Iterator[Row]:
     yield Row("measures", f"effective_diameter, {size}", lambda: hpg.effective_diameter(small.graph) and None, {
         "networkit": lambda: nk.distance.EffectiveDiameter(small.nk).run() and None,
     })  # fmt: skip
-    degrees = np.asarray(hubs.host.out_degree)
+    degrees = np.asarray(small.host.out_degree)
     degrees = degrees[degrees > 0]
     values = degrees.tolist()
     work = f"power_law_fit of {len(values):,} degrees"

@@ -97,7 +97,8 @@ class Given:
     @functools.cached_property
     def matrix(self) -> Any:
         """`sp` as scikit-network takes it."""
-        return sp.csr_matrix(self.sp)
+        ids = (part.astype(np.int32) for part in (self.sp.indices, self.sp.indptr))
+        return sp.csr_matrix((self.sp.data.astype(bool), *ids), self.sp.shape)
 
     @functools.cached_property
     def nx(self) -> Any:

@@ -158,9 +158,12 @@ def test_csgraph(tmp_path: Path, run: Callable[..., str]) -> None:
 
 def test_families(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "families.json"
-    run("families", "--scale", "9", "--repeats", "1", "--output", str(output))
-    works = {found["work"] for found in json.loads(output.read_text())["families"]["results"]}
-    assert any("min_cost_flow" in work for work in works) and any("steiner_tree, 100" in work for work in works)
+    words = ["families", "--families", "trees,patterns", "--works", "forest,hash", "--scale", "12", "--repeats", "1"]
+    printed = run(*words, "--output", str(output))
+    found = {row["work"].split(",")[0]: row for row in json.loads(output.read_text())["families"]}
+    assert found["maximum_spanning_forest"]["median_s"] > 0 and "| **patterns** |" in printed
+    beside = found["weisfeiler_lehman_graph_hash"]["peers"]["NetworkX"]
+    assert beside["alike"] and beside["ratio"] > 0
 
 
 def test_training(tmp_path: Path, run: Callable[..., str]) -> None:
