@@ -6,5 +6,6 @@ from hpgraph.layout.layered import layered
 from hpgraph.layout.spectral import spectral
 from hpgraph.layout.spring import sfdp, spring
 from hpgraph.layout.stress import kamada_kawai
+from hpgraph.layout.umap import umap
 
-__all__ = ["circular", "force_atlas2", "kamada_kawai", "layered", "sfdp", "spectral", "spring"]
+__all__ = ["circular", "force_atlas2", "kamada_kawai", "layered", "sfdp", "spectral", "spring", "umap"]

@@ -1,22 +1,41 @@
-"""Layout: repulsive forces between all points, in O(n log n).
+"""Layout: repulsive forces between all points, in O(n log n), and steps along sampled arcs.
 
 J. Barnes, P. Hut, "A hierarchical O(N log N) force-calculation algorithm", Nature 324 (1986): distant points act as
 one, at their centre of mass. The tree is that of T. Karras, "Maximizing parallelism in the construction of BVHs,
 octrees, and k-d trees", HPG'12: points in Morton order, and each inner node found independently from the codes of its
 neighbours. A node is a range of that order, so that its mass and centre are differences of running sums.
+
+Sampled steps are those of L. McInnes, J. Healy, J. Melville, "UMAP", arXiv:1802.03426 (2018), algorithm 5, with places
+of other vertices from the last epoch: an epoch is the same however many threads make it.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hpgraph.core.device import array_module
+from hpgraph.formats import CSR
 
 # Bits of a cell's number along each side: two of them fit a signed 64-bit integer.
 SIDE_BITS = 31
 # Most nodes of a path to a leaf: the bits of a code, and of an index, which distinguishes equal codes.
 DEPTH = 128
+# UMAP's: the most that one step moves a coordinate, and what is added to the squares that repulsion divides by.
+FARTHEST, NEAREST = 4.0, 1e-3
+
+
+class Sampling(NamedTuple):
+    """How sampled steps go: ends at distance d belong together by 1 / (1 + a d^2b).
+
+    ``repulsion`` weighs what pushes, by ``negatives`` vertices drawn for each arc.
+    """
+
+    a: float
+    b: float
+    repulsion: float
+    negatives: int
+    seed: int
 
 
 class Layout(Protocol):
@@ -24,6 +43,13 @@ class Layout(Protocol):
 
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
+
+    def sampled_epochs(self, place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
+        """Places, float32, after an epoch for each of ``steps``, the lengths of steps.
+
+        ``arcs``: both directions of each edge; the data are float32 in [0, 1], the share of epochs that follow an arc.
+        Each that is followed pulls its source twice, as a target of its reverse too.
+        """
 
 
 def morton_codes(points: Any, corner: Any, inverse: float) -> Any:

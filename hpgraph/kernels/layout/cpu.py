@@ -7,6 +7,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.layout import DEPTH, SIDE_BITS, in_order
+from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
