@@ -12,14 +12,13 @@ import numpy as np
 
 from hpgraph.core.device import to_device
 from hpgraph.viz.axes import BLUE, ORANGE, Tones, axes_or_new, tones_on
+from hpgraph.viz.placing import pictured, places, values_of_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hpgraph.containers.graph import Graph
 
-# Beyond this many vertices a picture shows no structure, and takes minutes.
-_MAX = 50_000
 # Up to the first number all points are labelled; beyond, as many hubs as the second.
 _NAMED, _HUBS = 60, 12
 # Where a name stands, away from its point: across and up, and its own end there. Of more names each is above.
@@ -30,8 +29,6 @@ _AREA, _USUAL_AREA, _MIN_AREA, _MAX_AREA = 20_000.0, 90.0, 2.0, 300.0
 # Ink: equal for every line, and in total that of opaque lines as long as this many widths of the picture. Long lines,
 # which cross the others, are therefore faint.
 _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
-# Hubs have a degree of at least this multiple of the usual one: they contract communities in the layout.
-_HUB = 4.0
 # Arcs of a directed graph that get a head.
 _HEADS = 300
 # Colours for groups, distinct with red-green colour blindness (Okabe and Ito, 2008). Then comes ink, and last yellow:
@@ -83,21 +80,9 @@ def draw(
     >>> ax = hpg.viz.draw(hpg.datasets.grid(5))
     >>> ax.figure.savefig("grid.png")  # doctest: +SKIP
     """
-    from hpgraph.containers.graph import as_graph
-
-    graph = as_graph(G)
-    n = graph.n_vertices
-    if n > _MAX:
-        raise ValueError(f"draw takes up to {_MAX:,} vertices, not {n:,}: draw a part, such as k_hop or k_core give")
-    ax = axes_or_new(ax)
-    degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
-    if pos is None:
-        pos = _settled(graph, degree, seed) if layout is None else _placed(graph, layout)
-    elif layout is not None:
-        raise ValueError("give pos or layout, not both")
-    place = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
-    if place.shape != (n, 2) or not np.isfinite(place).all():
-        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {place.shape}")
+    graph, degree = pictured(G, "draw")
+    n, ax = graph.n_vertices, axes_or_new(ax)
+    place = places(graph, degree, pos, layout, seed)
     # The most central last, on top of the others.
     order = np.argsort(degree, kind="stable")
     usual = min(_AREA / max(n, 1), _USUAL_AREA) / (degree.mean() + 1 if n else 1)
@@ -114,27 +99,6 @@ def draw(
     _frame(ax, place)
     _write_names(ax, graph, labels, degree, place, area, tones)
     return ax
-
-
-def _placed(graph: Graph, layout: Any) -> Any:
-    """Places by a layout of the user's choice."""
-    import hpgraph.layout
-
-    if isinstance(layout, str) and layout not in hpgraph.layout.__all__:
-        raise ValueError(f"layout must be one of {', '.join(hpgraph.layout.__all__)}, or a function; not {layout!r}")
-    return (getattr(hpgraph.layout, layout) if isinstance(layout, str) else layout)(graph)
-
-
-def _settled(graph: Graph, degree: Any, seed: int) -> Any:
-    """Places by the layout. Vertices find their sides first: what parts communities leaves them where it finds them."""
-    from hpgraph.layout import force_atlas2
-
-    # A small graph can have as many steps as it takes to settle.
-    steps = int(np.clip(200_000 / max(len(degree), 1), 150, 600))
-    pos = force_atlas2(graph, max_iter=steps, seed=seed)
-    if len(degree) and degree.max() > _HUB * degree.mean():
-        pos = force_atlas2(graph, pos, max_iter=steps, linlog=True, seed=seed)
-    return pos
 
 
 def _lines(ax: Axes, graph: Graph, place: Any, area: Any, grey: str) -> None:
@@ -163,9 +127,7 @@ def _colours(color: Any, n: int, order: Any, tones: Tones, rim: float) -> dict[s
     """How points are coloured, as `scatter` takes it."""
     if color is None:
         return {"color": BLUE}
-    values = np.asarray(to_device(color, "cpu"))
-    if values.shape != (n,):
-        raise ValueError(f"color must have one value for each of the {n} vertices, not shape {values.shape}")
+    values = values_of_colors(color, n)
     if values.dtype.kind not in "iub":
         return {"c": values[order], "cmap": "viridis"}
     # The largest groups get a colour each, all others one together.
