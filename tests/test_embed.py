@@ -123,6 +123,18 @@ def test_spectral_is_of_eigenvectors(directed: bool, device: str) -> None:
     assert np.allclose(product, rates * vectors[there], atol=1e-5) and (np.diff(rates) > -1e-6).all()
 
 
+@pytest.mark.parametrize("n", [30, 600])
+def test_regularized_spectral(n: int, device: str) -> None:
+    """As LAPACK finds it of the matrix with an edge between all pairs, some vertices alone and a small part."""
+    G = random_graph(False, 5, n).to(device)
+    A = adjacency(G) * (1 - np.eye(G.n_vertices)) + 0.7 / G.n_vertices
+    degree = A.sum(axis=1)
+    _, want = np.linalg.eigh(A / np.sqrt(degree[:, None] * degree))
+    want = want[:, -2:-5:-1] / np.sqrt(degree)[:, None]
+    found = host(hpg.embed.spectral(G, 3, regularization=0.7)).astype(float)
+    assert np.allclose(found * np.sign((found * want).sum(axis=0)), want, atol=2e-3 * abs(want).max())
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_ugly_graphs(name: str, device: str) -> None:
     embed = ALL[name]
@@ -154,6 +166,7 @@ def test_ugly_graphs(name: str, device: str) -> None:
     ("strap", {"delta": -1.0}, "delta must be finite and positive"),
     ("node2vec", {"window": 0}, "window must be at least 1"),
     ("node2vec", {"p": 0.0}, "p must be positive"),
+    ("spectral", {"regularization": -1.0}, "regularization must be finite and"),
     ("spectral", {"dim": 4}, "dim must be below the number of vertices"),
 ])  # fmt: skip
 def test_refused_arguments(name: str, how: dict[str, Any], said: str) -> None:

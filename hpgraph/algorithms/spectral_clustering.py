@@ -133,27 +133,30 @@ def laplacian_parts(graph: Graph, weighted: bool) -> list[CSR]:
     return parts
 
 
-def smooth_coordinates(arcs: Sequence[CSR], dim: int, *, normalized: bool, seed: int, tol: float = _TOLERANCE) -> Any:
+def smooth_coordinates(arcs: Sequence[CSR], dim: int, **how: Any) -> Any:
     """The `smoothest` vectors but the first, the largest entry of each made positive, as signs are arbitrary."""
-    vectors = smoothest(arcs, dim + 1, normalized=normalized, seed=seed, tol=tol)[:, 1:]
+    vectors = smoothest(arcs, dim + 1, **how)[:, 1:]
     largest = vectors[abs(vectors).argmax(axis=0), array_module(vectors).arange(dim)]
     return vectors * array_module(vectors).sign(largest)
 
 
-def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int, tol: float = _TOLERANCE) -> Any:
+def smoothest(
+    arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int, tol: float = _TOLERANCE, uniform_degree: float = 0.0
+) -> Any:
     """Eigenvectors of the least eigenvalues of a Laplacian, the least first.
 
     Below 200 vertices on the CPU, and 500 on the GPU, by LAPACK or cuSOLVER; else by Lanczos's method (SciPy's or
     CuPy's ``eigsh``), which multiplies by our matrices.
 
     The sum of `arcs` is symmetric, with float64 weights or none where all are 1; loops do not count. The Laplacian is
-    ``I - D^-1/2 A D^-1/2`` if `normalized`, else ``D - A``. Returns an array of shape (n, k) on the arcs' device.
+    ``I - D^-1/2 A D^-1/2`` if `normalized`, else ``D - A``; to A an edge between all pairs is added, loops included, by
+    which each vertex's degree grows by `uniform_degree`. Returns an array of shape (n, k) on the arcs' device.
     """
     n, device = arcs[0].shape[0], arcs[0].device
     xp = array_module(device)
     check_memory(8 * n * (3 * k + 20), f"{k} eigenvectors of {n} numbers", device)
     matrices = [matrix_of_csr(part.without_diagonal()) for part in arcs]
-    degree = sum(A @ xp.ones(n) for A in matrices)
+    degree = sum(A @ xp.ones(n) for A in matrices) + uniform_degree
     # Sought are the largest eigenvalues of a multiple of the identity minus the Laplacian: the multiple is above all of
     # its eigenvalues, which are at most 2, or twice the largest degree.
     if normalized:
@@ -162,7 +165,7 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int, tol: 
     else:
         share, kept = xp.ones(n), 2 * degree.max() - degree
     if n < _DENSE[device] or n <= 2 * k + 1:
-        dense = sum(A.toarray().astype(np.float64) for A in matrices) * share[:, None] * share
+        dense = (sum(A.toarray().astype(np.float64) for A in matrices) + uniform_degree / n) * share[:, None] * share
         return xp.linalg.eigh(dense + xp.diag(kept))[1][:, ::-1][:, :k].copy()
 
     def product(x: Any) -> Any:
@@ -171,6 +174,8 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int, tol: 
         moved = matrices[0] @ sent
         for A in matrices[1:]:
             moved += A @ sent
+        if uniform_degree:
+            moved += uniform_degree / n * sent.sum()
         moved *= share
         moved += x if normalized else kept * x
         return moved

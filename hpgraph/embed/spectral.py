@@ -1,5 +1,6 @@
 """Spectral embedding: eigenvectors of the normalized Laplacian."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
-from hpgraph.core.number import whole
+from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.embed.arguments import checked
 
@@ -19,7 +20,7 @@ _TOLERANCE = 1e-4
 
 
 @naming_arguments
-def spectral(G: Graph | Any, dim: int = 32, *, weight: Any = True, seed: int = 0) -> Array:
+def spectral(G: Graph | Any, dim: int = 32, *, regularization: float = 0.0, weight: Any = True, seed: int = 0) -> Array:
     """Embedding by the smoothest functions on the graph, as scikit-learn's ``spectral_embedding``.
 
     Parameters
@@ -28,6 +29,9 @@ def spectral(G: Graph | Any, dim: int = 32, *, weight: Any = True, seed: int = 0
         The graph. In a directed one an arc and its reverse are added up.
     dim : int
         Coordinates; fewer than there are vertices.
+    regularization : float
+        What each vertex's degree grows by, from an edge that joins all pairs alike. Above 0 the first coordinates no
+        longer single out small parts that few edges, or none, join to the rest.
     weight : None, bool or str
         What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
         NetworkX graph, and "weight" means True elsewhere.
@@ -54,7 +58,7 @@ def spectral(G: Graph | Any, dim: int = 32, *, weight: Any = True, seed: int = 0
     References
     ----------
     M. Belkin, P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation", Neural Computation
-    15 (2003).
+    15 (2003). Y. Zhang, K. Rohe, "Understanding regularized spectral clustering via graph conductance", NeurIPS 2018.
 
     Examples
     --------
@@ -63,13 +67,13 @@ def spectral(G: Graph | Any, dim: int = 32, *, weight: Any = True, seed: int = 0
     True
     """
     graph, weighted, dim = checked(G, weight, dim, 8)
+    more = real(regularization, "regularization", least=0, below=math.inf)
     n, xp = graph.n_vertices, array_module(graph.device)
     if n == 0:
         return xp.zeros((0, dim), np.float32)
     if dim >= n:
         raise ValueError(f"dim must be below the number of vertices, {n}, not {dim}")
-    parts = laplacian_parts(graph, weighted)
-    parts = laplacian_parts(graph, weighted)
-    vectors = smooth_coordinates(parts, dim, normalized=True, seed=whole(seed, "seed") % 2**62, tol=_TOLERANCE)
-    degree = sum(matrix_of_csr(part.without_diagonal()) @ xp.ones(n) for part in parts)
+    parts, start = laplacian_parts(graph, weighted), whole(seed, "seed") % 2**62
+    vectors = smooth_coordinates(parts, dim, normalized=True, seed=start, tol=_TOLERANCE, uniform_degree=more)
+    degree = sum(matrix_of_csr(part.without_diagonal()) @ xp.ones(n) for part in parts) + more
     return (vectors * xp.sqrt(inverse(degree))[:, None]).astype(np.float32)
