@@ -9,15 +9,17 @@ Triangles have no direction: arcs count both ways, and loops, weights and repeat
 that a count prepares is kept with the graph, so that later counts start at once: 4 bytes for each edge and 16 for each
 vertex while ids fit 32 bits.
 
-Of a graph in pages two blocks of rows of the arcs towards higher degree are in memory at a time. Every triangle u, v,
-w, in the order of degrees, is found at its arc u → v, as a common out-neighbour w: rows of one block are multiplied by
-those of another, masked by the arcs from the one to the other. With b blocks the pages are read b times: in the order
-of m² / memory arcs, as in X. Hu, Y. Tao, C.-W. Chung, "Massive graph triangulation", SIGMOD'13.
+Of a graph in pages two blocks of rows of the arcs towards higher degree are in memory at a time: one takes half of the
+memory, and the others pass it. Every triangle u, v, w, in the order of degrees, is found at its arc u → v, as a common
+out-neighbour w: rows of one block are multiplied by those of another, masked by the arcs from the one to the other.
+With b large blocks the pages are read b times: in the order of m² / memory arcs, as in X. Hu, Y. Tao, C.-W. Chung,
+"Massive graph triangulation", SIGMOD'13.
 
 Trusses (J. Cohen, "Trusses: cohesive subgraphs for social network analysis", NSA, 2008) are found by peeling edges,
 those in few triangles first.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ import numpy as np
 from hpgraph.containers import adjacency
 from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.row_blocks import arcs_that
+from hpgraph.containers.shards import rows_on
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
@@ -103,9 +106,9 @@ def _of_parts(graph: Any, kernel: str) -> list[Any]:
     return on_each(devices, lambda part: count(adjacency[part], part, len(devices)))
 
 
-# Bytes an arc of a block: its id in two blocks, and a copy while a block is built; and of an arc between two blocks,
-# the work space of the masked product.
-_ARC = 24
+# Of the room one byte in so many is an arc of a block of rows that is held while others are read, of one of those, and
+# of what is multiplied at a time. Ids take four bytes, eight while a block is put together, and products twelve.
+_HELD, _READ, _MULTIPLIED = 8, 32, 48
 
 
 class _Upwards(VertexProgram):
@@ -136,29 +139,24 @@ def count_triangles(graph: Any) -> int:
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))
     found = 0
     with graph.lending() as room:
-        bounds = _bounds(before, max(room // _ARC, 1))
-        blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-        held: tuple[tuple[int, int], CSR] | None = None
-        for j, rows in enumerate(blocks):
-            upper = held[1] if held is not None and held[0] == rows else _rows(graph, rows, rank)
-            # To and fro, so that the last block of one round is the first of the next.
-            for others in blocks if j % 2 == 0 else blocks[::-1]:
-                if others == rows:
-                    held = others, upper
-                elif held is None or held[0] != others:
-                    held = None  # what it holds is given back first
-                    held = others, _rows(graph, others, rank)
-                found += _between(upper, held[1], others)
+        held, read = (_blocks(before, room // share) for share in (_HELD, _READ))
+        for rows in held:
+            upper = _rows(graph, rows, rank)
+            ends = _blocks(to_device(upper.indptr, "cpu"), room // _MULTIPLIED)
+            parts = [rows_on(upper, *part, place_of(upper.indptr)) for part in ends]
+            for others in read if len(held) > 1 else held:
+                lower = upper if others == rows else _rows(graph, others, rank)
+                found += sum(_between(part, lower, others) for part in parts)
     return found
 
 
-def _bounds(before: np.ndarray, most: int) -> np.ndarray:
-    """Cut rows into blocks of at most so many arcs, or a row alone."""
+def _blocks(before: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Cut rows into blocks of at most so many arcs, or a row alone; `before`: the arcs before each row."""
     n, bounds = len(before) - 1, [0]
     while bounds[-1] < n:
         end = int(np.searchsorted(before, before[bounds[-1]] + most, side="right")) - 1
         bounds.append(max(end, bounds[-1] + 1))
-    return np.array(bounds)
+    return list(itertools.pairwise(bounds))
 
 
 def _rows(graph: Any, rows: tuple[int, int], rank: Any) -> CSR:
@@ -167,8 +165,7 @@ def _rows(graph: Any, rows: tuple[int, int], rank: Any) -> CSR:
     flags = xp.zeros(graph.n_vertices, np.bool_)
     flags[low:high] = True
     csr = arcs_that(graph, Bitmask.from_bool(flags), lambda source, target: rank[target] > rank[source])
-    indptr = csr.indptr[low : high + 1] - csr.indptr[low]
-    return CSR((high - low, graph.n_vertices), indptr, csr.indices, validate=False)
+    return rows_on(csr, low, high, place_of(csr.indptr))
 
 
 def _between(upper: CSR, lower: CSR, rows: tuple[int, int]) -> int:

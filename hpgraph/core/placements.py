@@ -55,7 +55,8 @@ FUNCTIONS = {
 }
 _ON_WORKERS = (
     "bfs sssp pagerank eigenvector_centrality katz_centrality degree_centrality in_degree_centrality "
-    "out_degree_centrality betweenness_centrality connected_components core_number triangle_count triangles run"
+    "out_degree_centrality betweenness_centrality connected_components core_number triangle_count triangles "
+    "transitivity run"
 )
 EVERYTHING = frozenset(name for names in FUNCTIONS.values() for name in names.split())
 
@@ -97,12 +98,12 @@ PLACEMENTS = {
             "effective_diameter density isolates eccentricity diameter radius center periphery pagerank hits "
             "eigenvector_centrality katz_centrality degree_centrality "
             "in_degree_centrality out_degree_centrality closeness_centrality harmonic_centrality "
-            "betweenness_centrality connected_components core_number k_core k_shell triangle_count label_propagation "
-            "label_spreading heat_kernel run"
+            "betweenness_centrality connected_components core_number k_core k_shell triangle_count transitivity "
+            "label_propagation label_spreading heat_kernel run"
         ),
         {
             "betweenness_centrality": "by numbers of arcs", "connected_components": "weak",
-            "triangle_count": "undirected graphs",
+            **dict.fromkeys(("triangle_count", "transitivity"), "undirected graphs"),
             **dict.fromkeys(("shortest_path", "shortest_path_length"), "by numbers of arcs"),
         },
         ("streams", "takes `G.in_memory()`"),
@@ -125,7 +126,7 @@ PLACEMENTS = {
         {
             "betweenness_centrality": "by numbers of arcs", "connected_components": "weak",
             "run": "vertex programs", "pagerank": "without weights, of one personalization",
-            **dict.fromkeys(("core_number", "triangles", "triangle_count"), "undirected graphs"),
+            **dict.fromkeys(("core_number", "triangles", "triangle_count", "transitivity"), "undirected graphs"),
         },
         ("on the workers", "on one machine"),
     ),

@@ -33,7 +33,7 @@ LISTING = "<{Index}, {above} == hpgraph::BY_RANK>"
 KERNELS = KernelSet(
     "triangles.cuh", "triangles",
     {"<{Index}, {above}, {tally}, {lanes}, {filtered}>": "count_short count_long", LISTING: "list_tasks",
-     "<{Index}, {tally}>": "count_few", "<{Index}>": "mark_hubs count_hubs"}, layouts=(UPWARDS, TASKS),
+     "<{Index}, {tally}>": "count_few mark_hubs count_hubs"}, layouts=(UPWARDS, TASKS),
 )  # fmt: skip
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
@@ -144,12 +144,12 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
     if chosen.few:
         kernels.launch("count_few", -(-int(n) // (THREADS * parts)), graph.indptr, graph.indices, n, piece, *sums)
         return counters
-    hubs = chosen.hubs if of == TOTAL and techniques.triangle_filters else 0
+    hubs = chosen.hubs if of != OF_EDGES and techniques.triangle_filters else 0
     if hubs:
         rows, bits = (by_degree.indptr, by_degree.indices), cupy.zeros(hubs * hubs // 32, np.uint32)
         kernels.each("mark_hubs", 32 * hubs, *rows, np.int64(hubs), bits)
         blocks, room = multiprocessors() * (2048 // THREADS), THREADS // 32 * hubs // 8
-        arguments = *rows, n, bits, np.int64(hubs), _share(int(n), 4), piece, counters[1:], counters
+        arguments = *rows, n, bits, np.int64(hubs), _share(int(n), 4), piece, counters[1:], *sums
         kernels.launch("count_hubs", blocks, *arguments, shared_mem=room)
     _count_middles(kernels, graph, chosen, hubs, piece, of != TOTAL, *sums)
     return counters

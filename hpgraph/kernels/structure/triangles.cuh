@@ -234,23 +234,26 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
-// Rows of the first `hubs` vertices in the order of degrees, which are read often and have many neighbours among each
-// other, as bits: a warp a vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
-template <class Index>
+// Neighbours of the first `hubs` vertices in the order of degrees among each other, as bits: below each, or by vertex all.
+// A warp a vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
+template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS)
 mark_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 hubs, u32* bits) {
     const i64 v = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
     if (v >= hubs) return;
-    for (i64 at = row_start[v] + lane_of_warp(); at < row_start[v + 1]; at += 32)
-        atomicOr(bits + v * (hubs / 32) + (lower[at] >> 5), 1u << (lower[at] & 31));
+    for (i64 at = row_start[v] + lane_of_warp(); at < row_start[v + 1]; at += 32) {
+        const i64 w = lower[at];
+        atomicOr(bits + v * (hubs / 32) + (w >> 5), 1u << (w & 31));
+        if (TALLY) atomicOr(bits + w * (hubs / 32) + (v >> 5), 1u << (v & 31));
+    }
 }
 
-// Triangles whose middle vertices are hubs: for each vertex u, what the bits of its row share with those of each hub in it.
-// Dynamic shared memory: a row of bits for each warp.
-template <class Index>
+// Triangles whose two least vertices are hubs: for each vertex u, what the bits of its row share with those of each hub in
+// it; by vertex each triangle is found at both hubs. Dynamic shared memory: a row of bits for each warp.
+template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS, 8)
 count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, const u32* __restrict__ bits,
-           i64 hubs, int share, OfParts of, u64* next, u64* total) {
+           i64 hubs, int share, OfParts of, u64* next, u64* total, u64* tally) {
     extern __shared__ uint4 hub_rows[];
     constexpr int LANES = 8;  // to a hub
     const int lane = lane_of_warp(), words = int(hubs / 32);
@@ -275,14 +278,27 @@ count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i
                 if (below < 32) break;
             }
             __syncwarp();
-            u32 here = 0;
-            for (i64 at = begin + lane / LANES; stop - begin > 1 && at < stop; at += 32 / LANES) {
-                const Index v = __ldg(lower + at);
+            u64 here = 0;
+            for (i64 first = begin; stop - begin > 1 && first < stop; first += 32 / LANES) {
+                const i64 at = first + lane / LANES;
+                const Index v = at < stop ? __ldg(lower + at) : 0;
+                const Index most = TALLY ? __ldg(lower + stop - 1) + 1 : v;
                 const uint4* const other = (const uint4*)(bits + v * i64(words));
-                for (int j = lane % LANES; 128 * j < v; j += LANES) {
+                u32 both = 0;
+                for (int j = lane % LANES; at < stop && 128 * j < most; j += LANES) {
                     const uint4 x = __ldg(other + j), y = row[j];
-                    here += __popc(x.x & y.x) + __popc(x.y & y.y) + __popc(x.z & y.z) + __popc(x.w & y.w);
+                    both += __popc(x.x & y.x) + __popc(x.y & y.y) + __popc(x.z & y.z) + __popc(x.w & y.w);
                 }
+                here += both;
+                if (TALLY) {
+                    for (int d = LANES / 2; d; d >>= 1) both += __shfl_xor_sync(ALL, both, d);
+                    if (lane % LANES == 0 && both) atomicAdd(tally + v, u64(both));
+                }
+            }
+            if (TALLY) {
+                here = warp_sum(here) / 2;
+                if (lane == 0 && here) atomicAdd(tally + u, here);
+                if (lane) here = 0;
             }
             found += here;
             __syncwarp();
