@@ -157,6 +157,11 @@ def _wrong_clustering(case: Case, found: Any) -> str | None:
     return None
 
 
+def _wrong_triangles(case: Case, found: Any) -> str | None:
+    expected = 3 * hpg.triangle_count(case.graph)
+    return None if int(found.sum()) == expected else f"{int(found.sum())} in all, not {expected}"
+
+
 WORKS: dict[str, Work] = {
     "subgraph": Work("a tenth of the vertices", lambda case: case.graph.subgraph(_there(case)), _wrong_part, "subgraph",
                      aims(1.2, 1.4, 2.2, 0.7)),
@@ -175,6 +180,8 @@ WORKS: dict[str, Work] = {
                    lambda case: hpg.hits(case.graph, weight=None, **{"tol": 1e-6, **_how(case, "f4")}), _wrong_hits,
                    "hits", aims(22, 28, 52, 3)),
     "clustering": Work("clustering", lambda case: hpg.clustering(case.graph), _wrong_clustering, "clustering"),
+    "triangles": Work("triangles by vertex", lambda case: hpg.triangles(case.graph), _wrong_triangles, "",
+                      aims(38, 12, 14, 0.12)),
     "transitivity": Work("transitivity", lambda case: hpg.transitivity(case.graph), peer="transitivity"),
     "delta": Work("PageRank by changes", lambda case: hpg.pagerank(case.graph, method="delta", max_iteration=1000),
                   lambda case, found: _apart(found.rank, hpg.pagerank(case.graph, tol=1e-9, max_iteration=300).rank)),

@@ -112,6 +112,13 @@ def _wrong_truss(case: Case, truss: hpg.Graph) -> str | None:
     return None if found.nnz == plain[some].nnz and least >= 2 else "an edge in fewer than two triangles"
 
 
+def _wrong_numbers(case: Case, number: Any) -> str | None:
+    """One truss by its own function, which removes edges at one level alone."""
+    k = max(3, int(number.max()) // 2)
+    found, expected = int((number >= k).sum()), hpg.k_truss(case.graph, k).n_edges
+    return None if found == expected else f"{found} arcs in the {k}-truss, not {expected}"
+
+
 def _wrong_set(case: Case, vertices: Any) -> str | None:
     xp, rows = case.xp, _rows(case)
     taken = xp.zeros(case.n, bool)
@@ -155,6 +162,8 @@ WORKS: dict[str, Work] = {
     "cores": Work("core numbers", lambda case: hpg.core_number(case.graph), _wrong_cores, "cores",
                   aims(40, 10, 6, 1.2)),
     "truss": Work("4-truss", lambda case: hpg.k_truss(case.graph, 4), _wrong_truss, "", aims(400, 120, 30, 1)),
+    "trusses": Work("truss numbers", lambda case: hpg.truss_number(case.graph), _wrong_numbers, "",
+                    aims(600, 50, 25, 0.7)),
     "forest": Work("spanning forest", lambda case: hpg.minimum_spanning_forest(case.graph), _wrong_forest, "forest",
                    aims(15, 12, 20, 2.5)),
     "set": Work("independent set", lambda case: hpg.maximal_independent_set(case.graph), _wrong_set),
