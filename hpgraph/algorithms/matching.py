@@ -8,9 +8,8 @@ from hpgraph.algorithms.bipartite import sides
 from hpgraph.containers.graph import Graph, as_simple, undirected_only
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import to_device
 from hpgraph.core.errors import optional
-from hpgraph.core.reductions import count, everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
@@ -73,7 +72,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     maxcardinality : bool
         Whether the matching must have as many edges as any, and most weight among those.
     exact : bool
-        False gives at least half of the largest weight, in the time that sorting the edges takes; with
+        False gives at least half of the largest weight, in little more time than reading the edges takes; with
         `maxcardinality` then a maximal matching, to which no edge can be added.
 
     Returns
@@ -91,16 +90,16 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
 
     Notes
     -----
-    Runs on one thread of the CPU, to which a graph on the GPU is copied; only the sort runs there. Bipartite graphs
-    are an assignment problem, of any size, in double precision. Others are left to NetworkX's search for blossoms in
-    Python, whose time is that of n³: for some thousands of vertices. Without `exact` edges are taken by falling weight
-    where both ends are free, each of them the heaviest of those left at its ends.
+    Runs on one thread of the CPU, to which a graph on the GPU is copied. Bipartite graphs are an assignment problem, of
+    any size, in double precision. Others are left to NetworkX's search for blossoms in Python, whose time is that of
+    n³: for some thousands of vertices. Without `exact` edges are taken by falling weight where both ends are free, each
+    of them the heaviest of those left at its ends; nothing is sorted for it.
 
     References
     ----------
     J. Edmonds, "Paths, trees, and flowers", Canadian Journal of Mathematics 17 (1965). R. Jonker, A. Volgenant, "A
-    shortest augmenting path algorithm for dense and sparse linear assignment problems", Computing 38 (1987). R. Preis,
-    "Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs", STACS'99.
+    shortest augmenting path algorithm for dense and sparse linear assignment problems", Computing 38 (1987). F.
+    Manne, M. Halappanavar, "New effective multithreaded matching algorithms", IPDPS'14.
 
     Examples
     --------
@@ -109,34 +108,28 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     ([-1, 2, 1, -1], [1, 0, 3, 2])
     """
     graph, arcs = undirected_only(G, "max")
-    source, xp = arcs.expand_rows(), array_module(graph.device)
-    kept = source < arcs.indices
-    weight = xp.ones(count(kept)) if arcs.data is None else arcs.data[kept].astype(np.float64)
-    edges = source[kept], arcs.indices[kept], weight
-    if not everywhere(xp.isfinite(weight)):
+    arcs = arcs.to("cpu")
+    if arcs.data is not None and not np.isfinite(arcs.data).all():
         raise ValueError("the weights of G must be finite for a matching")
+    if not exact:
+        # Loaded here, as it brings Numba.
+        from hpgraph.kernels.structure.cpu_greedy import suitors
+
+        mate = suitors(arcs, -np.inf if maxcardinality else 0.0)
+        return by_vertex(to_device(mate, graph.device), graph)
+    source = arcs.expand_rows()
+    kept = source < arcs.indices
+    weight = np.ones(int(kept.sum())) if arcs.data is None else arcs.data[kept].astype(np.float64)
+    u, v = source[kept], arcs.indices[kept]
     if not maxcardinality:
-        edges = tuple(part[weight > 0] for part in edges)  # type: ignore[assignment]
-    if not exact:
-        order = xp.argsort(-edges[2], kind="stable")
-        edges = tuple(part[order] for part in edges)  # type: ignore[assignment]
-    u, v, weight = (to_device(part, "cpu") for part in edges)
-    if not exact:
-        pairs = _in_turn(u, v, graph.n_vertices)
-    elif (side := sides(graph)) is not None:
+        u, v, weight = (part[weight > 0] for part in (u, v, weight))
+    if (side := sides(graph)) is not None:
         pairs = _assigned(u, v, weight, to_device(side, "cpu"), maxcardinality)
     else:
         pairs = _by_blossoms(u, v, weight, maxcardinality)
     mate = np.full(graph.n_vertices, -1, arcs.indices.dtype)
     mate[pairs[0]], mate[pairs[1]] = pairs[1], pairs[0]
     return by_vertex(to_device(mate, graph.device), graph)
-
-
-def _in_turn(u: Any, v: Any, n: int) -> tuple[Any, Any]:
-    from hpgraph.kernels.structure.cpu_greedy import matching_in_order
-
-    taken = matching_in_order(u, v, n)
-    return u[taken], v[taken]
 
 
 def _assigned(u: Any, v: Any, weight: Any, side: Any, most_edges: bool) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.formats import CSR, occurrences
+from hpgraph.formats import CSR
 
 _ENDS = "in", "out", "in+out"
 
@@ -333,7 +333,7 @@ def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float
     0.333
     """
     graph = as_graph(G)
-    return excess_of_equal(graph.out_csr, _codes(graph, attribute))
+    return excess_of_equal(graph.out_csr, _codes(graph, attribute), graph.in_degree)
 
 
 def _codes(graph: Graph, attribute: Any) -> Any:
@@ -352,15 +352,20 @@ def _codes(graph: Graph, attribute: Any) -> Any:
         numbers: dict[Any, int] = {}
         codes = [numbers.setdefault(value, len(numbers)) for value in values]
         return to_device(np.array(codes, np.int64), graph.device)
+    if values.dtype.kind in "iu" and n and 0 <= int(values.min()) <= int(values.max()) <= n:
+        return to_device(values.astype(np.int64), graph.device)
     return to_device(array_module(values).unique(values, return_inverse=True)[1].reshape(-1), graph.device)
 
 
-def excess_of_equal(arcs: CSR, code: Any) -> float:
-    """Newman's coefficient of an attribute, whose values are whole numbers from 0."""
+def excess_of_equal(arcs: CSR, code: Any, received: Any) -> float:
+    """Newman's coefficient of an attribute, of values 0, 1, ...; ``received``: how many arcs lead to each vertex."""
     if not arcs.nnz:
         return float("nan")
-    source, target = code[arcs.expand_rows()], code[arcs.indices]
-    ends = [occurrences(side, int(code.max()) + 1) / arcs.nnz for side in (source, target)]
+    xp, kinds = array_module(code), int(code.max()) + 1
+    ends = [xp.bincount(code, times, kinds) / arcs.nnz for times in (arcs.degrees, received)]
+    # Gathers of few bytes.
+    code = code.astype(np.min_scalar_type(kinds))
+    source, target = xp.repeat(code, arcs.degrees), code[arcs.indices]
     same, chance = count(source == target) / arcs.nnz, float((ends[0] * ends[1]).sum())
     return (same - chance) / (1 - chance) if chance != 1 else float("nan")
 

@@ -155,7 +155,8 @@ def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> f
     values = dict[Any, int]()
     data = G.node_data or {}
     code = [values.setdefault(data.get(node, {}).get(attribute), len(values)) for node in G]
-    return mixing.excess_of_equal(_arcs_between(G, nodes, False), np.array(code, np.int64))
+    arcs = _arcs_between(G, nodes, False)
+    return mixing.excess_of_equal(arcs, np.array(code, np.int64), _received(arcs))
 
 
 def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:

@@ -139,3 +139,50 @@ def _match_in_turn(source, target, taken, matched):
         u, v = source[i], target[i]
         if u != v and not taken[u] and not taken[v]:
             taken[u] = taken[v] = matched[i] = True
+
+
+def suitors(arcs: CSR, least: float) -> Any:
+    """The mate of each vertex, or -1, in a matching that takes edges by falling weight, above `least`.
+
+    Of equals that of the smallest ends comes first. Each vertex courts the heaviest neighbour without a heavier suitor
+    yet, and the one that it displaces looks on: nothing is sorted (F. Manne, M. Halappanavar, "New effective
+    multithreaded matching algorithms", IPDPS'14). ``arcs``: of an undirected graph, with weights or without.
+    """
+    weights = np.ones(arcs.nnz, np.float32) if arcs.data is None else arcs.data
+    suitor, best = np.full(arcs.shape[0], -1, arcs.indices.dtype), np.full(arcs.shape[0], least)
+    with interruptible():
+        _court(arcs.indptr, arcs.indices, weights, suitor, best)
+    mutual = suitor[suitor] == np.arange(len(suitor))
+    mutual[suitor < 0] = False
+    return np.where(mutual, suitor, suitor.dtype.type(-1))
+
+
+@part
+def _is_heavier(weight, u, v, other, x, y):
+    if weight != other or y < 0:
+        return weight > other
+    return min(u, v) < min(x, y) or (min(u, v) == min(x, y) and max(u, v) < max(x, y))
+
+
+@njit(cache=True, nogil=True)
+def _court(indptr, indices, weights, suitor, best):
+    least = best[0] if best.size else 0.0
+    for first in range(suitor.size):
+        v = np.int64(first)
+        if is_stopped():
+            break
+        while v >= 0:
+            found, heaviest = np.int64(-1), least
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u, weight = vertex(indices, at), np.float64(weights[at])
+                if (
+                    u != v
+                    and _is_heavier(weight, u, v, heaviest, v, found)
+                    and _is_heavier(weight, u, v, best[u], u, suitor[u])
+                ):
+                    found, heaviest = u, weight
+            if found < 0:
+                break
+            displaced = np.int64(suitor[found])
+            suitor[found], best[found] = v, heaviest
+            v = displaced
