@@ -1,8 +1,8 @@
-"""How nonzeros and active sets lie in memory.
+"""Layouts of nonzeros and active sets in memory.
 
 Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB`, `SELL` for
-matrices, `Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for what is larger.
-Nothing here knows what a product or an algorithm is. Values are optional in every matrix: without them it is a pattern.
+matrices, `Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for larger matrices.
+Nothing here depends on products or algorithms. Values are optional in every matrix: without them it is a pattern.
 """
 
 from hpgraph.formats.bitmask import Bitmask

@@ -161,7 +161,7 @@ class Bitmask(Storage):
         return other.words
 
     def __repr__(self) -> str:
-        # Not the count: a repr must not wait for a GPU.
+        # Not the number of members: a repr must not wait for a GPU.
         return f"<Bitmask of {self.n} vertices, {self.device}, {self.nbytes} bytes>"
 
 

@@ -1,7 +1,7 @@
-"""What a container may hold, checked once, on construction.
+"""Checks of the contents of a container, once, on construction.
 
-Ids are int32 while they fit and int64 beyond, by content; offsets are always int64, so that a graph of more than 2³¹
-arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel serves.
+Ids are int32 if they fit and int64 otherwise, by content; offsets are always int64, so that a graph of more than 2³¹
+arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel takes.
 """
 
 import operator
@@ -54,7 +54,7 @@ def as_shape(shape: Any) -> tuple[int, int]:
 
 
 def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: int = 1, check: bool = True) -> Any:
-    """The array as contiguous int32 or int64 ids in low..bound-1; int32 and int64 arrays are taken as they are.
+    """The array as contiguous int32 or int64 ids in low..bound-1; int32 and int64 arrays are not converted.
 
     `check=False` leaves the range unread. Reading it on CUDA waits for the stream.
     """
@@ -110,7 +110,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
 
 
 def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
-    """The array as contiguous values of a type that every kernel serves; None stays None."""
+    """The array as contiguous values of a type that every kernel takes; None stays None."""
     if data is None:
         return None
     xp = array_module(data)

@@ -1,8 +1,8 @@
 """Conversions between formats on the CPU, over bare NumPy arrays; `convert_cuda` has the same functions.
 
 The work is done by compiled routines of SciPy. Its CSR-to-CSC conversion is a counting sort: one linear, stable pass,
-which serves here for transposing, for sorting rows (transpose twice) and for building rows from triplets (Gustavson,
-"Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
+used here for transposing, for sorting rows (transpose twice) and for building rows from triplets (Gustavson, "Two fast
+algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
 """
 
 from typing import Any
@@ -88,7 +88,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     rows, entries = len(indptr) - 1, len(indices)
     if entries == 0:
         return np.zeros(columns + 1, dtype=np.int64), indices, data
-    # SciPy wants one type for offsets and indices; 32 bits whenever they fit.
+    # SciPy takes one type for offsets and indices; 32 bits whenever they fit.
     offsets = np.int32 if indices.dtype == np.int32 and max(entries, rows) <= INT32_MAX else np.int64
     # A byte stands in for the values of a pattern.
     values = np.zeros(entries, dtype=np.int8) if data is None else data
@@ -119,7 +119,7 @@ def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
     """Whether columns rise within every row, strictly or not."""
     falls = np.zeros(len(indices) + 1, dtype=bool)
     (np.less_equal if strictly else np.less)(indices[1:], indices[:-1], out=falls[1:-1])
-    # Where a row begins, the entry before belongs to another one.
+    # At the start of a row, the entry before belongs to another one.
     falls[indptr] = False
     return not falls.any()
 
@@ -163,7 +163,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
 
 
 def _in_degrees(indices: Array, vertices: int) -> Array:
-    """How often each column occurs; by parts, since NumPy counts in a copy of 64-bit ids, which then stays in cache."""
+    """Number of entries of each column, by parts: NumPy counts in a copy of 64-bit ids, which then stays in cache."""
     counts = np.zeros(vertices, dtype=np.int64)
     part = max(1 << 19, 4 * vertices)
     for begin in range(0, len(indices), part):
@@ -172,7 +172,7 @@ def _in_degrees(indices: Array, vertices: int) -> Array:
 
 
 def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
-    """The entries from source[s] on for each segment s, as many as `offsets` says, one segment after the other."""
+    """The entries from source[s] on for each segment s, as many as `offsets` gives, one segment after the other."""
     position = np.arange(offsets[-1])
     position += np.repeat(source - offsets[:-1], np.diff(offsets))
     return indices[position], None if data is None else data[position]

@@ -124,7 +124,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     for low, high, first, last in _parts(indptr, entries, bits, _scratch(col.itemsize, data)):
         keys, positions = _sort(*_pick(row, col, None, low, high, bits, last - first, data is not None))
         repeats = keys[1:] == keys[:-1]
-        repeated = count(repeats)  # synchronizes, to learn how many entries remain
+        repeated = count(repeats)  # waits for the number of entries that remain
         merged = None if data is None else data[positions]
         if repeated and duplicates != "keep":
             again = keys[1:][repeats]
@@ -305,9 +305,9 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
 
 @on_its_device
 def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
-    """The entries from source[s] on for each segment s, as many as `offsets` says, one segment after the other."""
+    """The entries from source[s] on for each segment s, as many as `offsets` gives, one segment after the other."""
     cupy = require_cupy()
-    entries = int(offsets[-1])  # synchronizes, to learn the size of the result
+    entries = int(offsets[-1])  # waits for the size of the result
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)
     if entries:
@@ -351,7 +351,7 @@ def bits_to_indices(words: Array, dtype: Any) -> Array:
     cupy = require_cupy()
     kept = _bits_by_block(words)
     ends = cupy.cumsum(kept)
-    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # synchronizes, to learn how many there are
+    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # waits for their number
     if len(ids):
         launch("bitmask.cuh", f"list_bits<{ID_TYPES[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
     return ids

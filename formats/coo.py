@@ -62,7 +62,7 @@ class COO(Storage):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> COO:
-        """From any SciPy or CuPy sparse array or matrix, on its device; duplicates stay.
+        """From any SciPy or CuPy sparse array or matrix, on its device; duplicates are kept.
 
         Parameters and errors are those of `CSR.from_scipy`.
         """

@@ -250,7 +250,7 @@ class CSR(RowOrder):
         return self if self.dtype == dtype else self.with_data(self.data.astype(dtype), copy=False)
 
     def with_data(self, data: Any, *, copy: bool = True) -> CSR:
-        """The same entries with other values, of shape (nnz,), in the order of `indices`; None leaves a pattern.
+        """The same entries with other values, of shape (nnz,), in the order of `indices`; None gives a pattern.
 
         `indptr` and `indices` are shared; with ``copy=False`` so are the values, which must not be written to.
         """
@@ -286,7 +286,7 @@ class CSR(RowOrder):
 def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
     """A CSR matrix's shape and arrays, which fit each other, and whether rows are sorted and free of duplicates.
 
-    Arrays whose types serve are not copied. Reading them on CUDA waits for the stream.
+    Arrays of accepted types are not copied. Reading them on CUDA waits for the stream.
     """
     rows, columns = as_shape(shape)
     # Other types are read before they are converted: what is too large would wrap.

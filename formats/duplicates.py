@@ -1,4 +1,4 @@
-"""What becomes of entries that are given more than once at the same place."""
+"""Combination of several entries with the same row and column."""
 
 from typing import Any, Literal, get_args
 
@@ -70,7 +70,7 @@ def warn_unlike() -> None:
 
 
 def duplicate_error(place: tuple[int, int], repeats: int) -> ValueError:
-    """What `duplicates="error"` raises, on either device."""
+    """The error of `duplicates="error"`, on either device."""
     return ValueError(
         f"entry {place} is given more than once, and {repeats} entries repeat an earlier place: "
         'choose duplicates="sum", "min", "max" or "first", or remove them'

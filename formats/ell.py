@@ -102,7 +102,7 @@ class ELL(Padded):
 
 @on_its_device
 def fill_tail(indptr: Any, indices: Any, data: Any, width: int) -> tuple[Any, Any, Any, Any]:
-    """What a slab of this width leaves: (tail_rows, tail_indptr, tail_indices, tail_data)."""
+    """The part beyond a slab of this width: (tail_rows, tail_indptr, tail_indices, tail_data)."""
     over = indptr[1:] - indptr[:-1] - width
     rows = array_module(indptr).flatnonzero(over > 0)
     offsets = prefix_sum(over[rows])

@@ -1,13 +1,13 @@
-"""HYB: the first entries of every row in an ELL slab, what is left of long rows in a tail. The format to pull from.
+"""HYB: the first entries of every row in an ELL slab, the rest of long rows in a tail. The format for pulls.
 
 Bell and Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009. Their
 tail is a COO matrix sorted by row; here its row column is run-length compressed into the rows that have a tail and
 their offsets, so that a kernel can skip a row's tail or leave it early.
 
-Where the memory goes, for n rows, a slab of K columns and a tail of m entries in t rows: ``K * n`` indices for the
-slab, padding included; ``m`` indices, ``t`` row ids and ``t + 1`` offsets of 8 bytes for the tail; as many values as
-indices, if there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than CSR where rows are short and
-alike (a grid: no offsets at all), and larger by its padding where they are not, by `limit` of `hyb_width` at most.
+Memory, for n rows, a slab of K columns and a tail of m entries in t rows: ``K * n`` indices for the slab, padding
+included; ``m`` indices, ``t`` row ids and ``t + 1`` offsets of 8 bytes for the tail; as many values as indices, if
+there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than CSR if rows are short and alike (a grid:
+no offsets at all), and otherwise larger by its padding, by `limit` of `hyb_width` at most.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from hpgraph.formats.storage import backend
 
 MEMORY_LIMIT = 1.5
 NO_TAIL_LIMIT = 1.1
-# A row up to this long is one thread's work whatever there is; longer ones only if there are so many that every
-# thread of a GPU has its own.
+# A row up to this long is always one thread's work; longer ones only if there are enough for every thread of a GPU.
 SHORT_ROW, MANY_ROWS = 32, 1 << 17
 
 
@@ -149,8 +148,8 @@ class HYB(RowFormat):
     def from_csr(cls, csr: CSR, width: int | None = None) -> HYB:
         """From CSR, on its device; each row keeps its order, and has its first `width` entries in the slab.
 
-        ``width``: `hyb_width` by default. Beside the result and the input this takes some 30 bytes a row at its peak,
-        and raises DeviceMemoryError where it will not fit. On CUDA it waits for the stream, to learn the width and the
+        ``width``: `hyb_width` by default. In addition to result and input this takes some 30 bytes a row at its peak,
+        and raises DeviceMemoryError if it will not fit. On CUDA it waits for the stream, to read the width and the
         length of the tail.
         """
         rows, entries, one = csr.shape[0], csr.nnz, csr.entry_bytes
@@ -167,7 +166,7 @@ class HYB(RowFormat):
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row its slots and then its tail: what `from_csr` was given."""
+        """As CSR, each row its slots and then its tail: the argument of `from_csr`."""
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
         indptr, indices, data = join_slab_and_tail(

@@ -1,7 +1,7 @@
-"""Arrays to and from callers: containers own what they keep, and give copies or read-only views; and SciPy's classes.
+"""Arrays to and from callers: containers own their arrays, and give copies or read-only views; and SciPy's classes.
 
 A container keeps several layouts of the same entries. If one of them lay in a caller's array, writing to that array
-would leave the layouts at odds: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
+would make the layouts inconsistent: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
 """
 
 from collections.abc import Callable
@@ -54,13 +54,13 @@ def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[An
     if matrix.format != "csr":
         check_places(matrix)
     csr = matrix.tocsr()
-    # SciPy allows arrays longer than the last offset says.
+    # SciPy allows arrays longer than the last offset.
     arrays = csr.indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz]
     return csr.shape, arrays, copy and not _is_made_anew(csr, matrix)
 
 
 def check_places(matrix: Any) -> None:
-    """Refuse entries beyond the shape: conversions of SciPy and CuPy write wherever a row or a column says."""
+    """Reject entries beyond the shape: conversions of SciPy and CuPy do not check where they write."""
     rows, columns = matrix.shape
     kind = getattr(matrix, "format", None)
     if kind == "coo":
@@ -71,7 +71,7 @@ def check_places(matrix: Any) -> None:
         segments, bound, axis = rows // height, columns // width, "column"
         if kind == "csc":
             segments, bound, axis = columns, rows, "row"
-        # SciPy allows arrays longer than the last offset says.
+        # SciPy allows arrays longer than the last offset.
         used = min(max(int(matrix.indptr[-1]), 0), len(matrix.indices))
         as_offsets(matrix.indptr, "indptr", segments, used)
         as_ids(matrix.indices[:used], "indices", bound, axis if kind != "bsr" else "block")
@@ -90,7 +90,7 @@ def scipy_of_csr(csr: Any, dtype: Any = None, sharing: Sharing = "shared") -> An
     read them, and for a matrix without other references.
     """
     hand_out = _HAND_OUT[sharing]
-    # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
+    # SciPy takes one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
     offsets = index_dtype(max(csr.nnz, *csr.shape)) if csr.indices.dtype == np.int32 else np.dtype(np.int64)
     indptr, indices = csr.indptr.astype(offsets), csr.indices
     indices = hand_out(indices) if indices.dtype == offsets else indices.astype(offsets)

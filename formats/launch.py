@@ -1,7 +1,7 @@
 """Compiles and launches the CUDA kernels of the formats.
 
-They are few and small, so CuPy's own compiler and its cache on disk serve them; the kernels of products, which are
-specialized by user's functions, have a loader of their own above this layer.
+They are few and small, so CuPy's own compiler and its cache on disk are used; the kernels of products, which are
+specialized by user's functions, have a loader of their own in a higher layer.
 """
 
 import functools
@@ -37,7 +37,7 @@ def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def source(file: str) -> str:
-    """The text of a ``.cuh`` file of this folder, with that of those it includes: CuPy's cache knows no other files."""
+    """The text of a ``.cuh`` file of this folder, with its includes: CuPy's cache knows no other files."""
     text = Path(__file__).with_name(file).read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: source(found[1]).replace("#pragma once\n", ""), text)
 

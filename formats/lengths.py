@@ -38,7 +38,7 @@ def lengths_of(indptr: Any) -> Lengths:
 
 
 def occurrences(ids: Any, n: int, weights: Any = None) -> Any:
-    """How often each of 0, ..., n - 1 occurs among `ids`, which are not checked: int64, shape (n,), on their device.
+    """Number of occurrences of 0, ..., n - 1 in `ids`, which are not checked: int64, shape (n,), on their device.
 
     With `weights` of shape (ids,) their sums instead, float64. ``cupy.bincount`` looks for negative numbers first, by a
     template that NVRTC takes 4 s to compile.

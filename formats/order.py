@@ -11,9 +11,9 @@ from hpgraph.formats.storage import backend
 
 
 class RowOrder(RowFormat):
-    """The part of `hpgraph.formats.CSR` that asks for the order of its rows and columns, and changes it."""
+    """The part of `hpgraph.formats.CSR` that reads and changes the order of rows and columns."""
 
-    # The matrix without values, once it was asked for.
+    # The matrix without values, after its first use.
     __slots__ = ("_pattern",)
 
     shape: tuple[int, int]

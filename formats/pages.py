@@ -119,7 +119,7 @@ class Pages:
         held = self._indptr
         if not callable(held):
             return held
-        # Two threads that ask at once both read; what they find is the same.
+        # Two threads may both read; they get the same result.
         indptr = held()
         self._check_indptr(indptr)
         self._indptr = indptr
@@ -198,7 +198,7 @@ class Pages:
             raise self.damaged(page, f"the {'weights' if values else 'ids'} do not have their checksum")
 
     def damaged(self, page: int, reason: str) -> DamagedPageError:
-        """What to raise where a page does not hold what it should."""
+        """The error for a page with invalid content."""
         return DamagedPageError(self.origin, page, (int(self.first_row[page]), int(self.last_row[page])), reason)
 
     def pages_of(self, rows: Any) -> Array:
@@ -260,7 +260,7 @@ def crc32(array: Array) -> int:
 
 
 def cut_points(indptr: Array, arcs_per_page: int) -> Array:
-    """Where to cut rows into pages: `Pages.first_arc`.
+    """Rows at which to cut pages: `Pages.first_arc`.
 
     A page ends at the end of a row, unless that would leave an eighth of it empty: a row that long continues on the
     next page. So all pages but the last hold equally many entries to within an eighth, for any degrees.

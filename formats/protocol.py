@@ -1,4 +1,4 @@
-"""What kernels ask of a matrix whose products go row by row: one protocol for all formats, and the formats by name."""
+"""Interface of matrices that are multiplied by rows: one protocol for all formats, and the formats by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hpgraph.formats.storage import Storage
 
 
 class Tail(NamedTuple):
-    """Rows, or what the slab leaves of them: row ``rows[i]`` has the entries ``indptr[i]`` to ``indptr[i + 1]``.
+    """Rows, or the part beyond the slab: row ``rows[i]`` has the entries ``indptr[i]`` to ``indptr[i + 1]``.
 
     ``rows`` is None for all rows in order, ``data`` for a pattern; ``indptr`` is int64.
     """
@@ -25,7 +25,7 @@ class Tail(NamedTuple):
 
 
 class Division(NamedTuple):
-    """How a matrix would be divided in a format: what a product costs depends on it.
+    """How a format would divide a matrix, which determines the cost of a product.
 
     ``slots``: places of the slab, padding included; ``tail``, ``tail_rows``: entries beyond it, and rows with any.
     """
@@ -38,8 +38,8 @@ class Division(NamedTuple):
 class RowFormat(Storage):
     """Base class of the formats that products read: a slab, a tail of rows, or both.
 
-    Kernels serve any format by its `slab` and `tail`, except those that have kernels of their own; on the CPU, and
-    where kernels work by rows, they read `csr`. A new format defines `from_csr`, `to_csr`, `division`, and `slab`,
+    Kernels take any format by its `slab` and `tail`, except those that have kernels of their own; on the CPU, and in
+    kernels that work by rows, they read `csr`. A new format defines `from_csr`, `to_csr`, `division`, and `slab`,
     `tail` or both, and has a `name` in `ROW_FORMATS`: ``Matrix(format=name)`` multiplies in it. If it is `automatic`,
     products that choose their format by predicted time consider it.
     """

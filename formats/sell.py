@@ -118,8 +118,8 @@ class SELL(Padded, RowFormat):
     def from_csr(cls, csr: CSR, sigma: int | None = None) -> SELL:
         """From CSR, on its device; each row keeps its order.
 
-        Beside the result it takes some 24 bytes an entry and 40 a row at its peak, and raises DeviceMemoryError where
-        it will not fit. On CUDA it waits for the stream, to learn how many slots there are.
+        In addition to the result it takes some 24 bytes an entry and 40 a row at its peak, and raises DeviceMemoryError
+        if it will not fit. On CUDA it waits for the stream, to read the number of slots.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class SELL(Padded, RowFormat):
         return cls(csr.shape, order, slices, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row in the order of its slots: what `from_csr` was given."""
+        """As CSR, each row in the order of its slots: the argument of `from_csr`."""
         xp, rows = array_module(self.indices), self.shape[0]
         check_memory(48 * self.nnz + 24 * rows, "a CSR matrix from SELL", self.device)
         place, rank = self._slots()
@@ -181,7 +181,7 @@ def slots_of(csr: CSR) -> int:
 
 
 def _sorted(lengths: Any, window: int) -> tuple[Any, Any]:
-    """Which row comes in each place, and where slices begin, for windows of so many rows."""
+    """Order of the rows, and starts of slices, for windows of this many rows."""
     xp, rows = array_module(lengths), len(lengths)
     row = xp.arange(rows)
     # Rows of up to 2**k entries are in bucket k; the longest come first, so that no warp begins with them last.

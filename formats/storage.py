@@ -54,7 +54,7 @@ class Storage(ABC):
     would then be compiled twice, once for each kind.
     """
 
-    # What functions that are `attached` computed from it.
+    # Results of functions that are `attached`.
     __slots__ = ("_attached",)
 
     shape: tuple[int, ...]

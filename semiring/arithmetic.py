@@ -1,9 +1,9 @@
-"""The built-in operators, in Python. ``operators.cuh`` holds the same in C++; the tests hold the two together.
+"""The built-in operators, in Python. ``operators.cuh`` has the same in C++; tests compare the two.
 
-Division by zero gives 0 for integers and what IEEE 754 says for floats, as in NumPy. ``min`` and ``max`` pass over a
-NaN when the other operand is a number, as GraphBLAS and C's fmin do, so that a reduction of nothing but NaN gives the
-identity; of 0.0 and -0.0, which are equal, either may come out. Integers wrap around, but for sums and differences in
-semirings that add by ``min`` or ``max`` (`SATURATED`).
+Division by zero gives 0 for integers and the IEEE 754 result for floats, as in NumPy. ``min`` and ``max`` ignore a NaN
+if the other operand is a number, as GraphBLAS and C's fmin do, so that a reduction of NaNs only gives the identity; of
+0.0 and -0.0, which are equal, either may be the result. Integers wrap around, except sums and differences in semirings
+that add by ``min`` or ``max`` (`SATURATED`).
 """
 
 from collections.abc import Callable
@@ -242,8 +242,8 @@ BINARY: dict[str, BinaryOp] = _named(
     ]
 )
 
-# What stands in for an operator where a semiring adds by min or max: a path longer than its type can say must not come
-# out short, and the end of the type, which min has for its identity, says that there is no path.
+# Replacements of operators in semirings that add by min or max. A path longer than its type can represent must not wrap
+# to a short one, and the end of the type, the identity of min, means that there is no path.
 SATURATED: dict[str, BinaryOp] = {
     name: BinaryOp(name, python, specialize=_saturated(name, python), cpp=f"saturated_{name}")
     for name, python in (("plus", _sum), ("minus", _difference), ("rminus", _reversed_difference))

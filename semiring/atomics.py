@@ -1,6 +1,6 @@
 """Atomic operations on array elements inside Numba's parallel CPU kernels. Imports Numba.
 
-Numba offers atomics for the GPU only. These are LLVM's own instructions, so they cost what they cost in C++. The array
+Numba offers atomics for the GPU only. These are LLVM's own instructions, with the cost that they have in C++. The array
 is one-dimensional, contiguous and of 8- to 64-bit numbers; indices are not checked and negative ones do not wrap
 around.
 """

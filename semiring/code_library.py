@@ -1,12 +1,14 @@
-"""Machine code for kernels alone: what they call is linked into them as LLVM's intermediate code. Imports Numba.
+"""Machine code for kernels only: functions that they call are linked into them as LLVM IR. Imports Numba.
 
-Numba makes machine code of each compiled function, then links its intermediate code into its callers, where it is
-inlined: only what Python calls is ever entered by an address. The body of a parallel loop passes through two wrappers
-besides, each optimized and made machine code with the body inside. Both come to a quarter of the time to compile.
+Numba generates machine code for each compiled function, then links its IR into its callers, where it is inlined: only
+functions called from Python are ever entered by an address. The body of a parallel loop also passes through two
+wrappers, each optimized and turned into machine code with the body inside. Both come to a quarter of the time to
+compile.
 
-Each function is optimized by itself before it is linked. With what it calls, it is optimized as a part of the kernel:
-once, and not anew in each function between it and the kernel. Some loops run slower by a third that way, since how well
-a function is optimized in its caller depends on what it was before; these are optimized with what they call, too.
+By default each function is optimized by itself before it is linked. With its callees, it is optimized as a part of the
+kernel: once, and not again in each function between it and the kernel. Some loops run slower by a third that way, since
+the optimization of a function in its caller depends on its earlier form; these are optimized together with their
+callees, too.
 """
 
 import inspect
@@ -15,7 +17,7 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
 
-# What Numba puts before the names of a function's environment, a global variable of the code.
+# Numba's prefix of the names of a function's environment, a global variable of the code.
 _ENVIRONMENT = "_ZN08NumbaEnv"
 # As of Numba 0.62; before, they were made for a module.
 _PASSES_TAKE_FUNCTIONS = "llvm_module" not in inspect.signature(JITCPUCodegen._function_pass_manager).parameters

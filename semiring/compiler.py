@@ -1,4 +1,4 @@
-"""Numba's compiler without what it does between its passes. Imports Numba.
+"""Numba's compiler without the work between its passes. Imports Numba.
 
 A function goes through some twenty-five passes. Around each one Numba announces it, prints options and types for
 listeners, computes the lifetimes of all variables again, and checks the result. The passes that read lifetimes compute
@@ -47,7 +47,7 @@ class _Translate(TranslateByteCode):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Legalize(IRLegalization):  # type: ignore[misc]
-    """`IRLegalization`, which marks where variables die, only where references are counted."""
+    """`IRLegalization`, which marks the last use of variables, only for counted references."""
 
     _name = "hpgraph_legalize"
 
@@ -60,7 +60,7 @@ class Passes(PassManager):  # type: ignore[misc]
     """Passes that run one after the other."""
 
     def run(self, state: Any) -> None:
-        """Run them; an error of Numba's says in which."""
+        """Run them; an error of Numba's names the pass."""
         for kind, what in self.passes:
             step = kind()
             step.analysis = self._analysis

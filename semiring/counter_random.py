@@ -1,9 +1,9 @@
 """Counter-based random numbers: the same on every device, in any order, in every run.
 
-Philox4x32 of ten rounds: a block cipher with the seed as key and a counter as text (J. K. Salmon, M. A. Moraes,
-R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the constants are those of its section
-4.3 and of the authors' Random123). There is no state: seed and counters determine the number. The functions
-are plain Python that kernels inline; they take NumPy arrays as well.
+Philox4x32 of ten rounds: a block cipher with the seed as key and a counter as text (J. K. Salmon, M. A. Moraes, R. O.
+Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the constants are those of its section 4.3 and
+of the authors' Random123). It is stateless: seed and counters determine the number. The functions are plain Python that
+kernels inline; they take NumPy arrays as well.
 """
 
 from typing import Any

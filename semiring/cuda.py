@@ -1,8 +1,8 @@
 """Operators, monoids, products and Python functions as CUDA C++ types, for the kernels' templates.
 
-A built-in operator is a struct of ``operators.cuh``. A Python function is written down in C++ where it only computes
-and decides; any other is declared as ``extern "C"`` and linked in as LTO-IR. Either way the template sees a type with
-a static ``apply``.
+A built-in operator is a struct of ``operators.cuh``. A Python function that only computes and branches is translated to
+C++; any other is declared as ``extern "C"`` and linked in as LTO-IR. Either way the template sees a type with a static
+``apply``.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Operators as functions of a matrix entry, the one form in which kernels that go entry by entry take them.
+"""Operators as functions of a matrix entry, the form in which kernels that work entry by entry take them.
 
 ``f(x, y, i, j)``: two values, a row and a column. A union or an intersection passes the entries of two matrices, or an
-entry and what stands in for the absent one; a map passes an entry and a number.
+entry and a substitute for the absent one; a map passes an entry and a number.
 """
 
 import functools

@@ -1,10 +1,9 @@
-"""A name for what a Python function computes, the same in every process.
+"""A fingerprint of the computation of a Python function, the same in every process.
 
 Compiled kernels are cached on disk under the fingerprints of the functions inlined into them, so two functions may
 share one only if they compile to the same machine code. It covers the bytecode, constants and defaults, and,
-recursively, whatever the function reaches through its closure, its defaults and its globals: scalars, arrays, enums,
-other functions, attributes of modules. It leaves out what does not matter: line numbers, annotations, the function's
-own name.
+recursively, everything reached through the closure, the defaults and the globals: scalars, arrays, enums, other
+functions, attributes of modules. Line numbers, annotations and the function's own name are left out.
 """
 
 import builtins
@@ -54,12 +53,12 @@ def fingerprint_of_copy(python: FunctionType, checks_bounds: bool = True) -> str
 
 
 def is_lasting(key: str) -> bool:
-    """Whether code compiled under a fingerprint can ever be asked for again, so that it is worth keeping."""
+    """Whether another process can ever find code compiled under a fingerprint, so that it is worth caching."""
     return not key.startswith(_UNREADABLE)
 
 
-def at_a_glance(python: Any) -> tuple[Any, ...] | None:
-    """What decides what a function compiles to, where that is seen without walking through all it refers to."""
+def shallow_key(python: Any) -> tuple[Any, ...] | None:
+    """All that determines the compiled code of a function, if it is known without a walk over all references."""
     if not isinstance(python, FunctionType) or python.__defaults__ or python.__kwdefaults__:
         return None
     reached = [python.__globals__.get(name, MISSING) for name in global_names(python.__code__)]

@@ -18,8 +18,8 @@ from zlib import crc32
 from hpgraph.core.config import config
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint_of_copy, is_lasting
+from hpgraph.semiring.function_checks import check_function
 from hpgraph.semiring.references import is_of_user
-from hpgraph.semiring.refusal import check_function
 from hpgraph.semiring.snapshot import copy_function
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Function:
 
     @cached_property
     def _may(self) -> set[str]:
-        """What may go wrong in functions of a user: an index may be out of bounds, or there is a ``raise``."""
+        """Possible failures in functions of a user: an index may be out of bounds, or there is a ``raise``."""
         found: set[str] = set()
 
         def note(python: FunctionType) -> FunctionType:
@@ -109,7 +109,7 @@ class Function:
 
     @cached_property
     def fault(self) -> int:
-        """What the GPU calls the function where a call ends by an exception; 0 where none may, or none is checked."""
+        """Number by which the GPU reports an exception in the function; 0 if there can be none, or none is checked."""
         return crc32(self.key.encode()) | 1 if self.checks_bounds and self._may else 0
 
     @property
@@ -142,14 +142,14 @@ class Function:
 
     @cached_property
     def _numba_type_(self) -> hpgraph.semiring.jit.FunctionType:
-        # Numba asks for this attribute whenever a kernel is called with the object.
+        # Numba reads this attribute whenever a kernel is called with the object.
         from hpgraph.semiring.jit import FunctionType
 
         return FunctionType(self.key, self)
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The function as Numba's ``njit`` makes it, and so every plain Python function it refers to.
+        """The function as Numba's ``njit`` makes it, and every plain Python function that it references.
 
         Division by zero follows NumPy (0 for integers, inf or nan for floats): a kernel's threads cannot raise.
         """
@@ -157,7 +157,7 @@ class Function:
 
         from hpgraph.semiring.stoppable import StoppableCompiler
 
-        # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
+        # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions.
         options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         # It may make arrays, in a kernel that makes none and counts no references to any.
         options["_nrt"] = True

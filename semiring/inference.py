@@ -1,4 +1,4 @@
-"""What a Python function returns for arguments of given types, as Numba infers it: the same answer on both devices."""
+"""Result types of Python functions for arguments of given types, inferred by Numba: the same on both devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.errors import CompileError
-from hpgraph.semiring.complaint import at_line, reason
+from hpgraph.semiring.compile_errors import at_line, reason
 from hpgraph.semiring.dtypes import DTYPES
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
     context.refresh()
     try:
         signature = types.Dispatcher(function.dispatcher).get_call_type(context, argument_types, {})
-    except Exception as error:  # Numba's passes, and LLVM, raise whatever they meet
+    except Exception as error:  # Numba's passes, and LLVM, raise any type
         raise CompileError(function.name, reason(error)) from error
     return types.unliteral(signature.return_type)
 

@@ -1,7 +1,7 @@
-"""Instructions that Python has no name for, each with its meaning in Python. Imports Numba.
+"""Instructions without a name in Python, each with its meaning in Python. Imports Numba.
 
-Under ``NUMBA_DISABLE_JIT=1``, which is how kernels are stepped through in a debugger, kernels are Python functions and
-run on one thread: there an instruction is the Python function that stands beside it.
+Under ``NUMBA_DISABLE_JIT=1``, for stepping through kernels in a debugger, kernels are Python functions and run on one
+thread: there an instruction is the Python function beside it.
 """
 
 import functools

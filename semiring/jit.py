@@ -21,18 +21,19 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import NativeValue, models, register_model, unbox
 
 from hpgraph.core.errors import CompileError, OutOfBoundsError
-from hpgraph.semiring.complaint import reason
+from hpgraph.semiring.compilable import Compilable
+from hpgraph.semiring.compile_errors import reason
 from hpgraph.semiring.fingerprint import is_lasting
 from hpgraph.semiring.stop import stop_by
 
-# Each `Function` by its key: Numba asks for its body by its type alone, perhaps after the Function itself is gone.
-_FUNCTIONS: dict[str, Any] = {}
+# Each `Function` by its key: Numba asks for its body by its type alone, perhaps after the Function itself was deleted.
+_FUNCTIONS: dict[str, Compilable] = {}
 
 
 class FunctionType(types.Opaque):
     """Numba type of a `Function`: equal for functions of equal key."""
 
-    def __init__(self, function_key: str, function: Any = None) -> None:
+    def __init__(self, function_key: str, function: Compilable | None = None) -> None:
         self.function_key = function_key
         if function is not None:
             _FUNCTIONS.setdefault(function_key, function)
@@ -40,7 +41,7 @@ class FunctionType(types.Opaque):
 
     @property
     def key(self) -> str:
-        """What Numba compares types by."""
+        """Key by which Numba compares types."""
         return self.function_key
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -52,7 +53,7 @@ class FunctionType(types.Opaque):
         dispatcher = types.Dispatcher(function.dispatcher)
         try:
             inner = dispatcher.get_call_type(context, tuple(types.unliteral(a) for a in arguments), {})
-        except Exception as error:  # Numba's passes, and LLVM, raise whatever they meet
+        except Exception as error:  # Numba's passes, and LLVM, raise any type
             raise CompileError(function.name, reason(error)) from error
         return dispatcher, inner
 
@@ -66,7 +67,7 @@ def _unbox_function(typ: Any, obj: Any, c: Any) -> NativeValue:
 
 
 def call(function: Any, *args: Any) -> Any:
-    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type Numba knows."""
+    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type of Numba."""
     return function(*args)
 
 
@@ -90,14 +91,14 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     status, found = context.call_internal_no_propagate(builder, compiled.fndesc, inner, [*args[1:], *defaults])
     with cgutils.if_unlikely(builder, status.is_error):
         # The threads of a parallel loop cannot raise: the run stops, and what was found is zero.
-        is_told = stop_by(builder, _number(sig.args[0].key), status.excinfoptr)
-        with cgutils.if_unlikely(builder, builder.not_(is_told)):
+        is_recorded = stop_by(builder, _number(sig.args[0].key), status.excinfoptr)
+        with cgutils.if_unlikely(builder, builder.not_(is_recorded)):
             context.call_conv.return_status_propagate(builder, status)
     return found
 
 
 def _number(key: str) -> int:
-    """What a stopped run calls a function, the same in every process."""
+    """Number of a function in the report of a stopped run, the same in every process."""
     return int(hashlib.sha256(key.encode()).hexdigest()[:15], 16) | 2
 
 
@@ -108,7 +109,7 @@ def exception_of(number: int, described: int) -> Exception:
     kind, arguments, _ = pickle.loads(ctypes.string_at(about.pickled, about.length))
     if kind is IndexError:
         return OutOfBoundsError(name)
-    # What is found out at run time is lost.
+    # Arguments computed at run time are lost.
     return kind(*(() if about.is_dynamic else arguments))
 
 
@@ -124,7 +125,7 @@ class _Described(ctypes.Structure):
 def _keep_off_disk(context: Any, builder: Any) -> None:
     """Keep Numba from caching the kernel around: no process would ever find it again.
 
-    Numba caches no code that holds an address of this process, and says so. This one is read by an empty instruction,
+    Numba caches no code that holds an address of this process, and logs it. This one is read by an empty instruction,
     so that it is not optimized away.
     """
     address = context.add_dynamic_addr(builder, id(_FUNCTIONS), info="hpgraph.Function")

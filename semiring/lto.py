@@ -27,12 +27,13 @@ from numba.cuda.typing.templates import AbstractTemplate, infer_global, signatur
 
 from hpgraph.core.errors import CompileError
 from hpgraph.core.patches import checking_bounds, complete_numba_cuda, for_architecture
-from hpgraph.semiring.complaint import reason
+from hpgraph.semiring.compilable import Compilable
+from hpgraph.semiring.compile_errors import reason
 from hpgraph.semiring.snapshot import copy_function
 
 
 def compile_ltoir(
-    function: Any,
+    function: Compilable,
     argument_dtypes: Sequence[Any],
     return_dtype: Any,
     symbol: str,
@@ -47,7 +48,7 @@ def compile_ltoir(
 
 @lru_cache(maxsize=1024)
 def _compile(
-    function: Any, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int], fault: int
+    function: Compilable, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int], fault: int
 ) -> bytes:
     inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
     inner.fault = fault
@@ -96,7 +97,7 @@ class _DeviceFunction(CUDADispatcher):
     def __init__(self, python: FunctionType, arch: tuple[int, int]) -> None:
         super().__init__(python, {"device": True, "opt": True, "debug": False})
         self.arch = arch
-        # What `hpgraph_fault` is given where a call by `_call` ends by an exception.
+        # The argument of `hpgraph_fault` if a call by `_call` ends with an exception.
         self.fault = 0
 
     def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:

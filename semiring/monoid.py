@@ -116,8 +116,8 @@ class Monoid:
     def reduce_for(self, dtype: npt.DTypeLike) -> Function:
         """The operator as a `Function` ``f(a, b)`` from two values of a dtype to one of the same dtype.
 
-        `a` is what has been combined so far, beginning with the identity. It is therefore never NaN where the monoid
-        passes over NaN (min, max), and the function need not look.
+        `a` is the combination so far, beginning with the identity. It is therefore never NaN if the monoid ignores NaN
+        (min, max), and the function need not check.
         """
         found = check_dtype(dtype)
         fold = _FOLDS.get(self.cpp or "")
@@ -162,7 +162,7 @@ def without_terminal(monoid: Monoid) -> Monoid:
 
 
 def _within_one_type(op: BinaryOp | Python | Function, name: str | None) -> BinaryOp:
-    """The operator, with a result of its operands' type whatever type its function returns."""
+    """The operator, with a result of its operands' type for any result type of its function."""
     if not isinstance(op, BinaryOp):
         return BinaryOp(name or Function(op).name, op, "same")
     return BinaryOp(op.name, op.function, "same", specialize=op.specialize) if op.result == "returned" else op
@@ -237,10 +237,10 @@ _RELATIVE_TOLERANCE = 1e-9
 
 
 def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
-    """Try identity, commutativity, associativity, terminal and idempotence on a sample.
+    """Check identity, commutativity, associativity, terminal and idempotence on a sample.
 
-    Integers must agree exactly, floats to a relative tolerance of 1e-9. A family of dtypes is passed over if the
-    operator does not take it or it cannot hold the identity; one must remain.
+    Integers must agree exactly, floats to a relative tolerance of 1e-9. A family of dtypes is skipped if the operator
+    does not take it or it cannot represent the identity; one must remain.
     """
     chosen = None if samples is None else tuple(samples)
     tried = 0
@@ -264,7 +264,7 @@ def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
 
 
 class _Trial:
-    """Evaluates a monoid's operator in one dtype and words the complaint."""
+    """Evaluates a monoid's operator in one dtype and words the error."""
 
     def __init__(self, monoid: Monoid, dtype: np.dtype) -> None:
         self.monoid = monoid

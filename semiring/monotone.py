@@ -1,8 +1,8 @@
-"""Whether what a function returns rises with one attribute of its first parameter, seen in Numba's form of it.
+"""Whether the result of a function rises with one attribute of its first parameter, from Numba's IR.
 
-An abstract interpretation (P. Cousot, R. Cousot, POPL'77) over four kinds of values: those that do not depend on the
-attribute, the attribute itself, those that never fall when it rises, and anything else. A function that it cannot
-prove monotone counts as one that may fall.
+An abstract interpretation (P. Cousot, R. Cousot, POPL'77) over four kinds of values: independent of the attribute, the
+attribute itself, non-decreasing in it, and anything else. A function that is not proved monotone counts as one that may
+fall.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Interpretation:
         self._objects = self._fixed_objects()
 
     def _fixed_objects(self) -> dict[str, Any]:
-        """What variables refer to that are assigned once: functions, modules, numbers."""
+        """Values of variables that are assigned once: functions, modules, numbers."""
         from numba.core import ir
 
         assigned = [s for block in self._blocks for s in block.body if isinstance(s, ir.Assign)]
@@ -75,7 +75,7 @@ class _Interpretation:
         from numba.core import ir
 
         returned, before = Course.CONSTANT, None
-        # Assignments join, whatever their order, until nothing changes: five kinds, so this soon ends.
+        # Assignments are joined, in any order, to a fixed point; five kinds bound the number of passes.
         while before != self._courses:
             before = dict(self._courses)
             for block in self._blocks:

@@ -1,15 +1,15 @@
-"""Unary and binary operators: one Python function each, with the types it works on and the type it gives.
+"""Unary and binary operators: one Python function each, with its operand types and its result type.
 
 Types follow NumPy: two operands are converted to ``numpy.result_type``, and the result is computed, and wraps around,
 in that type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times:
-and), and minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give
-floats: float64 from integers, as NumPy's division does. Complex numbers take part in what needs no order: an operator
-that compares or rounds refuses them.
+and), and minus, which NumPy rejects, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give
+floats: float64 from integers, as NumPy's division does. Complex numbers take part in operations without an order: an
+operator that compares or rounds rejects them.
 
-A user's function is given its operands as they are, and gives what Numba infers that it returns: whole numbers halved
-are float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every
-number, so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an operation, or an operator declared with
-another `result`, says otherwise. The entries of a pattern are True: twice such an entry is the int64 2.
+A user's function gets its operands unconverted, and its result has the type that Numba infers: whole numbers halved are
+float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every number,
+so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an operation, or an operator declared with another
+`result`, overrides this. The entries of a pattern are True: twice such an entry is the int64 2.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
 
 
 class Op:
-    """What all operators share: a name, a function, perhaps other functions for some dtypes."""
+    """Attributes of all operators: a name, a function, perhaps other functions for some dtypes."""
 
     kinds: tuple[str, ...] = ()
 
@@ -70,7 +70,7 @@ class Op:
 
     @property
     def is_users(self) -> bool:
-        """Whether a user's function computes it: none is known by a name in C++ or gives an index."""
+        """Whether a user's function computes it: none has a name in C++ or returns an index."""
         return self.cpp is None
 
     def _returns(self, python: Python, operands: tuple[np.dtype, ...]) -> np.dtype:
@@ -221,7 +221,7 @@ class BinaryOp(Op):
 
     @property
     def is_users(self) -> bool:
-        """Whether a user's function computes it: none is known by a name in C++ or gives an index."""
+        """Whether a user's function computes it: none has a name in C++ or returns an index."""
         return self.cpp is None and self.position is None
 
     def _operands(self, a: np.dtype, b: np.dtype) -> tuple[Python, np.dtype, np.dtype]:
@@ -342,7 +342,7 @@ class IndexUnaryOp(Op):
 
 
 def _convert_index_unary(name: str, python: Python, arguments: int, natural: Any, final: Any) -> Function:
-    # What is computed in the type of the values is rounded to it before it is converted.
+    # A result computed in the type of the values is rounded to it before it is converted.
     if arguments == 1:
         return Function(lambda a, i, j, thunk: final(natural(python(a))), name)
     if arguments == 2:

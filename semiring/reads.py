@@ -1,4 +1,4 @@
-"""What a Python function reads of its arguments, seen in its bytecode."""
+"""Attributes of its arguments that a Python function reads, from its bytecode."""
 
 import dis
 import itertools
@@ -35,9 +35,9 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
 
 
 def given_attribute(function: FunctionType, parameter: str) -> FunctionType:
-    """A function that reads one attribute of a parameter, as one that is given the attribute in the parameter's place.
+    """A function that reads one attribute of a parameter, as one that takes the attribute in the parameter's place.
 
-    Loads of the attribute become no operations, so that everything else that is seen in the bytecode stays seen.
+    Loads of the attribute become no operations, so that the rest of the bytecode is unchanged.
     """
     code, instructions = bytearray(function.__code__.co_code), list(dis.get_instructions(function.__code__))
     ends = [one.offset for one in instructions[2:]] + [len(code)]
@@ -64,7 +64,7 @@ def unread(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for name, attributes in reads(function).items() if attributes == frozenset())
 
 
-# What neither jumps, nor calls, nor stops at a value, in any Python from 3.11 on.
+# Opcodes that neither jump, nor call, nor stop at a value, in any Python from 3.11 on.
 _STRAIGHT = {
     "BINARY_OP", "BUILD_TUPLE", "CACHE", "COMPARE_OP", "COPY", "LOAD_ATTR", "LOAD_CONST", "LOAD_FAST",
     "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_SMALL_INT", "NOP", "RESUME",
@@ -75,7 +75,7 @@ _OPERATORS = {"+", "-", "*", "&", "|", "^"}
 
 @lru_cache(maxsize=512)
 def is_straight(function: Callable[..., Any]) -> bool:
-    """Whether a function only adds, multiplies, compares and returns: whatever it is given, it comes to an end."""
+    """Whether a function only adds, multiplies, compares and returns: it terminates for all arguments."""
     return all(
         one.opname in _STRAIGHT and (one.opname != "BINARY_OP" or one.argrepr.rstrip("=") in _OPERATORS)
         for one in dis.get_instructions(function)

@@ -1,4 +1,4 @@
-"""What the code of a function refers to, and what can be told of such a value without knowing its type."""
+"""References in the code of a function, and properties of such a value that do not need its type."""
 
 import ctypes
 import dis
@@ -12,19 +12,20 @@ import numpy as np
 
 # Functions of these packages are compiled from their names by Numba, never from their Python bodies.
 _KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
-# What compiled functions may call as ``hpgraph.name``; the other names are not theirs: `vertex.id` is no `hpgraph.id`.
+# Names that compiled functions may call as ``hpgraph.name``; the other names are not theirs: `vertex.id` is no
+# `hpgraph.id`.
 OWN_NAMES = frozenset({"random_bits", "uniform", "uniform32"})
 # Types whose values never change.
 ATOMS = frozenset({NoneType, EllipsisType, bool, int, float, complex, str, bytes})
 # The file of functions that this library writes, and the folder of its own.
 GENERATED = "<hpgraph>"
 _LIBRARY = str(Path(__file__).parents[1])
-# What stands for a global that is not there: a name of Python's own, or a mistake.
+# Marks a global that is not there: a name of Python's own, or a mistake.
 MISSING = object()
 
 
 def global_names(code: CodeType) -> tuple[str, ...]:
-    """Names a code object, or one nested in it, looks up among the globals, sorted."""
+    """Names that a code object, or one nested in it, loads from the globals, sorted."""
     return _global_names(code)
 
 
@@ -57,7 +58,7 @@ def is_known_by_name(value: Any) -> bool:
 
 
 def is_of_user(function: FunctionType) -> bool:
-    """Whether a function is no part of this library, which knows that its own indices are right."""
+    """Whether a function is no part of this library, whose own indices are correct."""
     file = function.__code__.co_filename
     return not (file == GENERATED or file.startswith(_LIBRARY))
 
@@ -92,12 +93,12 @@ def is_handle(value: Any) -> bool:
 
 
 def is_named(value: Any) -> bool:
-    """Whether its name says what it is: a function of a compiled extension or of a package that Numba knows."""
+    """Whether its name identifies it: a function of a compiled extension or of a package that Numba knows."""
     if isinstance(value, BuiltinFunctionType):
         return value.__self__ is None or isinstance(value.__self__, ModuleType)
     if isinstance(value, np.ufunc):
         return True
-    # A known package's function proper, not an object that merely has a class of that package (a dispatcher).
+    # A known package's function proper, not an object that only has a class of that package (a dispatcher).
     return callable(value) and is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
 
 

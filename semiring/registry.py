@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
-from hpgraph.semiring.fingerprint import at_a_glance
+from hpgraph.semiring.fingerprint import shallow_key
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
@@ -16,7 +16,7 @@ from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, Una
 from hpgraph.semiring.semiring import Semiring
 
 T = TypeVar("T")
-# What others call them, for messages.
+# Names in other libraries, for messages.
 _ELSEWHERE = {
     "sum": "plus", "add": "plus", "subtract": "minus", "sub": "minus", "product": "times", "prod": "times",
     "multiply": "times", "mul": "times", "or": "lor", "and": "land", "xor": "lxor",
@@ -29,7 +29,7 @@ _monoids: dict[str, Monoid] = dict(BUILTIN)
 _semirings: dict[str, Semiring] = {}
 # A function passed twice is one operator, so that what was compiled for it is found again.
 _anonymous: dict[tuple[Any, ...], Any] = {}
-_by_glance: dict[tuple[Any, ...], Any] = {}
+_by_shallow_key: dict[tuple[Any, ...], Any] = {}
 
 
 def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
@@ -166,7 +166,7 @@ def register_unary(name: str, function: Python, result: Kind = "returned") -> Un
 
 
 def register_index_unary(name: str, function: Python, result: Kind = "returned") -> IndexUnaryOp:
-    """Give a name to an index-unary operator made from a Python function, as `register_unary`.
+    """Register an index-unary operator made from a Python function, as `register_unary`.
 
     The function takes (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
     """
@@ -188,9 +188,9 @@ def register_binary(name: str, function: Python, result: Kind = "returned") -> B
 
 
 def register_index_binary(name: str, function: Python, result: Kind = "returned") -> IndexBinaryOp:
-    """Give a name to an `IndexBinaryOp` made from a Python function ``f(a, i, j, b, k, l, theta)``.
+    """Register an `IndexBinaryOp` made from a Python function ``f(a, i, j, b, k, l, theta)``.
 
-    As for `register_binary`, the name then stands for it in an operation, and in the names of semirings; theta is 0.
+    As for `register_binary`, the name then denotes it in an operation, and in the names of semirings; theta is 0.
     """
     _forget_semirings(lambda semiring: semiring.multiply.name == name)
     made = IndexBinaryOp(name, function, result)
@@ -266,15 +266,15 @@ def _from_function(function: Any, kind: type[T], n_arguments: int) -> T:
 def _once(function: Any, kind: tuple[Any, ...], make: Callable[[Function], T]) -> T:
     """The operator made of a function; the same one for functions that compute the same."""
     # Reading all that a function refers to takes longer than a small product does.
-    glance = at_a_glance(function)
-    if glance is not None and (kind, glance) in _by_glance:
-        return cast(T, _by_glance[kind, glance])
+    key = shallow_key(function)
+    if key is not None and (kind, key) in _by_shallow_key:
+        return cast(T, _by_shallow_key[kind, key])
     compiled = Function(function)
     if not compiled.is_lasting:
         return make(compiled)
     found: T = _anonymous.setdefault((kind, compiled.key), make(compiled))
-    if glance is not None:
-        _by_glance[kind, glance] = found
+    if key is not None:
+        _by_shallow_key[kind, key] = found
     return found
 
 

@@ -30,7 +30,7 @@ class Gather(TypedFunction):
         self._others: dict[str, Gather] = {}
 
     def with_multiply(self, multiply: BinaryOp) -> Gather:
-        """The same with another multiplication, whatever the semiring would put in its place."""
+        """The same with another multiplication, even if the semiring would replace it."""
         if multiply.name not in self._others:
             types = self.matrix_dtype, self.vector_dtype, self.dtype
             function = multiply.typed(*types)
@@ -89,7 +89,7 @@ class Semiring:
         return self.add.op.cpp == "plus" and self.multiply.cpp == "pair"
 
     def result_dtype(self, matrix_dtype: npt.DTypeLike, vector_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of a product: that of `multiply`, taken through `add`; `TypeError` if one works not on the types.
+        """The dtype of a product: that of `multiply`, then of `add`; `TypeError` if one does not take the types.
 
         Counting (plus_pair) over bool gives int64, since no value of the operands can have been meant to limit the
         count; sums of bool are otherwise bool.

@@ -1,9 +1,9 @@
-"""Copies of functions with everything they refer to, and checks whether the originals have changed.
+"""Copies of functions with everything that they reference, and checks whether the originals have changed.
 
-Compiled code holds the values its function referred to when it was compiled. So a function is copied together with
-them, transitively, before anything is compiled: globals, what its closure holds, defaults, other functions, attributes
-of modules, arrays. The copy never changes. A `Snapshot` remembers where each value came from, so that one flat loop
-checks whether a copy made now would be the same.
+Compiled code holds the values that its function referenced at compilation. So a function is copied together with them,
+transitively, before compilation: globals, closure cells, defaults, other functions, attributes of modules, arrays. The
+copy never changes. A `Snapshot` remembers the origin of each value, so that one flat loop checks whether a copy made
+now would be the same.
 """
 
 import builtins
@@ -27,7 +27,7 @@ from hpgraph.semiring.references import (
     is_numba_ufunc,
 )
 
-# Arrays up to so many bytes are compared as byte strings, larger ones without a copy.
+# Arrays up to this many bytes are compared as byte strings, larger ones without a copy.
 _SMALL = 1 << 16
 _CONTAINERS = (list, dict, set, frozenset)
 
@@ -133,7 +133,7 @@ class Ufunc:
         self.form = (kind.__name__, states["identity"], str(signatures))
 
     def compiled(self, convert: Callable[[FunctionType], Any]) -> Any:
-        """What Numba makes of it; `convert` is applied to the functions that it calls."""
+        """Numba's form of it; `convert` is applied to the functions that it calls."""
         copier = _Copier(convert, Snapshot())
         python = copier.function(self.python, bare=True)
         copier.complete_modules()
@@ -171,8 +171,8 @@ class _Copier:
         self.names |= attribute_names(code)
         namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
         cells = tuple(CellType() for _ in code.co_freevars)
-        # Defaults come first: what converts a function may look at its signature. Calls that do without any compile
-        # the same should some be given later.
+        # Defaults come first: `convert` may read the signature of a function. Calls without any compile the same if
+        # some are set later.
         defaults = function.__defaults__ and read(function, "__defaults__")
         keyword_defaults = function.__kwdefaults__ and read(function, "__kwdefaults__")
         copy = FunctionType(code, namespace, function.__name__, self.value(defaults), cells)
@@ -282,7 +282,7 @@ class _Copier:
 def _has(module: ModuleType, name: str) -> bool:
     if module.__name__ == "hpgraph" and name not in OWN_NAMES:
         return False
-    # A module that makes its attributes when they are asked for is only asked where it must be.
+    # Modules with ``__getattr__`` are asked only for attributes that are missing.
     return name in vars(module) or ("__getattr__" in vars(module) and hasattr(module, name))
 
 

@@ -1,12 +1,11 @@
-"""Words in memory that stop the kernels of one run, whichever threads they use. Imports Numba.
+"""Words in memory that stop the kernels of one run, on all of its threads. Imports Numba.
 
-A run stops by Ctrl-C, or by an exception in a function that it was given. Its kernels take no further work then and
-return; what they have written is of no use, and the block around them raises
-(`hpgraph.kernels.runtime.cpu.threads`).
+A run stops by Ctrl-C, or by an exception in one of its user functions. Its kernels then take no further work and
+return; their output is invalid, and the block around them raises (`hpgraph.kernels.runtime.cpu.threads`).
 
-Kernels read one word of the process, which says that some run is stopped. Only where it is set do they read the word of
-their own run: a run is what a Python thread does, and the operating system keeps a pointer for each thread. Parallel
-regions hand the pointer on to the threads that help (`hpgraph.kernels.runtime.cpu.machine_code`).
+Kernels read one word of the process, which is set if any run is stopped. Only if it is set do they read the word of
+their own run: a run belongs to a Python thread, and the operating system keeps a pointer for each thread. Parallel
+regions pass the pointer on to the helping threads (`hpgraph.kernels.runtime.cpu.machine_code`).
 """
 
 import ctypes
@@ -21,8 +20,8 @@ from numba.core import cgutils
 
 from hpgraph.semiring.intrinsic import intrinsic
 
-# What a run's memory holds: 0 or why it is stopped, the exception that Numba describes there, and whether a block is
-# open that raises.
+# Memory of a run: 0 or the reason of its stop, the exception that Numba describes there, and whether a block that
+# raises is open.
 WHY, EXCEPTION, INSIDE = range(3)
 # Why: by Ctrl-C; any other number is that of a function.
 INTERRUPTED = 1
@@ -60,7 +59,7 @@ class _Memory(ctypes.c_int64 * 3):  # type: ignore[misc]
 
 
 class Run(threading.local):
-    """The run of the Python thread that asks: its `memory` of three int64 (see `WHY`), at `address`."""
+    """The run of the calling Python thread: its `memory` of three int64 (see `WHY`), at `address`."""
 
     def __init__(self) -> None:
         # A view is quicker to read than ctypes's array.

@@ -1,7 +1,7 @@
 """Numba's compiler for functions of a user: their loops can be stopped. Imports Numba.
 
-A thread inside compiled code cannot be ended from outside. So a function looks, before each further turn of a loop,
-whether its run is stopped (`hpgraph.semiring.stop`), and returns zero then.
+A thread inside compiled code cannot be terminated from outside. So a function checks, before each further iteration of
+a loop, whether its run is stopped (`hpgraph.semiring.stop`), and then returns zero.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from hpgraph.semiring.code_library import InnerLibrary
 from hpgraph.semiring.compiler import PlainCompiler
 from hpgraph.semiring.stop import is_set
 
-# A loop of at most so many turns ends within microseconds, and does not look.
+# A loop of at most this many iterations ends within microseconds, and is not checked.
 _LONG = 4096
 
 
-class _LookingLower(Lower):
+class _CheckingLower(Lower):
     """Code generation that makes loops check the word before each iteration.
 
-    A ``for`` loop that holds no other loop only looks where it is over a range of more than `_LONG` numbers: LLVM makes
-    two loops of it then, and the one without a look is as fast as ever.
+    A ``for`` loop without inner loops is only checked over a range of more than `_LONG` numbers: LLVM then makes two
+    loops of it, and the one without the check is as fast as before.
     """
 
     def lower_function_body(self) -> Any:
@@ -49,7 +49,7 @@ class _LookingLower(Lower):
             # Any cycle of blocks has a jump to a label that is not above its own.
             for target in targets:
                 if target <= self._label:
-                    self._look(self._innermost.get(target))
+                    self._check_stop(self._innermost.get(target))
         super().lower_inst(inst)
         if isinstance(inst, numba_ir.Assign):
             if isinstance(inst.value, numba_ir.Expr) and inst.value.op == "getiter":
@@ -57,7 +57,7 @@ class _LookingLower(Lower):
             elif isinstance(inst.value, numba_ir.Var) and inst.value.name in self._long:
                 self._long[inst.target.name] = self._long[inst.value.name]
 
-    def _look(self, iterator: str | None) -> None:
+    def _check_stop(self, iterator: str | None) -> None:
         """Return where the word is set; from a loop over an iterator only if it is long."""
         if iterator is not None and iterator not in self._long:
             return
@@ -65,7 +65,7 @@ class _LookingLower(Lower):
             if iterator is not None:
                 within.enter_context(self.builder.if_then(self._long[iterator]))
             within.enter_context(cgutils.if_unlikely(self.builder, is_set(self.builder)))
-            # What the function still holds is not released: at most a count of references to the run's arrays.
+            # References still held by the function are not released: at most a count of references to the run's arrays.
             kind = self.fndesc.restype
             nothing = self.context.get_constant_null(kind)
             self.call_conv.return_value(self.builder, self.context.get_return_value(self.builder, kind, nothing))
@@ -84,18 +84,18 @@ class _LookingLower(Lower):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _LookingLowering(BaseNativeLowering):
+class _CheckingLowering(BaseNativeLowering):
     _name = "hpgraph_looking_lowering"
 
     @property
     def lowering_class(self) -> type[Lower]:
-        return _LookingLower
+        return _CheckingLower
 
 
 class StoppableCompiler(PlainCompiler):
     """Numba's compiler for functions, called by others alone, whose loops can be stopped; a ``pipeline_class``."""
 
-    instead: ClassVar = {NativeLowering: _LookingLowering}
+    instead: ClassVar = {NativeLowering: _CheckingLowering}
 
     def compile_extra(self, func: Any) -> Any:
         """Compile for the types that this compiler was made for."""

@@ -22,7 +22,7 @@ from hpgraph.semiring.snapshot import copy_function
 
 # Maximum paths through one function; maximum values and calls over all of them.
 MAX_WAYS, MAX_VALUES = 16, 256
-# Other built-in functions ask what Python makes of a value, which here is a symbol.
+# Other built-in functions need a Python value, which here is a symbol.
 _BUILTIN = {"abs", "bool", "float", "int", "max", "min"}
 _BOOL, _INT64, _FLOAT32, _FLOAT64 = (np.dtype(name) for name in ("bool", "int64", "float32", "float64"))
 _LITERALS = {bool: _BOOL, int: _INT64, float: _FLOAT64}
@@ -58,13 +58,13 @@ class Text:
     def __init__(self) -> None:
         self.parameters: list[str] = []
         self.lines: list[str] = []
-        self.ways: list[Ways] = []
+        self.ways: list[Paths] = []
         self.calls = 0
         self._known: dict[tuple[str, np.dtype], Value] = {}
         self._loaded: dict[str, Value] = {}
 
     def argument(self, kind: Any) -> Any:
-        """What stands for a parameter, or a tuple of such."""
+        """The symbol of a parameter, or a tuple of such."""
         if isinstance(kind, tuple):
             return tuple(self.argument(member) for member in kind)
         name, is_pointer = f"a{len(self.parameters)}", isinstance(kind, str) and kind.endswith("*")
@@ -89,7 +89,7 @@ class Text:
         return Value(self, name, dtype)
 
     def load(self, place: str, dtype: np.dtype) -> Value:
-        """What lies in memory. Only the function that was asked for touches it, and before anything is decided."""
+        """A value in memory. Only the function itself loads it, before any branch."""
         self._check_undecided()
         if place not in self._loaded:
             self._loaded[place] = self._named(f"{place} != 0" if dtype == _BOOL else place, dtype)
@@ -218,7 +218,7 @@ class Value:
     __and__, __rand__ = _operator("_logic", "&")
     __or__, __ror__ = _operator("_logic", "|")
     __xor__, __rxor__ = _operator("_logic", "^")
-    # Python asks the other operand by the mirrored sign.
+    # Python calls the mirrored method of the other operand.
     __lt__, __le__, __gt__, __ge__, __eq__, __ne__ = (  # type: ignore[assignment]
         _operator("_compared", sign)[0] for sign in ("<", "<=", ">", ">=", "==", "!=")
     )
@@ -240,8 +240,11 @@ class Pointer:
         self._text.store(self._place(index), self._text.converted(value, self._dtype))
 
 
-class Ways:
-    """The ways through one call, each as it decides; where their types differ at a place, Numba would meet them."""
+class Paths:
+    """The paths through a call, each with its branch decisions.
+
+    If types differ at a place between paths, Numba would unify them.
+    """
 
     def __init__(self) -> None:
         self.decided: list[tuple[Value, bool]] = []
@@ -250,7 +253,7 @@ class Ways:
         self._types: dict[tuple[CodeType, int], tuple[np.dtype, np.dtype]] = {}
 
     def decide(self, condition: Value) -> bool:
-        """What is taken for true on this way."""
+        """The condition that is assumed true on this path."""
         if self.has_stored:
             raise Refused  # another way would store again
         at = len(self.decided)
@@ -285,8 +288,8 @@ class Traced:
         self._python, self._text = python, text
 
     def __call__(self, *arguments: Any) -> Any:
-        """What it returns: one result, chosen by all that it decides."""
-        text, ways, found = self._text, Ways(), []
+        """The result of a call: one value, selected by all branch decisions."""
+        text, ways, found = self._text, Paths(), []
         self._prepare()
         text.calls += 1
         if text.calls > MAX_VALUES:
@@ -322,7 +325,7 @@ class Traced:
             names[name] = self._called(names.get(name, getattr(builtins, name, None)))
 
     def _called(self, value: Any) -> Any:
-        """A type converts symbols, too; all else stays."""
+        """A type converts symbols, too; all other functions are unchanged."""
         if not isinstance(value, type) or not issubclass(value, bool | int | float | np.number | np.bool_):
             return value
         text, dtype = self._text, _LITERALS[value] if value in _LITERALS else np.dtype(value)
@@ -332,7 +335,7 @@ class Traced:
             if value in (int, float):
                 if found.dtype.kind == "b":
                     raise Refused
-                # Of its kind already, whatever its size.
+                # Of its kind already, of any size.
                 return found if found.dtype.kind == dtype.kind else text.converted(found, dtype)
             return text.converted(found, dtype)
 

@@ -78,7 +78,7 @@ def test_a_call_without_with_assigns(config: Config) -> None:
     assert (config.threads, config.verbose) == (5, True), "what was entered holds in its block alone"
     config(threads=None)
     assert config.threads == len(os.sched_getaffinity(0))
-    assert len(config._said) <= 1, "calls do not pile up"
+    assert len(config._pending) <= 1, "calls do not pile up"
 
 
 def test_a_function_with_settings(config: Config) -> None:

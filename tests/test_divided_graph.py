@@ -17,7 +17,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.core.device import cuda_available, to_device
-from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
+from hpgraph.core.devices import Devices, even_ranges, move_array, reach_each_other
 from hpgraph.core.errors import DeviceError, MissingExtraError
 from hpgraph.io.hpg_writer import write_hpg
 from hpgraph.scipy_api.divided_matrix import divide_matrix
@@ -184,7 +184,7 @@ def test_on_two_gpus() -> None:
         level = hpg.bfs(other, 0).level
         assert int(level.device.id) == 1
     np.testing.assert_array_equal(level.get(), hpg.bfs(whole, 0).level)
-    there = bring(level, Devices("cuda", (0,)))
+    there = move_array(level, Devices("cuda", (0,)))
     assert int(there.device.id) == 0
     np.testing.assert_array_equal(there.get(), level.get())
 

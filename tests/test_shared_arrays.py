@@ -249,11 +249,11 @@ class TestWrittenTo:
         del data
         part[0] = expected[0, 1] = 40.0
         assert_consistent(A, expected)
-        assert A._lent is not None
+        assert A._copies is not None
         del part
         gc.collect()
         assert_consistent(A, expected)
-        assert A._lent is None, "nobody can write any more, and nothing is compared"
+        assert A._copies is None, "no view is left, and nothing is compared"
 
     def test_reading_costs_no_layout(self, device: str) -> None:
         A = hpg.Matrix(sparse(device))

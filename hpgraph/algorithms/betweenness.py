@@ -25,7 +25,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, sources_within
-from hpgraph.core.devices import bring, on_each, place_of, shares
+from hpgraph.core.devices import move_array, on_each, place_of, shares
 from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
 from hpgraph.core.reductions import count, everywhere
@@ -265,15 +265,15 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
         return own
 
     for share, own in zip(parts[1:], on_each(devices, add)[1:], strict=True):
-        sums.reach[share] = bring(own.reach, devices[0])
+        sums.reach[share] = move_array(own.reach, devices[0])
         for mine, theirs in zip(sums[:3], own[:3], strict=True):
-            mine += bring(theirs, devices[0])
+            mine += move_array(theirs, devices[0])
 
 
 def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
     """Room for what a share of the sources adds to, where the graph lies."""
     xp, part = array_module(graph.device), sums_of(like, share)
-    shares = None if part.shares is None else bring(part.shares, place_of(graph.out_csr.indptr))
+    shares = None if part.shares is None else move_array(part.shares, place_of(graph.out_csr.indptr))
     return Sums(*(xp.zeros(len(array), array.dtype) for array in part[:4]))._replace(shares=shares)
 
 

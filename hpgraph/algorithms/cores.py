@@ -281,7 +281,7 @@ class Peel(VertexProgram):
 def core_numbers(graph: Any) -> Any:
     """The core number of each vertex, in the type of ids."""
     xp, ids = array_module(graph.device), graph.id_dtype
-    with graph.lending() as room:
+    with graph.memory_for_arcs() as room:
         most = room // (_BOTH if graph.directed else _ARC)
         if graph.on_devices and not graph.in_pages and graph.n_edges <= most:
             # No part is extracted where all of it fits.

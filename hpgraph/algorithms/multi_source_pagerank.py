@@ -228,9 +228,9 @@ class _Group:
         jump = own.zeros((len(chosen), held), dtype)
         jump[places, jumps.rows[here] - int(group[0])] = jumps.shares[here]
         vertices, teleport = (to_device(part, device_of(leaving)) for part in (chosen, jump))
-        seats = xp.full(n, -1, np.int32)
-        seats[vertices] = xp.arange(len(vertices), dtype=np.int32)
-        self._arrays = arrays._replace(seats=seats, teleport=teleport)
+        teleport_rows = xp.full(n, -1, np.int32)
+        teleport_rows[vertices] = xp.arange(len(vertices), dtype=np.int32)
+        self._arrays = arrays._replace(teleport_rows=teleport_rows, teleport=teleport)
         shares = xp.zeros((n, held), dtype)
         if first is None:
             shares[vertices] = teleport * dtype.type(self._rules.all_rank) / leaving[vertices, None]

@@ -25,9 +25,9 @@ def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool 
     if T.device != "cpu":
         raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
     arrival = T._time + T._duration
-    rows = np.arange(0 if start is None else T._rows_before(T._moment(start, "start")), T.n_edges)
+    rows = np.arange(0 if start is None else T._rows_before(T._time_of(start, "start")), T.n_edges)
     if end is not None:
-        rows = rows[arrival[rows] <= T._moment(end, "end", up=False)]
+        rows = rows[arrival[rows] <= T._time_of(end, "end", up=False)]
     source, target = T._source[rows], T._target[rows]
     if not T.directed:
         source, target, rows = with_reverses(source, target, rows)

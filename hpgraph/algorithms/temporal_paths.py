@@ -36,7 +36,7 @@ def unreached(kind: np.dtype[Any]) -> Any:
 def _start(T: TemporalGraph, start: Any) -> Any:
     """When paths may begin, as a number: by default at the time of the first arc."""
     if start is not None:
-        return T._moment(start, "start")
+        return T._time_of(start, "start")
     return T._time[0] if T.n_edges else 0
 
 
@@ -81,7 +81,7 @@ def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0,
                       missing if T._unit is None else np.iinfo(np.int64).min)  # fmt: skip
     values[np.arange(len(values)), search.sources] = own
     if T._unit is not None:
-        values = T._spans(values) if spans else T._moments(values)
+        values = T._spans(values) if spans else T._times_of(values)
     return search.result(values)
 
 
@@ -156,7 +156,7 @@ def latest_departure(
     """
     found, there, search = _found(T, targets, ARRIVAL, start, end, strict, back=True)
     last = (T._time + T._duration).max() if T.n_edges else 0
-    own = last if end is None else T._moment(end, "end", up=False)
+    own = last if end is None else T._time_of(end, "end", up=False)
     return _shown(np.where(there, -found, 0), there, -np.inf, search, own)
 
 

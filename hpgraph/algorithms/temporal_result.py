@@ -144,5 +144,5 @@ class Search(NamedTuple):
         tails, heads = self.events.source[arcs], self.events.target[arcs]
         times = self.T._time[self.rows[arcs]], (self.T._time + self.T._duration)[self.rows[arcs]]
         ends = [python_values(one if self.T.names is None else self.T.names[one]) for one in (tails, heads)]
-        shown = [one.tolist() if self.T._unit is None else list(self.T._moments(one)) for one in times]
+        shown = [one.tolist() if self.T._unit is None else list(self.T._times_of(one)) for one in times]
         return [TemporalArc(*arc) for arc in zip(*(ends[::-1] if self.back else ends), *shown, strict=True)]

@@ -33,7 +33,7 @@ def limits_of(T: TemporalGraph, time: Any, count: int) -> Any:
     if T._unit is None:
         return checked_times(time, count, T.device)
     if np.ndim(time) == 0:
-        return checked_times(np.int64(T._moment(time, "time", up=False)), count, T.device)
+        return checked_times(np.int64(T._time_of(time, "time", up=False)), count, T.device)
     given = np.asarray(time)
     if given.dtype.kind != "M":
         raise TypeError(f"time must be datetimes, as the times of the graph are, not of type {given.dtype}")

@@ -31,7 +31,7 @@ from hpgraph.containers.shards import rows_on
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.devices import bring, on_each, place_of
+from hpgraph.core.devices import move_array, on_each, place_of
 from hpgraph.core.number import whole
 from hpgraph.core.reductions import anywhere, count, total
 from hpgraph.core.suggestions import naming_arguments
@@ -90,7 +90,7 @@ def triangles(G: Any) -> Array:
     graph = as_simple(G)
     first, *others = _of_parts(graph.undirected, "triangles_of_each")
     for some in others:
-        first += bring(some, place_of(first))
+        first += move_array(some, place_of(first))
     return by_vertex(first, graph)
 
 
@@ -138,7 +138,7 @@ def count_triangles(graph: Any) -> int:
     behind = run(_Upwards, graph, rank=rank, behind=0).behind
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))
     found = 0
-    with graph.lending() as room:
+    with graph.memory_for_arcs() as room:
         held, read = (_blocks(before, room // share) for share in (_HELD, _READ))
         for rows in held:
             upper = _rows(graph, rows, rank)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from hpgraph.cli.output import any_letter, check_output, complain, results_apart, warnings_in_a_line
+from hpgraph.cli.output import any_character, check_output, print_message, results_apart, warnings_in_a_line
 from hpgraph.cli.parser import parser
 from hpgraph.core.config import config
 from hpgraph.core.errors import HpgraphError
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         **({"threads": arguments.threads} if arguments.threads is not None else {}),
     }
     try:
-        with config(**settings), any_letter(), warnings_in_a_line(), results_apart(arguments):
+        with config(**settings), any_character(), warnings_in_a_line(), results_apart(arguments):
             check_output(getattr(arguments, "output", None))
             _run(arguments)
             if sys.stdout is not None:
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (HpgraphError, ValueError, TypeError, IndexError, KeyError, MemoryError, OSError) as error:
         if arguments.debug:
             raise
-        complain(_one_line(error))
+        print_message(_one_line(error))
         return BAD_INPUT
     return 0
 

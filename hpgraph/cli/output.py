@@ -106,7 +106,7 @@ def show(arguments: Any, graph: Graph, **columns: Any) -> None:
 
 
 @contextlib.contextmanager
-def any_letter() -> Iterator[None]:
+def any_character() -> Iterator[None]:
     """Context manager: characters outside the encoding of standard output are printed escaped, as by `ascii`."""
     stream = sys.stdout
     if not isinstance(stream, io.TextIOWrapper):
@@ -120,7 +120,7 @@ def any_letter() -> Iterator[None]:
         stream.reconfigure(errors=before)
 
 
-def complain(text: str) -> None:
+def print_message(text: str) -> None:
     """A line on standard error, if there is one."""
     if sys.stderr is not None:
         print(f"hpgraph: {printable(text)}", file=sys.stderr)
@@ -130,7 +130,7 @@ def complain(text: str) -> None:
 def warnings_in_a_line() -> Iterator[None]:
     """Context manager: a warning is a line on standard error, without a line of code."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: print_message(f"warning: {message}")
         yield
 
 

@@ -12,7 +12,7 @@ from hpgraph.core.platform import try_lock
 _run: set[tuple[str, str]] = set()
 # If a process is stopped while it compiles, the others compile too after this time, in seconds.
 _SECONDS = 120.0
-_GLANCE = 0.02
+_POLL_INTERVAL = 0.02
 
 
 @contextlib.contextmanager
@@ -25,6 +25,6 @@ def compiling_once(program: str, kernel: str) -> Iterator[None]:
     with (folder / f"{program[:2]}-{kernel}.lock").open("a") as file:
         deadline = time.monotonic() + _SECONDS
         while not try_lock(file.fileno()) and time.monotonic() < deadline:
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_INTERVAL)
         yield
     _run.add((program, kernel))

@@ -48,7 +48,7 @@ class Layout(TypedDict, total=False):
     device: Device
 
 
-class Graph(Placement, Algorithms, LocalGraph):
+class Graph(Algorithms, Placement):
     """A graph on a cluster, in an r × c grid of blocks; made by `from_graph`, `from_edges`, `from_parquet` or `open`.
 
     Attributes
@@ -271,11 +271,6 @@ class Graph(Placement, Algorithms, LocalGraph):
     def _check_serves(self, name: str) -> None:
         check_serves("on a cluster", name, self.directed)
 
-    @property
-    def n_edges(self) -> int:  # type: ignore[override]
-        """Number of stored arcs."""
-        return sum(one.arcs for one in self._loaded.values())
-
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
         return float(np.min([one.facts.least for one in self._loaded.values()])) if self.weighted else 1.0
@@ -303,7 +298,7 @@ class Graph(Placement, Algorithms, LocalGraph):
         """Number of arcs of each vertex that lead to itself."""
         return self.run(Loops, degree=0).degree
 
-    def lending(self) -> contextlib.AbstractContextManager[int]:
+    def memory_for_arcs(self) -> contextlib.AbstractContextManager[int]:
         """Bytes of this process for arcs: none, which stay on the workers."""
         return contextlib.nullcontext(-1)
 
@@ -313,13 +308,6 @@ class Graph(Placement, Algorithms, LocalGraph):
         if any(facts.least < 0 for facts, _ in found):
             raise not_served("on a cluster", "weights are negative")
         return found
-
-    def facts(self) -> dict[str, Any]:
-        """What a checkpoint's table says of the graph."""
-        return {
-            "grid": self.grid.table(), "directed": self.directed,
-            "dtype": None if self.dtype is None else self.dtype.str, "device": self.blocks_on,
-        }  # fmt: skip
 
     def close(self) -> None:
         """Free the blocks on the workers."""

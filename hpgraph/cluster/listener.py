@@ -59,12 +59,12 @@ class Listener:
                 time.sleep(_PAUSE_SECONDS)
                 continue
             try:
-                threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
+                threading.Thread(target=self._accept_peer, args=(connection,), daemon=True).start()
             except RuntimeError:  # no more threads: the connection is refused, and its epoch restarts
                 connection.close()
                 time.sleep(_PAUSE_SECONDS)
 
-    def _greet(self, connection: socket.socket) -> None:
+    def _accept_peer(self, connection: socket.socket) -> None:
         try:
             connection.settimeout(_HELLO_SECONDS)
             if self._encryption is not None:
@@ -121,7 +121,7 @@ class Listener:
             abandoned = token in self._abandoned
             self._open.setdefault(token, []).append(connection)
         if abandoned:
-            _hang_up(connection)
+            _close_connection(connection)
 
     def leave(self, token: bytes) -> None:
         """Drop the connections of a run that has ended; their users close them."""
@@ -135,11 +135,11 @@ class Listener:
             while len(self._abandoned) > 1024:
                 del self._abandoned[next(iter(self._abandoned))]
             for connection in self._open.pop(token, []):
-                _hang_up(connection)
+                _close_connection(connection)
             self._condition.notify_all()
 
 
-def _hang_up(connection: socket.socket) -> None:
+def _close_connection(connection: socket.socket) -> None:
     # Wakes threads that wait for it; closing it here would let its descriptor be reused. `SSLSocket.shutdown` would end
     # the encryption first, and what another thread sends in between would be readable.
     with contextlib.suppress(OSError):

@@ -11,19 +11,20 @@ from distributed import Client, wait
 from hpgraph.cluster.blocks import block_bytes
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, Limits
 from hpgraph.cluster.grid import Grid
-from hpgraph.cluster.worker import Loaded, Worker, hold, introduce, versions
+from hpgraph.cluster.worker import Loaded, Worker, describe, hold, versions
 from hpgraph.cluster.workers import Workers
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 from hpgraph.formats.duplicates import warn_unlike
 
 # Seconds between checks of the workers while blocks are loaded, and restarts in a row.
-GLANCE = 0.5
+POLL_INTERVAL = 0.5
 LOADS = 8
 
 
-class Placement:
-    """The blocks of a graph on the present workers."""
+class Placement(Graph):
+    """A graph whose blocks lie on the present workers."""
 
     client: Client
     source: Any
@@ -46,17 +47,29 @@ class Placement:
         self.listeners: dict[str, tuple[str, int]] = {}
         self._memory: dict[str, int] = {}
 
+    @property
+    def n_edges(self) -> int:  # type: ignore[override]
+        """Number of stored arcs."""
+        return sum(one.arcs for one in self._loaded.values())
+
+    def facts(self) -> dict[str, Any]:
+        """What a checkpoint's table says of the graph."""
+        return {
+            "grid": self.grid.table(), "directed": self.directed,
+            "dtype": None if self.dtype is None else self.dtype.str, "device": self.blocks_on,
+        }  # fmt: skip
+
     def settle(self, workers: Workers) -> dict[int, str]:
         """Load blocks that no present worker has; the worker of each block."""
         if self.settled and set(self.placed.values()) <= workers.there().keys():
             return self.placed
         tries = 0
         while True:
-            introduced = self._introduced(workers)
-            self.listeners = {address: one.listener for address, one in introduced.items()}
-            here = {block: address for address, one in introduced.items() for block in one.held}
-            placed = self._placed(introduced, here)
-            self._memory = {address: one.memory for address, one in introduced.items()}
+            described = self._described(workers)
+            self.listeners = {address: one.listener for address, one in described.items()}
+            here = {block: address for address, one in described.items() for block in one.held}
+            placed = self._placed(described, here)
+            self._memory = {address: one.memory for address, one in described.items()}
             self._check_memory({**here, **placed})
             lost = self._load(placed, workers) if placed else None
             if lost is None:
@@ -64,11 +77,11 @@ class Placement:
                 return self.placed
             tries += 1
             if tries > LOADS:
-                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_told({**here, **placed})}")
+                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_text({**here, **placed})}")
 
-    def _placed(self, introduced: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
+    def _placed(self, described: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
         """A worker for each unloaded block, chosen among those with the fewest."""
-        counts = Counter(dict.fromkeys(introduced, 0))
+        counts = Counter(dict.fromkeys(described, 0))
         counts.update(here.values())
         placed = {}
         for block in set(range(self.grid.blocks)) - here.keys():
@@ -76,25 +89,25 @@ class Placement:
             counts[placed[block]] += 1
         return placed
 
-    def _introduced(self, workers: Workers) -> dict[str, Worker]:
+    def _described(self, workers: Workers) -> dict[str, Worker]:
         """The present workers, with their versions checked."""
         while True:
-            answers = workers.ask(introduce, self.key, self.blocks_on, workers=workers.wait_for_any())
-            introduced = {address: one for address, one in answers.items() if isinstance(one, Worker)}
-            if introduced:
+            answers = workers.ask(describe, self.key, self.blocks_on, workers=workers.wait_for_any())
+            described = {address: one for address, one in answers.items() if isinstance(one, Worker)}
+            if described:
                 break
             error = next((one for one in answers.values() if isinstance(one, Exception)), None)
             if isinstance(error, ClusterError):
                 raise error
             if error is not None:
                 raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
-        for address, one in introduced.items():
+        for address, one in described.items():
             for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
                 if there != here:
                     raise ClusterError(
                         f"worker {address} has {what} {there} and the client {here}: install the same versions on all"
                     )
-        return introduced
+        return described
 
     def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
         """Load blocks on workers; the reason, if one of them was lost meanwhile."""
@@ -110,7 +123,7 @@ class Placement:
             done = False
             while not done:
                 with contextlib.suppress(TimeoutError):
-                    wait(futures, timeout=GLANCE)
+                    wait(futures, timeout=POLL_INTERVAL)
                     done = True
                 gone = set(placed.values()) - workers.there().keys()
                 if gone and not done:
@@ -157,7 +170,7 @@ class Placement:
                     f"the blocks of worker {address}", needed, limit, self.blocks_on, "is its limit: start more workers"
                 )
 
-    def memory_told(self, placed: dict[int, str] | None = None) -> str:
+    def memory_text(self, placed: dict[int, str] | None = None) -> str:
         """The predicted memory, as text for a message."""
         most = max(self._predicted(self.placed if placed is None else placed).values(), default=0)
         return f"a worker's blocks were predicted to take {most / 2**20:,.0f} MiB at the most"

@@ -67,7 +67,7 @@ class RelaxingArcs(BlockArcs):
         (share,), (end,) = shares, ends
         relaxed, total, self.raises = self._settle(end.changed.ids - self.own.start), 0, 0
         while True:
-            active = self._news()
+            active = self._changes()
             counts = self.counted(active)
             counts[INNER] = relaxed
             share.frontier, sums = self.publish(active, None, counts, np.empty(0))
@@ -100,15 +100,15 @@ class RelaxingArcs(BlockArcs):
             ))  # fmt: skip
         return int(rows()[:, 2].sum())
 
-    def _news(self) -> np.ndarray:
+    def _changes(self) -> np.ndarray:
         """Vertices whose values must be sent to other blocks; marks them as sent."""
         values = self.values[self.edge]
         # A NaN differs from itself, and lowers no value.
-        news = (values != self.sent_values) & (values == values)
+        changed = (values != self.sent_values) & (values == values)
         if self.bound is not None:
-            news &= values <= self.bound
-        self.sent_values[news] = values[news]
-        return self.memory.get(self.edge[news]).astype(np.uint32)
+            changed &= values <= self.bound
+        self.sent_values[changed] = values[changed]
+        return self.memory.get(self.edge[changed]).astype(np.uint32)
 
     def _raise(self) -> bool:
         """Raise the bound above the least value beyond it; false if there is none."""

@@ -17,7 +17,7 @@ from hpgraph.cluster.job import COLUMNS, BlockResult, BlockState, Job, Share, re
 from hpgraph.cluster.memory import Memory
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.relaxation import RelaxingArcs, relaxes
-from hpgraph.engine.complaint import reworded
+from hpgraph.engine.program_errors import reworded
 from hpgraph.engine.state import Run
 from hpgraph.engine.superstep import supersteps
 from hpgraph.formats import Bitmask

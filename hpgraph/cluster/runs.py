@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.cluster.job import Job, Share, key_of, sent
+from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.programs import OfDegrees
 from hpgraph.cluster.result import ClusterResult, collect
 from hpgraph.cluster.supervise import Supervisor, turns
@@ -77,7 +78,7 @@ def _next_options() -> Options:
 
 
 def run_declared(
-    graph: Any, declared: Declarations, sources: Any, policy: Direction, limit: int, delta: float | None,
+    graph: Placement, declared: Declarations, sources: Any, policy: Direction, limit: int, delta: float | None,
     ceiling: float | None, gather: bool, initial: dict[str, Any],
 ) -> ClusterResult:  # fmt: skip
     """Run a program from one start, superstep by superstep, on all workers; uses up `initial`."""
@@ -103,7 +104,7 @@ def run_declared(
 
 
 def _job(
-    graph: Any, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int
+    graph: Placement, declared: Declarations, arguments: dict[str, Any], options: Options, limit: int
 ) -> tuple[Job, dict[str, np.ndarray]]:
     """The job of a program, and the properties that are given as arrays."""
     given: dict[str, np.ndarray] = {}
@@ -138,7 +139,7 @@ def _job(
     return job, given
 
 
-def _blank(graph: Any, options: Options, limit: int, **more: Any) -> Job:
+def _blank(graph: Placement, options: Options, limit: int, **more: Any) -> Job:
     topic = f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None
     return Job(
         graph=graph.key, limits=graph.limits, arcs=graph.n_edges, threads=options.threads, topic=topic, limit=limit,
@@ -146,21 +147,21 @@ def _blank(graph: Any, options: Options, limit: int, **more: Any) -> Job:
     )  # fmt: skip
 
 
-def count_triangles(graph: Any) -> ClusterResult:
+def count_triangles(graph: Placement) -> ClusterResult:
     """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
     made = _next_options()
     job = _blank(graph, made, graph.grid.columns, kind="triangles", details={"program": "triangles"})
     return _supervised(graph, job, [Share({}, None)] * graph.grid.blocks, made)
 
 
-def _supervised(graph: Any, job: Job, shares: list[Share], options: Options) -> ClusterResult:
+def _supervised(graph: Placement, job: Job, shares: list[Share], options: Options) -> ClusterResult:
     supervisor = Supervisor(graph, job, shares, options.restarts)
     with turns.setdefault(graph.client, Lock()):
         futures, results = supervisor.run(None if options.saved is None else options.saved["place"], options.gather)
     return collect(graph, futures, results, supervisor.lost, options.gather)
 
 
-def _shares(graph: Any, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
+def _shares(graph: Placement, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
     """The initial data of each block, from arrays by vertex."""
     grid = graph.grid
     # If vertices keep their order, ranges are slices.

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from hpgraph.cluster.placement import Placement
 
 # Seconds between checks of the workers while they compute.
-_GLANCE = 0.5
+_POLL_INTERVAL = 0.5
 # A lock for each client, held for a run. The tasks of a run wait for each other: if a second run had some of the
 # workers, both would deadlock.
 turns: WeakKeyDictionary[Client, Lock] = WeakKeyDictionary()
 # Seconds for which results are kept after their use.
-_LINGER = 0.1
+_RELEASE_DELAY = 0.1
 
 
 class Supervisor:
@@ -73,7 +73,7 @@ class Supervisor:
                 # Releasing results takes a message, and messages within the next 10 ms wait: the next run's tasks.
                 loop = self._client.loop
                 if loop is not None:
-                    loop.add_callback(loop.call_later, _LINGER, futures.copy().clear)
+                    loop.add_callback(loop.call_later, _RELEASE_DELAY, futures.copy().clear)
                 return futures, results
             reason = reason or "a worker was lost with its results"
             self.lost.append(reason)
@@ -82,7 +82,7 @@ class Supervisor:
             if tries > self._restarts:
                 raise ClusterError(
                     f"workers were lost {tries} times in a row with no checkpoint between, the last because {reason}; "
-                    f"{self._graph.memory_told()}"
+                    f"{self._graph.memory_text()}"
                 )
 
     def _start(self, job: Job, placed: dict[int, str], saved: str | None) -> dict[str, Future]:
@@ -108,7 +108,7 @@ class Supervisor:
         with _Progress(self._client, job) as progress:
             while pending and time.monotonic() < deadline:
                 with contextlib.suppress(TimeoutError):
-                    wait(list(pending.values()), timeout=_GLANCE, return_when="FIRST_COMPLETED")
+                    wait(list(pending.values()), timeout=_POLL_INTERVAL, return_when="FIRST_COMPLETED")
                 progress.show()
                 found, before = None, len(pending)
                 for worker, future in list(pending.items()):
@@ -157,7 +157,7 @@ class Supervisor:
         thread = threading.Thread(target=fetch, daemon=True)
         thread.start()
         while thread.is_alive():
-            thread.join(_GLANCE)
+            thread.join(_POLL_INTERVAL)
             if thread.is_alive() and not futures.keys() <= self._workers.there().keys():
                 return None
         if not isinstance(found[0], Exception):
@@ -217,10 +217,10 @@ class _Progress:
 
     def __enter__(self) -> _Progress:
         if self._topic is not None:
-            self._client.subscribe_topic(self._topic, self._hear)
+            self._client.subscribe_topic(self._topic, self._note)
         return self
 
-    def _hear(self, event: Any) -> None:
+    def _note(self, event: Any) -> None:
         report = event[1] if isinstance(event, tuple) else event
         if isinstance(report, dict) and "superstep" in report:
             self._step, self._active = report["superstep"], report["active"]

@@ -17,7 +17,7 @@ from hpgraph.cluster.sources import Loading
 from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.errors import FileFormatError, optional
 from hpgraph.formats.duplicates import Duplicates, merging
-from hpgraph.io.arrow_stream import said_beside
+from hpgraph.io.arrow_stream import table_metadata
 from hpgraph.io.line_format import arc_columns
 
 
@@ -76,7 +76,7 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
     for one in files:
         with one as file:
             table = parquet.ParquetFile(file)
-            metadata[one.full_name] = own = said_beside(one.full_name, table.schema_arrow.metadata or {})
+            metadata[one.full_name] = own = table_metadata(one.full_name, table.schema_arrow.metadata or {})
             pieces += [(one.full_name, group) for group in range(table.metadata.num_row_groups)]
         if own.get("ids") == "name" or (own.get("ids") == "number" and n_vertices is None):
             remedy = ", or give n_vertices to take them as ids" if own["ids"] == "number" else ""

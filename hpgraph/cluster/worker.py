@@ -69,7 +69,7 @@ def versions() -> tuple[tuple[str, str], ...]:
     return ("hpgraph", version("hpgraph")), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
 
 
-def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
+def describe(graph: str, device: Device, dask_worker: Any = None) -> Worker:
     """Open this worker's listener, and describe the worker with its blocks of a graph."""
     limit = dask_worker.memory_manager.memory_limit or 0
     if device == "cuda":

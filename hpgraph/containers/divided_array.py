@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.containers.shards import joined
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.devices import Devices, bring, place_of, reach_each_other
+from hpgraph.core.devices import Devices, move_array, place_of, reach_each_other
 
 
 class DividedArray:
@@ -62,11 +62,11 @@ class DividedArray:
         """An array of length n, divided at `bounds` between devices."""
         with place_of(array).here:
             if order is not None:
-                array = array[bring(order, place_of(array))]
+                array = array[move_array(order, place_of(array))]
         pieces = []
         for device, first, last in zip(devices, bounds[:-1], bounds[1:], strict=True):
             with device.here:
-                there = bring(array[first:last], device)
+                there = move_array(array[first:last], device)
                 # A copy: a view would keep all of the array.
                 pieces.append(there.copy() if there.base is not None else there)
         return cls(pieces, order, place)
@@ -81,7 +81,7 @@ class DividedArray:
         with device.here:
             if self._order is None:
                 return array_module(device.kind).arange(first, last)
-            return bring(self._order[first:last], device)
+            return move_array(self._order[first:last], device)
 
     def gather(self, device: Devices | None = None) -> Any:
         """All values by index on one device, by default the first, if they fit there."""
@@ -89,7 +89,7 @@ class DividedArray:
         with home.here:
             check_memory(self.nbytes, f"values in pieces, brought together on {home},", home.kind)
             values = joined(self.pieces, home)
-            return values if self._place is None else values[bring(self._place, home)]
+            return values if self._place is None else values[move_array(self._place, home)]
 
     def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
         """Apply a function to each piece, and to the same range of other arrays, on its device.
@@ -121,7 +121,8 @@ class DividedArray:
         if copy is False:
             raise ValueError("values in pieces are not brought together without a copy")
         here = Devices("cpu")
-        values = DividedArray([bring(piece, here) for piece in self.pieces], place=bring(self._place, here)).gather()
+        pieces = [move_array(piece, here) for piece in self.pieces]
+        values = DividedArray(pieces, place=move_array(self._place, here)).gather()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __repr__(self) -> str:

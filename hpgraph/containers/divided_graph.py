@@ -23,7 +23,7 @@ from hpgraph.containers.shards import (
     stacked,
 )
 from hpgraph.core.device import array_module, check_memory, free_memory
-from hpgraph.core.devices import Devices, bring, even_ranges
+from hpgraph.core.devices import Devices, even_ranges, move_array
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
 
@@ -121,8 +121,8 @@ class DividedGraph(DividedVertices, Graph):
         return self.in_own_order(joined([loops_of(shard) for shard in self.shards], self.shards[0].device))
 
     @contextlib.contextmanager
-    def lending(self) -> Iterator[int]:
-        """As `StreamedGraph.lending`: bytes of the first device for arcs, during the context."""
+    def memory_for_arcs(self) -> Iterator[int]:
+        """As `StreamedGraph.memory_for_arcs`: bytes of the first device for arcs, during the context."""
         first = self.shards[0]
         with first.device.here:
             free = free_memory(first.device.kind)
@@ -219,6 +219,6 @@ def divide(
     made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
     first = shards[0].out_csr
     made._take_facts(first, csr.nnz, first.indices.dtype, shards[0].device.kind)
-    made.order, made.place, made.memory = bring(order, places[0]), bring(place, places[0]), memory
+    made.order, made.place, made.memory = move_array(order, places[0]), move_array(place, places[0]), memory
     made._divide(places, bounds.tolist())
     return made

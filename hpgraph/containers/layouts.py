@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, require_cupy, to_device
-from hpgraph.core.devices import Devices, bring
+from hpgraph.core.devices import Devices, move_array
 from hpgraph.core.locks import Lock
 from hpgraph.formats import Storage
 
@@ -93,6 +93,6 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
         result = value.to(device)
     elif hasattr(value, "nbytes"):
         # Another GPU may be the current one.
-        result = bring(value, Devices(device)) if is_cuda(value) else to_device(value, device)
+        result = move_array(value, Devices(device)) if is_cuda(value) else to_device(value, device)
     moved[id(value)] = result
     return result

@@ -10,7 +10,7 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
 from hpgraph.containers.public import public
 from hpgraph.core.device import Device, array_module, check_memory
-from hpgraph.core.devices import Devices, bring, place_of
+from hpgraph.core.devices import Devices, move_array, place_of
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.backend import kernels
@@ -29,7 +29,7 @@ class MatrixStorage:
     _as_matrix = False
 
     # Writable arrays handed to users; see `hpgraph.containers.writable_views`.
-    _lent: Any = None
+    _copies: Any = None
 
     def __init__(
         self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
@@ -51,8 +51,8 @@ class MatrixStorage:
             raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
 
     def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
-        if self._lent is not None:
-            self._lent = None
+        if self._copies is not None:
+            self._copies = None
         self._layouts: Any = layouts
         self._turned = turned
         self._format = format
@@ -239,7 +239,7 @@ class MatrixStorage:
         if wanted.kind == self.device:
             # From one GPU to another: other layouts are built again there.
             csr = self.csr
-            indptr, indices, data = (bring(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
+            indptr, indices, data = (move_array(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
             moved = new_layouts(CSR(csr.shape, indptr, indices, data, validate=False))
             return self._blank()._set(moved, False, self._format)
         with wanted.here:

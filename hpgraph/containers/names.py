@@ -109,8 +109,8 @@ class Names:
     def _unknown(self, name: Any) -> ValueError:
         """The error for an unknown name, which suggests similar ones."""
         asked = f"no vertex is named {name!r}"
-        twin = _as_other_type(name)
-        meant = f": did you mean {twin!r}? Names" if twin is not None and self._table.find(twin) >= 0 else "; names"
+        other = _as_other_type(name)
+        meant = f": did you mean {other!r}? Names" if other is not None and self._table.find(other) >= 0 else "; names"
         if isinstance(name, str) and meant == "; names":
             known = [text for text in python_values(self.array[:_COMPARED]) if isinstance(text, str)]
             if near := difflib.get_close_matches(name, known, n=3):
@@ -177,9 +177,9 @@ class HashedNames:
         self._listed = self._hashes.data
         alike = np.flatnonzero(self._hashes[1:] == self._hashes[:-1])
         if alike.size:
-            self._refuse_twins(alike)
+            self._refuse_mixed_types(alike)
 
-    def _refuse_twins(self, alike: np.ndarray[Any, Any]) -> None:
+    def _refuse_mixed_types(self, alike: np.ndarray[Any, Any]) -> None:
         """Names of one hash must differ."""
         vertices = np.unique(self._order[np.union1d(alike, alike + 1)])
         last: dict[Any, int] = {}

@@ -20,7 +20,7 @@ class PageStores(Lock):
         super().__init__()
         self._sides, self._device = sides, device
         self.budgets, self.options = budgets, options
-        # Remaining budgets during `lending`.
+        # Remaining budgets during `memory_for_arcs`.
         self._left = budgets
         self._open: dict[tuple[int, bool], Store] = {}
         self._moved, self._depth = 0, 0
@@ -85,7 +85,7 @@ class PageStores(Lock):
         self._moved += store.moved
 
     @contextlib.contextmanager
-    def lending(self) -> Iterator[int]:
+    def memory_for_arcs(self) -> Iterator[int]:
         """For a while: bytes of the budget, of each shard, for arcs in memory, and not for pages that are kept."""
         with self.exclusive(), contextlib.ExitStack() as stack:
             yield [stack.enter_context(stores._lend()) for stores in (*self.parts, self)][-1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.devices import Devices, bring, copy_between, place_of
+from hpgraph.core.devices import Devices, copy_between, move_array, place_of
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 
@@ -45,9 +45,9 @@ def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
     with device.here:
         if device.kind != csr.device or device.indices:
             check_memory(nbytes, f"rows {first} to {last} on {device}", device.kind)
-        indices = bring(csr.indices[begin:end], device)
-        data = None if csr.data is None else bring(csr.data[begin:end], device)
-        return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)
+        indices = move_array(csr.indices[begin:end], device)
+        data = None if csr.data is None else move_array(csr.data[begin:end], device)
+        return CSR((last - first, csr.shape[1]), move_array(indptr, device), indices, data, validate=False)
 
 
 def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
@@ -62,7 +62,7 @@ def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
         joined(lengths, device).cumsum(out=indptr[1:])
         data = joined([part.data for part in parts], device) if weighted else None
         csr = CSR((n, n), indptr, joined([part.indices for part in parts], device), data, validate=False)
-        return csr if order is None else renumbered(csr, bring(order, device))
+        return csr if order is None else renumbered(csr, move_array(order, device))
 
 
 def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
@@ -70,7 +70,7 @@ def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
     kept = []
     for shard in shards:
         with shard.device.here:
-            flags = bring(chosen, shard.device)
+            flags = move_array(chosen, shard.device)
             among = flags[shard.out_csr.indices]
             among &= array_module(among).repeat(flags[shard.first : shard.last], shard.out_csr.degrees)
             kept.append(kernels(shard.device.kind).keep_entries(shard.out_csr, among))
@@ -96,7 +96,7 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
         for part in parts:
             begin, end = end, end + len(part)
             # Between devices of one kind without a copy on the way.
-            there = part if place_of(part).kind == device.kind else bring(part, device)
+            there = part if place_of(part).kind == device.kind else move_array(part, device)
             copy_between(there, made[begin:end])
     return made
 

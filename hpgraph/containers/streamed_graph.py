@@ -202,9 +202,9 @@ class StreamedGraph(Graph):
                 pages.check(page, values, values=True)
                 yield values
 
-    def lending(self) -> contextlib.AbstractContextManager[int]:
+    def memory_for_arcs(self) -> contextlib.AbstractContextManager[int]:
         """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept."""
-        return self._stores.lending()
+        return self._stores.memory_for_arcs()
 
     @property
     def moved(self) -> int:
@@ -220,9 +220,9 @@ class StreamedGraph(Graph):
         limit = self._stores.budgets["memory"]
         if limit is None or 3 * plain_bytes(self._out, self.directed) > limit:
             return self
-        return self._layouts.once("in_memory", self._brought)
+        return self._layouts.once("in_memory", self._loaded)
 
-    def _brought(self) -> Graph:
+    def _loaded(self) -> Graph:
         self._stores.close()
         return self.in_memory()
 

@@ -165,18 +165,18 @@ class TemporalGraph:
     )
     source = property(lambda self: read_only(self._source), doc="Vertex that each arc leaves, by index.")
     target = property(lambda self: read_only(self._target), doc="Vertex that each arc reaches, by index.")
-    time = property(lambda self: self._moments(read_only(self._time)), doc="Departure of each arc, ascending.")
+    time = property(lambda self: self._times_of(read_only(self._time)), doc="Departure of each arc, ascending.")
     duration = property(lambda self: self._spans(read_only(self._duration)), doc="Duration of each arc.")
     weight = property(lambda self: read_only(self._weight), doc="Weight of each arc, or None.")
 
-    def _moments(self, numbers: Any) -> Any:
+    def _times_of(self, numbers: Any) -> Any:
         """Times as the user has them: int64 minimum is no time."""
         return numbers if self._unit is None else to_device(numbers, "cpu").view(self._unit)
 
     def _spans(self, numbers: Any) -> Any:
         return numbers if self._unit is None else to_device(numbers, "cpu").view(other_kind(self._unit))
 
-    def _moment(self, value: Any, name: str, up: bool = True) -> Any:
+    def _time_of(self, value: Any, name: str, up: bool = True) -> Any:
         """A time as a number; one between two of the times' own unit is rounded, up or down."""
         return as_instant(value, name, self._unit, self._time.dtype.kind == "i", up)
 
@@ -213,8 +213,8 @@ class TemporalGraph:
         >>> T.between(1, 4)
         Graph: 3 vertices, 1 arcs, directed, int64 weights, cpu
         """
-        begin = 0 if t0 is None else self._rows_before(self._moment(t0, "t0"))
-        end = self.n_edges if t1 is None else self._rows_before(self._moment(t1, "t1"))
+        begin = 0 if t0 is None else self._rows_before(self._time_of(t0, "t0"))
+        end = self.n_edges if t1 is None else self._rows_before(self._time_of(t1, "t1"))
         return self._graph(slice(begin, max(begin, end)))
 
     def _rows_before(self, number: Any, side: Any = "left") -> int:
@@ -233,10 +233,10 @@ class TemporalGraph:
         >>> hpg.TemporalGraph([(0, 1, 2, 3), (1, 2, 4, 1)]).snapshot(4).n_edges
         2
         """
-        now = self._moment(t, "t", up=False)
+        now = self._time_of(t, "t", up=False)
         rows = slice(0, self._rows_before(now, "right"))
         kept = self._time[rows] + self._duration[rows] > now
-        if self._moment(t, "t") == now:
+        if self._time_of(t, "t") == now:
             kept |= self._time[rows] == now
         return self._graph(array_module(self.device).flatnonzero(kept))
 
@@ -310,7 +310,7 @@ class TemporalGraph:
         life = self._span(half_life, "half_life")
         if not life > 0:
             raise ValueError("half_life must be above 0")
-        now = (self._time[-1].item() if self.n_edges else 0) if at is None else self._moment(at, "at", up=False)
+        now = (self._time[-1].item() if self.n_edges else 0) if at is None else self._time_of(at, "at", up=False)
         rows = slice(0, self._rows_before(now, "right"))
         kept = array_module(self.device).exp2((self._time[rows] - now) / life)
         return self._graph(rows, kept if self._weight is None else kept * self._weight[rows])

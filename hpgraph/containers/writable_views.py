@@ -27,7 +27,7 @@ class WritableViews(MatrixStorage):
     """The writable arrays of a `Matrix`."""
 
     # Each copy that was returned, by name; and the layouts and plans, set aside until the copies are compared.
-    _lent: tuple[dict[str, _Lent], Any, Any] | None = None
+    _copies: tuple[dict[str, _Copy], Any, Any] | None = None
 
     @property
     def data(self) -> Any:
@@ -36,7 +36,7 @@ class WritableViews(MatrixStorage):
         As with SciPy's arrays, writing to it changes the matrix, which compares before its next use. ``A.csr.data`` is
         the array that products read, without a copy; do not write to it.
         """
-        return self._lend("data")
+        return self._copy_of("data")
 
     @data.setter
     def data(self, values: Any) -> None:
@@ -47,48 +47,48 @@ class WritableViews(MatrixStorage):
     @property
     def indices(self) -> Any:
         """Column of each entry, by rows; as `data`."""
-        return self._lend("indices")
+        return self._copy_of("indices")
 
     @property
     def indptr(self) -> Any:
         """Where each row begins in `data` and `indices`, in the type that SciPy would have; as `data`."""
-        return self._lend("indptr")
+        return self._copy_of("indptr")
 
-    def _lend(self, name: str) -> Any:
+    def _copy_of(self, name: str) -> Any:
         with _settling:
             csr = self.csr  # what was written before counts first
-            lent = self._lent[0] if self._lent else self._put_away({})
-            if name not in lent:
-                lent[name] = _Lent(_shown(csr, name).copy())
-            return lent[name].view()
+            copies = self._copies[0] if self._copies else self._set_aside({})
+            if name not in copies:
+                copies[name] = _Copy(_shown(csr, name).copy())
+            return copies[name].view()
 
-    def _put_away(self, lent: dict[str, _Lent]) -> dict[str, _Lent]:
-        self._lent = lent, self._layouts, self._plans
+    def _set_aside(self, copies: dict[str, _Copy]) -> dict[str, _Copy]:
+        self._copies = copies, self._layouts, self._plans
         # Access to layouts and plans now compares first; a matrix without copies has no extra check.
         self._layouts, self._plans = _Layouts(self), _Plans(self)
-        return lent
+        return copies
 
     def _settle(self) -> Layouts:
-        return super()._settle() if self._lent is None else self._settled()[0]
+        return super()._settle() if self._copies is None else self._settled()[0]
 
     def _settled(self) -> tuple[Layouts, dict[Any, Any]]:
         """Layouts and plans of the current values of the returned arrays."""
         with _settling:
-            if self._lent is None:
+            if self._copies is None:
                 return self._layouts, self._plans  # another thread was faster
-            lent, self._layouts, self._plans = self._lent
-            self._lent = None
-            held = any(one.is_held for one in lent.values())
+            copies, self._layouts, self._plans = self._copies
+            self._copies = None
+            held = any(one.is_held for one in copies.values())
             csr = self.csr
-            written = {name for name, one in lent.items() if not _same(one.array, _shown(csr, name))}
+            written = {name for name, one in copies.items() if not _same(one.array, _shown(csr, name))}
             if written:
                 arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")}
-                arrays |= {name: one.array for name, one in lent.items()}
+                arrays |= {name: one.array for name, one in copies.items()}
                 # Raises if the arrays are no valid CSR, and leaves the matrix unchanged.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             found = self._layouts, self._plans
             if held and written <= {"data"}:
-                self._put_away(lent)
+                self._set_aside(copies)
             return found
 
 
@@ -104,7 +104,7 @@ class _Holder:
         setattr(self, interface, described)
 
 
-class _Lent:
+class _Copy:
     """A writable copy that was returned."""
 
     def __init__(self, array: Any) -> None:

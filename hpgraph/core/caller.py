@@ -9,23 +9,23 @@ from types import FrameType
 from typing import TypeVar
 
 
-class _Said(threading.local):
+class _Warned(threading.local):
     categories: set[type[Warning]] | None = None
     collected: set[type[Warning]] | None = None
 
 
-_said = _Said()
+_warned = _Warned()
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn of the innermost frame that is not of hpgraph."""
-    if _said.collected is not None:
-        _said.collected.add(category)
+    if _warned.collected is not None:
+        _warned.collected.add(category)
         return
-    if _said.categories is not None:
-        if category in _said.categories:
+    if _warned.categories is not None:
+        if category in _warned.categories:
             return
-        _said.categories.add(category)
+        _warned.categories.add(category)
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and _is_ours(frame):
@@ -41,24 +41,24 @@ def _is_ours(frame: FrameType) -> bool:
 @contextlib.contextmanager
 def each_warning_once() -> Iterator[None]:
     """Context manager: `warn_caller` warns of each category once, in all that happens within."""
-    if _said.categories is not None:
+    if _warned.categories is not None:
         yield
         return
-    _said.categories = set()
+    _warned.categories = set()
     try:
         yield
     finally:
-        _said.categories = None
+        _warned.categories = None
 
 
 @contextlib.contextmanager
 def warnings_collected() -> Iterator[set[type[Warning]]]:
     """Context manager: the categories of which `warn_caller` would have warned this thread; it does not."""
-    before, _said.collected = _said.collected, set()
+    before, _warned.collected = _warned.collected, set()
     try:
-        yield _said.collected
+        yield _warned.collected
     finally:
-        _said.collected = before
+        _warned.collected = before
 
 
 T = TypeVar("T")

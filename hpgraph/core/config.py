@@ -215,14 +215,14 @@ class Config:
         overrides: ContextVar[Mapping[str, Any]] = ContextVar("hpgraph_config", default=MappingProxyType({}))
         object.__setattr__(self, "_values", values)
         # Calls in order, which may still become blocks.
-        object.__setattr__(self, "_said", [])
+        object.__setattr__(self, "_pending", [])
         object.__setattr__(self, "_held", values)
         object.__setattr__(self, "_overrides", overrides)
         object.__setattr__(self, "_announced", set())
         object.__setattr__(self, "_lock", Lock())
 
     _values: dict[str, Any]
-    _said: list[tuple[weakref.ref[Block], dict[str, Any]]]
+    _pending: list[tuple[weakref.ref[Block], dict[str, Any]]]
     _held: dict[str, Any]
     _overrides: ContextVar[Mapping[str, Any]]
     _announced: set[str]
@@ -257,21 +257,21 @@ class Config:
         block = Block(self, checked)
         with self._lock:
             # A block that was freed without being entered was a plain call: its settings are permanent.
-            while self._said and self._said[0][0]() is None:
-                self._values.update(self._said.pop(0)[1])
-            self._said.append((weakref.ref(block), dict(checked)))
+            while self._pending and self._pending[0][0]() is None:
+                self._values.update(self._pending.pop(0)[1])
+            self._pending.append((weakref.ref(block), dict(checked)))
             self._settle()
         return block
 
     def _withdraw(self, block: Block) -> None:
         """Remove the settings of a block."""
         with self._lock:
-            self._said[:] = [said for said in self._said if said[0]() is not block]
+            self._pending[:] = [one for one in self._pending if one[0]() is not block]
             self._settle()
 
     def _settle(self) -> None:
         held = dict(self._values)
-        for _, settings in self._said:
+        for _, settings in self._pending:
             held.update(settings)
         object.__setattr__(self, "_held", held)
 
@@ -279,7 +279,7 @@ class Config:
         value = _checked(name, value)
         with self._lock:
             self._values[name] = value
-            for _, settings in self._said:
+            for _, settings in self._pending:
                 settings.pop(name, None)
             self._settle()
 

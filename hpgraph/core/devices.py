@@ -118,7 +118,7 @@ def require_current(index: int, what: str) -> None:
         )
 
 
-def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
+def move_array(array: Any, device: Devices, *, hold: bool = True) -> Any:
     """The array on one device, the same object where it lies there already; current streams see the copy done."""
     if array is None or (device.kind == "cpu" and not is_cuda(array)):
         return array

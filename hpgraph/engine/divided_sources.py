@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, require_cupy
-from hpgraph.core.devices import Devices, bring, copy_between, on_each
+from hpgraph.core.devices import Devices, copy_between, move_array, on_each
 from hpgraph.core.devices import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.forms import TRAVERSAL, form_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MIN, MAX, CLEARLY = 2, 4, 1.1
 
 
-class Ways:
+class Strategies:
     """Chooses between all devices (True) and one by their times; calls alternate until the faster is known."""
 
     def __init__(self) -> None:
@@ -58,15 +58,15 @@ class Ways:
             return self._calls[True] <= self._calls[False]
         return self._least[True] <= self._least[False]
 
-    def rule_out(self, way: bool) -> None:
+    def rule_out(self, on_all: bool) -> None:
         """No call goes that way any more."""
-        self._calls[way] = MAX + 1
+        self._calls[on_all] = MAX + 1
 
-    def note(self, way: bool, seconds: float) -> None:
+    def note(self, on_all: bool, seconds: float) -> None:
         """Remember what a trial took."""
-        if self._calls[way]:
-            self._least[way] = min(self._least[way], seconds)
-        self._calls[way] += 1
+        if self._calls[on_all]:
+            self._least[on_all] = min(self._least[on_all], seconds)
+        self._calls[on_all] += 1
 
 
 def shared_by_rows(
@@ -97,29 +97,29 @@ def sources_on_devices(
 ) -> MultiSourceResult:  # fmt: skip
     """Run sources on all devices or on the first one, as was faster in a trial."""
     # One entry a power of two of sources.
-    ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Ways)
-    way = ways.choose()
+    strategies: Strategies = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Strategies)
+    on_all = strategies.choose()
 
     home = graph.shards[0].device
 
     def found() -> MultiSourceResult:
-        if way and shares is None:
+        if on_all and shares is None:
             return divided_sources(graph, starts, go)
         with home.here:
-            if way and shares is not None:
+            if on_all and shares is not None:
                 try:
                     return go(graph.whole, starts, shares())
                 except DeviceMemoryError:
-                    ways.rule_out(True)
+                    strategies.rule_out(True)
             return go(graph.whole, starts)
 
-    if not ways.is_trying:
+    if not strategies.is_trying:
         return found()
     _wait(home)
     began = time.perf_counter()
     result = found()
     _wait(home)
-    ways.note(way, time.perf_counter() - began)
+    strategies.note(on_all, time.perf_counter() - began)
     return result
 
 
@@ -146,7 +146,7 @@ def divided_sources(
                 copy_between(result.properties[name], properties[name][share])
         found = MultiSourceResult(properties)
         for share, result in zip(parts, results, strict=True):
-            found.active.extend(bring(active, home) for active in result.active)
+            found.active.extend(move_array(active, home) for active in result.active)
             found.groups.extend(group + share.start for group in result.groups)
             found.traces.extend(result.traces)
             found.unfinished |= result.unfinished

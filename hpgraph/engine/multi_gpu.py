@@ -18,7 +18,7 @@ from hpgraph.engine.values import type_of
 from hpgraph.kernels.backend import kernels, teams
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.placement.on_devices import bring_home, copies
+from hpgraph.placement.on_devices import copies, gather_states
 from hpgraph.semiring.reads import reads_properties
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def sweep(run: Run) -> Swept | str:
     stop = run.declared.functions["converged"]
     swept: Swept | str = team.divided_sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
     if not isinstance(swept, str):
-        bring_home(run, graph, states)
+        gather_states(run, graph, states)
     return swept
 
 

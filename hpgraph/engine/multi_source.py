@@ -15,12 +15,12 @@ import numpy as np
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import array_module, check_memory, device_of, native, sources_within
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine.complaint import reworded
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of, go
 from hpgraph.engine.grouping import columns, first_of, groups, order_of, some_of, sources_at_most, starts_of
+from hpgraph.engine.program_errors import reworded
 from hpgraph.engine.result import MultiSourceResult, RunResult, Trace
 from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together

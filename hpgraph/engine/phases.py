@@ -11,11 +11,11 @@ import numpy as np
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
-from hpgraph.engine.complaint import reworded
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import Form
 from hpgraph.engine.phase import ROUND, phases_of
+from hpgraph.engine.program_errors import reworded
 from hpgraph.engine.result import RunResult, Trace
 from hpgraph.engine.state import ENDLESS, are_sources, begin_where, exclusively, limit_of
 from hpgraph.kernels.backend import kernels

@@ -10,7 +10,6 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.engine.complaint import reword
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction, standard
@@ -19,6 +18,7 @@ from hpgraph.engine.forms import check_order, form_for, form_of, go, order_bound
 from hpgraph.engine.multi_gpu import check_fit
 from hpgraph.engine.multi_source import run_edges_from_sources, run_sources
 from hpgraph.engine.phases import Phases
+from hpgraph.engine.program_errors import reword
 from hpgraph.engine.result import RunResult, Trace
 from hpgraph.engine.state import (
     ENDLESS,

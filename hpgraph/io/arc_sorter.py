@@ -1,8 +1,8 @@
-"""Sorting more arcs than memory holds: sorted runs in a file that has no name, read back range by range of keys.
+"""External sorting of arcs: sorted runs in an unnamed file, read back by ranges of keys.
 
-A run is what fits into memory at a time (D. Knuth, "The Art of Computer Programming" 3, 5.4). In place of a merge of
-all runs arc by arc, the ends of ranges are drawn from samples of the runs, so that what all runs hold of a range fits
-into memory again; there it is sorted as a whole.
+A run fits into memory (D. Knuth, "The Art of Computer Programming" 3, 5.4). Instead of a merge of all runs arc by arc,
+the ends of ranges are drawn from samples of the runs, so that the arcs of a range in all runs fit into memory again;
+there the range is sorted as a whole.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Run:
     samples: Array
     # Keys from one sample to the next.
     step: int
-    # Least and greatest weight, which say what types hold all.
+    # Minimum and maximum weight, which determine the common type.
     extremes: Array | None
 
     @classmethod
@@ -43,10 +43,10 @@ class _Run:
 
 
 class ArcSorter:
-    """Arcs with ends below 2³², to be had again in the order of their keys, those of equal ends as one.
+    """Arcs with ends below 2³², read back in the order of their keys, those of equal ends merged.
 
-    ``count`` (int): number of arcs added; ``unlike`` (bool): whether arcs with the same ends had different weights, as
-    far as they were merged.
+    ``count`` (int): number of arcs added; ``unlike`` (bool): whether arcs with the same ends had different weights,
+    among those merged so far.
     """
 
     def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:
@@ -62,11 +62,11 @@ class ArcSorter:
         self.unlike = False
 
     def limit(self, nbytes: int) -> None:
-        """Take other than so many bytes of the memory while arcs are read back."""
+        """Use at most this many bytes while arcs are read back."""
         self._most = max(nbytes // 64, 1 << 10)
 
     def add(self, first: Array, second: Array, weight: Array | None) -> None:
-        """Take arcs, in any order: a key is the first end, and among equal ones the second.
+        """Add arcs, in any order: a key is the first end, and among equal ones the second.
 
         ``first, second`` (arrays of integers, shape (m,)); ``weight`` (array, shape (m,), or None): types may differ
         from call to call; whether there are weights may not.
@@ -87,7 +87,7 @@ class ArcSorter:
         self.count += len(first)
 
     def _take(self) -> tuple[Array, Array | None]:
-        """What waits, sorted, equal keys as one."""
+        """The pending arcs, sorted, equal keys merged."""
         keys = np.concatenate([keys for keys, _ in self._waiting]) if self._waiting else np.empty(0, np.uint64)
         parts = [weights for _, weights in self._waiting if weights is not None]
         weights = join_weights(parts) if parts else None

@@ -1,4 +1,4 @@
-"""The arcs of a file some at a time, whatever its format, for what must not hold all of them."""
+"""The arcs of a file in batches, for any format, for readers that must not hold all of them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ _ARC_BYTES = 48
 
 @dataclass(frozen=True)
 class ArcStream:
-    """What a file holds, and a way through its arcs.
+    """The contents of a file, and its arcs in batches.
 
-    ``blocks`` (function): begins anew at each call: sources, targets and weights of some arcs, of others, and so on;
-    ``directed`` (bool or None): as the file says; None where that is seen from the arcs; ``n_vertices`` (int or None):
-    none is one more than the largest id; ``relabel`` (bool or None): whether ids are names: numbers that become indices
-    in ascending order. None is if half of them go unused; ``names`` (function or None): gives the names of vertices,
-    once the blocks were gone through; ``mirrored`` (bool): as of `Arcs`; ``fault`` (function or None): what to raise
-    for an id that is out of range, with its line; ``number_of`` (NameNumbers or None): names that were read so far.
+    ``blocks`` (function): starts over in each call: sources, targets and weights of some arcs, of others, and so on;
+    ``directed`` (bool or None): from the file; None if it is determined by the arcs; ``n_vertices`` (int or None): None
+    is one more than the largest id; ``relabel`` (bool or None): whether ids are names: numbers that become indices in
+    ascending order. None is if half of them would be unused; ``names`` (function or None): returns the names of
+    vertices, after all blocks; ``mirrored`` (bool): as of `Arcs`; ``fault`` (function or None): makes the error for an
+    id that is out of range, with its line; ``number_of`` (NameNumbers or None): names that were read so far.
     """
 
     blocks: Callable[[], Iterator[Block]]

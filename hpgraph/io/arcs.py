@@ -1,4 +1,4 @@
-"""The arcs of a graph as arrays, what else its file says, and names of vertices in files.
+"""The arcs of a graph as arrays, with the other contents of a file, and names of vertices in files.
 
 A `Reader` of a format is a function ``(path, progress, budget) -> Arcs``, a `Writer` one ``(graph, path) -> None``.
 """
@@ -32,8 +32,8 @@ class Arcs:
 
     ``source, target`` (numpy.ndarray of int32 or int64, shape (m,)): ends of each arc; ``weight`` (numpy.ndarray, shape
     (m,), or None): weight of each arc; ``n_vertices`` (int): number of vertices; ``directed`` (bool or None): whether
-    (u, v) says nothing of (v, u); None where that is seen from the arcs. An undirected edge may be there once or in
-    both directions; ``names`` (sequence or None): name of each vertex; ``mirrored`` (bool): whether the arcs of an
+    (u, v) does not imply (v, u); None if it is determined by the arcs. An undirected edge may be there once or in both
+    directions; ``names`` (sequence or None): name of each vertex; ``mirrored`` (bool): whether the arcs of an
     undirected graph are the entries of a matrix, each edge in both directions; ``multigraph`` (bool): whether parallel
     edges were kept; ``columns, vertex_columns`` (dict): those of the arcs, in their order, and of the vertices.
     """

@@ -1,7 +1,7 @@
-"""What the record batches of an Arrow file take once they are decompressed, from its footer and their metadata.
+"""Decompressed sizes of the record batches of an Arrow file, from its footer and their metadata.
 
 Apache Arrow, "Columnar format", version 1.5, sections "IPC file format" and "Encapsulated message format". A compressed
-buffer begins with its length, so that a kilobyte may say that it is a gigabyte; pyarrow allocates what it says.
+buffer begins with its length, so that a kilobyte may claim to be a gigabyte; pyarrow allocates that length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of arcs in Parquet, Arrow and Feather files, by pyarrow; metadata say what a table cannot."""
+"""Tables of arcs in Parquet, Arrow and Feather files, by pyarrow; metadata hold the rest of a graph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""
 
-# Under which metadata `hpgraph.write` says what a table cannot, and rows of a batch, as they are read and written.
+# Metadata key of `hpgraph.write`, and rows of a batch, in reading and writing.
 _OWN, _ROWS = b"hpgraph", 1 << 17
 _BUFFER = 1 << 16
 _INT64_MAX = 2**63 - 1
@@ -54,9 +54,9 @@ def arrow_stream(
                 _check_kind(path, name, schema.field(name).type)
             held = table.largest(columns)
     except (pyarrow.ArrowException, OSError) as error:
-        raise _said(path, error) from None
+        raise _error_of(path, error) from None
     budget.check(held, f"a batch of rows of {path}, decompressed,")
-    own = said_beside(path, metadata)
+    own = table_metadata(path, metadata)
     directed = own.get("directed", True)
     if any(text) != all(text):
         raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
@@ -74,24 +74,25 @@ def arrow_stream(
     return ArcStream(blocks, directed, n, relabel)
 
 
-def _said(path: Path, error: Exception) -> Exception:
-    """What the machine said of a file, as it is; what pyarrow said of its content, as an error of the format."""
+def _error_of(path: Path, error: Exception) -> Exception:
+    """Errors of the operating system unchanged; pyarrow's errors about the content as errors of the format."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
     return FileFormatError(path, f"no whole {path.suffix} file ({error})")
 
 
-def said_beside(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
-    """What `hpgraph.write` said beside a table; nothing where it did not write it."""
+def table_metadata(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    """The metadata that `hpgraph.write` added to a table; empty for other tables."""
     try:
-        said = json.loads(metadata.get(_OWN, b"{}"))
-        n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
+        notes = json.loads(metadata.get(_OWN, b"{}"))
+        n, directed = notes.get("n_vertices", 0), notes.get("directed", True)
+        weight = np.dtype(notes.get("weight", "f8"))
         fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
     except (ValueError, TypeError, AttributeError):
         fits = False
     if not fits:
         raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
-    return said  # type: ignore[no-any-return]
+    return notes  # type: ignore[no-any-return]
 
 
 def _is_text(kind: Any) -> bool:
@@ -195,7 +196,7 @@ def _blocks(
                 rows += len(batch)
                 bar.update(len(batch))
         except (pyarrow.ArrowException, OSError) as error:
-            raise _said(path, error) from None
+            raise _error_of(path, error) from None
     if not rows and weight is not None:
         # Even no weights have a type.
         none = np.empty(0, np.int64)
@@ -239,8 +240,8 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
         if held.null_count:
             raise FileFormatError(path, "a column of names has rows without a value")
         # Most of them may be known.
-        on_their_way = len(some) * _TEXT_BYTES + 2 * held.nbytes
-        budget.check(number_of.nbytes + on_their_way, f"names in a batch of rows of {path}")
+        pending = len(some) * _TEXT_BYTES + 2 * held.nbytes
+        budget.check(number_of.nbytes + pending, f"names in a batch of rows of {path}")
         texts += held.to_pylist()
     numbers = np.empty(len(codes), np.int64)
     for code in np.argsort(begins).tolist():
@@ -267,7 +268,7 @@ def _further(path: Path, columns: Any, budget: Budget) -> dict[str, Any]:
             schema = table.schema
         chosen = {schema.names[place] for place in arc_columns(path, schema.names)}
         if columns is None:
-            columns = said_beside(path, schema.metadata or {}).get("columns", [])
+            columns = table_metadata(path, schema.metadata or {}).get("columns", [])
         titles = [title for title in schema.names if title not in chosen] if columns is True else list(columns)
         for title in titles:
             if title not in schema.names:
@@ -286,7 +287,7 @@ def _further(path: Path, columns: Any, budget: Budget) -> dict[str, Any]:
         held = pyarrow.Table.from_batches(batches) if batches else schema.empty_table().select(titles)
         return {title: as_column(held[title], f"column {title!r} of {path}") for title in titles}
     except (pyarrow.ArrowException, OSError) as error:
-        raise _said(path, error) from None
+        raise _error_of(path, error) from None
 
 
 def _as_arrow(column: Any) -> Any:
@@ -307,22 +308,22 @@ def write_arrow(graph: Graph, path: Path) -> None:
     """
     pyarrow = optional("pyarrow", "arrow", f"writing {path.suffix} files")
     arcs = Arcs.of(graph).each_edge_once()
-    said: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
+    notes: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
     ends: list[Any] = [arcs.source, arcs.target]
     if arcs.names is not None:
         known = text_or_numbers(arcs.names)
         if known is None:
             raise ValueError(f"{path}: names are all text or all whole numbers there, and some are neither")
-        said = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
+        notes = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
         called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
         ends = [called.take(pyarrow.array(end)) for end in ends]
     columns = {"source": ends[0], "target": ends[1]}
     if arcs.weight is not None:
-        columns["weight"], said["weight"] = arcs.weight, arcs.weight.dtype.str
+        columns["weight"], notes["weight"] = arcs.weight, arcs.weight.dtype.str
     if arcs.columns:
-        said["columns"] = list(arcs.columns)
+        notes["columns"] = list(arcs.columns)
         columns |= {title: _as_arrow(column) for title, column in arcs.columns.items()}
-    table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
+    table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(notes)})
     with replacing(path) as file:
         if path.suffix.lower() == ".parquet":
             optional("pyarrow.parquet", "arrow", "writing .parquet files").write_table(table, file, compression="zstd")

@@ -131,7 +131,7 @@ def convert(
 
 
 class _Conversion:
-    """The arcs of a stream, sorted, and what they say of their graph."""
+    """The arcs of a stream, sorted, and the properties of their graph."""
 
     def __init__(self, target: Path, arcs: ArcStream, budget: Budget, duplicates: Duplicates | None) -> None:
         self._target, self._arcs, self._budget, self._duplicates = target, arcs, budget, duplicates
@@ -151,7 +151,7 @@ class _Conversion:
         return self._budget.nbytes - _BESIDE - 16 * (self.n + 1)
 
     def read(self, directed: bool | None, transpose: bool) -> None:
-        """Go through the arcs and sort them; find out how many vertices there are, and whether ids are names."""
+        """Read the arcs and sort them; determine the number of vertices, and whether ids are names."""
         arcs, used = self._arcs, _Used(self._budget.nbytes // 16)
         directed = arcs.directed if directed is None else directed
         # A matrix holds both directions already: where adding them again would count, that it is symmetric is checked.
@@ -264,17 +264,17 @@ class _Conversion:
             writer.names(self._arcs.names(), self._target)
 
     def _renumbered(self, sorter: ArcSorter) -> Iterator[Block]:
-        """The arcs in order, by places of ids among all; these rise with the ids, so that the order stays."""
+        """The arcs in order, by ranks of their ids; ranks ascend with ids, so that the order is kept."""
         arcs = sorter.sorted()
         return arcs if self._ids is None or self._placed else map(self._by_place, arcs)
 
 
-# Drawn anew by each process: of known hashes, arcs without their reverses could be found whose sums agree.
+# Drawn once a process: with known hashes, arcs without their reverses could be constructed whose sums agree.
 _KEYS = secrets.randbits(64), secrets.randbits(64)
 
 
 class _Mirror:
-    """Whether arcs are the same as their reverses, seen from sums of hashes.
+    """Whether arcs are the same as their reverses, by sums of hashes.
 
     Hashing a multiset by the sum of its members' hashes is D. Clarke et al., "Incremental multiset hash functions and
     their application to memory integrity checking", ASIACRYPT 2003.
@@ -313,7 +313,7 @@ def _mixed(first: Array, second: Array, value: Array, key: int) -> Array:
 
 
 class _Used:
-    """Which ids occur, in a bit each, for as many as fit."""
+    """Bitmap of ids that occur, for as many as fit."""
 
     def __init__(self, nbytes: int) -> None:
         self._bits = np.zeros(1 << 10, dtype=np.bool_)

@@ -19,7 +19,7 @@ from hpgraph.io.text_numbers import edge_columns, indices_of
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-# What the line p may say: what an edge begins with, how many numbers it has, and whether it is an arc.
+# Variants of the line p: first letter of an edge's line, its number of numbers, and whether it is an arc.
 _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}
 # A comment of ours: the arcs of an undirected graph, in both directions.
 _UNDIRECTED = "c hpgraph: undirected"

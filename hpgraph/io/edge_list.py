@@ -1,7 +1,7 @@
-"""Edge lists: one edge a line, two ids and perhaps a weight. Numbers go through NumPy's C parser, names a table.
+"""Edge lists: one edge a line, two ids and perhaps a weight. Numbers are parsed by NumPy's C parser, names by a table.
 
-Both read blocks of lines, and after each check the memory that the edges so far take. When the C parser refuses a line,
-a second pass in Python finds it and names the error.
+Both read blocks of lines, and after each check the memory of the edges so far. If the C parser rejects a line, a second
+pass in Python finds it for the error message.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _BLOCK = 1 << 16
 def read_edge_list(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
     """A `Reader` with the further parameters of `edge_list_stream`.
 
-    Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
-    `hpgraph.write` wrote the file, of the type it says.
+    Weights are int64 if all are whole numbers, uint64 if only that represents them, else float64; in files by
+    `hpgraph.write`, of the type recorded there.
     """
     return joined(path, edge_list_stream(path, progress, NO_LIMIT, **how), budget)
 
@@ -86,7 +86,7 @@ def edge_list_stream(
 
 
 def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Arcs:
-    """What a file without a line of data holds."""
+    """The result for a file without a line of data."""
     own = None if form is None else form.own
     if own is not None:
         _check_whole(path, own.n_lines, 0, True)
@@ -104,7 +104,7 @@ def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Ar
 def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]) -> Iterator[Block]:
     """The lines of an edge list of numbers, parsed, some at a time."""
     columns = [form.source, form.target, *([] if form.weight is None else [form.weight])]
-    # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
+    # NumPy is several times as fast without comments, which could hide in a column that is skipped.
     bare = (False, True) if 0 in columns else (True,)
     attempts = list(product(bare, ["i8", "u8", "f8"] if form.weight is not None and form.whole else ["f8"]))
     rows, lines = 0, [""]
@@ -127,7 +127,7 @@ def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tup
                 except ValueError as error:
                     reason = str(error)
                 else:
-                    # What one block needed the next may need too.
+                    # A variant needed by one block is likely to be needed by the next.
                     del attempts[:at]
                     rows += table.size
                     weight = None if form.weight is None else table["weight"]
@@ -148,12 +148,12 @@ def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
     while block := text.read(_BLOCK):
         if not block.endswith("\n"):
             block += text.readline()
-        # Not splitlines, to which more characters are ends of lines.
+        # Not splitlines, which splits at further characters.
         yield block.split("\n")
 
 
 def _as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
-    """Weights in the type that the file says they have, if they fit."""
+    """Weights in the type recorded in the file, if they fit."""
     dtype = None if form.own is None else form.own.dtype
     if dtype is None:
         return weight
@@ -235,14 +235,14 @@ def fault(
 def _unfit_name(name: str) -> str | None:
     if not name:
         return "a vertex without a name"
-    # What open_text makes of bytes that are not UTF-8; nothing else gives lone surrogates.
+    # open_text decodes bytes that are not UTF-8 as lone surrogates; there are no other sources of these.
     if not name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in name):
         return "a name that is not UTF-8"
     return None
 
 
 def _reason(fields: list[str], form: LineFormat, n_vertices: int | None) -> str | None:
-    """What is wrong with the fields of one line, if anything."""
+    """The error in the fields of one line, if any."""
     if len(fields) != form.columns:
         return f"{form.columns} fields expected ({name_of(form.delimiter)} between them), {len(fields)} found"
     for field in (fields[form.source], fields[form.target]):

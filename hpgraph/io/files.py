@@ -175,9 +175,9 @@ def stream(
 
 @contextlib.contextmanager
 def _errors_named(place: Path, kind: str) -> Iterator[None]:
-    """Turn what a parser raises for a damaged file into an error that names the file, with its cause.
+    """Turn a parser's errors for a damaged file into an error that names the file, with its cause.
 
-    Errors that the library raises itself pass, as do those of arguments, which name the file already.
+    Errors of the library itself pass, and those of arguments, which name the file already.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What an ``.hpg`` file begins with: a header that says what the file holds and where; docs/format.md describes it."""
+"""The beginning of an ``.hpg`` file: a header with the contents of the file and their offsets, as in docs/format.md."""
 
 import re
 import sys
@@ -12,7 +12,7 @@ from hpgraph.core.errors import FileFormatError
 from hpgraph.formats.checks import INT32_MAX, VALUE_DTYPES, index_dtype
 from hpgraph.formats.pages import ENCODINGS, crc32
 
-# As PNG's: not text, and changed by whatever changes line ends or drops the eighth bit.
+# As PNG's: not text, and damaged by tools that change line ends or drop the eighth bit.
 MAGIC = b"\x89hpg\r\n\x1a\n"
 VERSION = 1
 ALIGNMENT = 4096
@@ -37,10 +37,10 @@ PAGE = np.dtype([
 
 @dataclass(frozen=True)
 class Section:
-    """A stretch of the file.
+    """A section of the file.
 
-    ``at, nbytes`` (int): where it begins, and how long it is; ``checksum`` (int): CRC-32 of its bytes; 0 for ids and
-    weights, which have one a page.
+    ``at, nbytes`` (int): offset and length; ``checksum`` (int): CRC-32 of its bytes; 0 for ids and weights, which have
+    one a page.
     """
 
     at: int
@@ -50,7 +50,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of the graph in it.
+    """The description of the graph in a file.
 
     ``n_vertices, n_arcs`` (int); ``directed`` (bool): whether there are arcs by target, too; an undirected graph's are
     those by source; ``weight_dtype`` (numpy.dtype or None); ``encoding`` ({"none", "gaps"}); ``sections`` (dict): by

@@ -1,4 +1,4 @@
-"""Reading ``.hpg`` files: the header and the tables at once, all else when it is asked for."""
+"""Reading ``.hpg`` files: the header and the tables at once, the rest on use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _File(io.FileIO):
 class GraphFile:
     """An ``.hpg`` file that is open for reading, until nothing refers to it any more.
 
-    A file that takes its place is another one: this stays what it was.
+    If the file is replaced, this remains the former one.
     """
 
     def __init__(self, path: Path) -> None:

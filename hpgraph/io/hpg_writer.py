@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Bytes written at a time of what is not written by pages.
 _PIECE = 1 << 22
-# Weights moved at a time to where they belong.
+# Weights that are moved to their places at a time.
 _WEIGHTS = 1 << 20
 # Pages a thread that are encoded ahead of the one that is written.
 _AHEAD = 2
@@ -142,7 +142,7 @@ class PageWriter:
                 self._put(*waiting.popleft().result())
 
     def _encoded(self, page: Page) -> tuple[Array, tuple[int, ...]]:
-        """A page's bytes, and what the table says of it, but for its place."""
+        """The bytes of a page, and its entry in the table except its place."""
         header = self._writer.header
         stored = encode(np.ascontiguousarray(page.ids), header.n_vertices, header.encoding)
         checksum = 0 if page.weights is None else crc32(np.ascontiguousarray(page.weights))
@@ -164,8 +164,8 @@ class PageWriter:
 class PageCutter:
     """One side of a graph on its way into a file.
 
-    Pages are cut as `hpgraph.formats.pages.cut_points` cuts them. Weights wait in a file without a name until all ids
-    are written, since they come behind.
+    Pages are cut by `hpgraph.formats.pages.cut_points`. Weights are kept in an unnamed file until all ids are written,
+    since they follow these.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class PageCutter:
         ids = self._writer.header.id_dtype
         self._waiting.append((row.astype(ids), col.astype(ids), weight))
         self._held += len(row)
-        # Half as many again, so that what stays behind is not moved for each page.
+        # Half as many again, so that the rest is not moved for each page.
         if self._held > self._most + self._most // 2:
             self._cut(final=False)
 
@@ -201,7 +201,7 @@ class PageCutter:
         row, col = (np.concatenate([piece[k] for piece in self._waiting]) for k in (0, 1))
         held = [piece[2] for piece in self._waiting if piece[2] is not None]
         weight, at, entries = np.concatenate(held) if held else None, 0, len(row)
-        # Where rows begin, and where the last one ends, which is known at the end alone.
+        # Starts of rows, and the end of the last one, which is known only at the end.
         bounds = np.append(np.flatnonzero(row[1:] != row[:-1]) + 1, [entries] if final else []).astype(np.int64)
         while at < entries and (final or entries - at > self._most):
             most = min(at + self._most, entries)
@@ -217,7 +217,7 @@ class PageCutter:
         self._pages.add([Page(int(row[0]), int(row[-1]), ids, weights)])
         if weights is not None:
             if self._weights is None:
-                # Open until the weights are where they belong.
+                # Open until the weights are at their places.
                 self._weights = cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
                 self._weight_type = weights.dtype
             self._weights.write(weights.view(np.uint8).data)

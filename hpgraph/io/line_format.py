@@ -24,8 +24,8 @@ _SOURCE_NAMES = frozenset({"source", "src", "from", "fromnodeid"})
 _TARGET_NAMES = frozenset({"target", "dst", "dest", "destination", "to", "tonodeid"})
 _WEIGHT_NAMES = frozenset({"weight", "weights", "w", "distance", "length", "cost", "value"})
 
-# The comment that edge lists by `hpgraph.write` begin with, and what their lines cannot say: it identifies truncated
-# files, vertices without an edge, and names that look like titles or numbers. To other readers it is a comment.
+# First comment of edge lists by `hpgraph.write`, with facts that their lines cannot express: it identifies truncated
+# files, vertices without an edge, and names that look like titles or numbers. Other readers skip it as a comment.
 _FORM = re.compile(
     r"\W*hpgraph: ([0-9]{1,18}) vertices, ([0-9]{1,18}) edges, (un)?directed(?: by (name|number))?"
     r"(?:, (bool|u?int(?:8|16|32|64)|float(?:32|64)) weights)?",
@@ -39,11 +39,11 @@ Line = tuple[int, str]
 
 @dataclass(frozen=True)
 class OwnComment:
-    """What an edge list says of itself.
+    """The description of an edge list in its own comment.
 
     ``n_vertices, n_lines`` (int): number of vertices, and of lines with an edge; ``directed`` (bool): whether edges are
-    arcs; ``ids`` ({"index", "name", "number"}): what stands for a vertex; "number" is a name that is a whole number;
-    ``dtype`` (numpy.dtype or None): of the weights; files of earlier versions do not say.
+    arcs; ``ids`` ({"index", "name", "number"}): how vertices are written; "number" is a name that is a whole number;
+    ``dtype`` (numpy.dtype or None): of the weights; None in files of earlier versions.
     """
 
     n_vertices: int
@@ -54,7 +54,7 @@ class OwnComment:
 
     @classmethod
     def of(cls, line: str) -> OwnComment | None:
-        """What the first line of a file says, if it is such a comment."""
+        """The first line of a file, parsed, if it is such a comment."""
         found = _FORM.match(line)
         if found is None:
             return None
@@ -74,13 +74,13 @@ class OwnComment:
 
 @dataclass(frozen=True)
 class LineFormat:
-    """The make-up of an edge list.
+    """The layout of an edge list.
 
     ``delimiter`` (str or None): one character, or None for any run of blanks and tabs; ``columns`` (int): fields of
-    every line; 0 where there is no line with data; ``source, target`` (int): columns of the two ends; ``weight`` (int
-    or None): column of the weight; ``start`` (int): number of the first line that holds data; 1 is the first of the
-    file; ``numbered`` (bool): whether ids are whole numbers; ``whole`` (bool): whether the weights seen are whole
-    numbers; ``own`` (OwnComment or None): what the file says of itself where `hpgraph.write` wrote it.
+    every line; 0 if there is no line with data; ``source, target`` (int): columns of the two ends; ``weight`` (int or
+    None): column of the weight; ``start`` (int): number of the first line that holds data; 1 is the first of the file;
+    ``numbered`` (bool): whether ids are whole numbers; ``whole`` (bool): whether the weights seen are whole numbers;
+    ``own`` (OwnComment or None): the comment of `hpgraph.write`, if there is one.
     """
 
     delimiter: str | None = None

@@ -1,9 +1,9 @@
 """Matrix Market files (Boisvert, Pozo & Remington, NIST IR 5935, 1996), read and written by SciPy's C++ parser.
 
-An entry (i, j) is the arc i - 1 -> j - 1. A file whose header says ``symmetric`` is an undirected graph. The header is
-read here: what it announces is checked before anything is allocated. What SciPy's parser cannot stand is kept from it:
-a NUL byte, a last line without an end, an array that is symmetric, not square or empty. Entries that must not all be in
-memory come some at a time: each time the parser is shown a small file.
+An entry (i, j) is the arc i - 1 -> j - 1. A file whose header has ``symmetric`` is an undirected graph. The header is
+read here: its sizes are checked before anything is allocated. Content that SciPy's parser cannot handle is kept from
+it: a NUL byte, a last line without an end, an array that is symmetric, not square or empty. Entries that must not all
+be in memory are read in batches: each time the parser gets a small file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hpgraph.io.stream import LONGEST_LINE, LineBound, count_lines, line_at, lin
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-# Bytes given to SciPy's parser at a time, however many it asks for: it asks for 1,024, a call to Python each.
+# Bytes given to SciPy's parser at a time: it asks for 1,024, a call to Python each.
 _BODY_PIECE = 1 << 16
 # Lines of the header that SciPy's parser sees.
 _HEADER_LINES = 2
@@ -53,12 +53,12 @@ _SIZE = re.compile(r"\+?[0-9]{1,30}", re.ASCII)
 
 @dataclass(frozen=True)
 class _Header:
-    """What a Matrix Market file says of itself.
+    """The description of a Matrix Market file in its header.
 
     ``layout`` ({"coordinate", "array"}): whether entries come with their places, or all of them in order of columns;
-    ``field`` ({"real", "integer", "unsigned-integer", "pattern"}): what an entry is; ``symmetry`` ({"general",
-    "symmetric", "skew-symmetric"}): whether entries stand for their mirror images too; ``n`` (int): rows and columns;
-    ``entries`` (int): how many follow; ``lines`` (int): lines that the header takes.
+    ``field`` ({"real", "integer", "unsigned-integer", "pattern"}): type of the entries; ``symmetry`` ({"general",
+    "symmetric", "skew-symmetric"}): whether entries imply their mirror images; ``n`` (int): rows and columns;
+    ``entries`` (int): their number; ``lines`` (int): length of the header.
     """
 
     layout: str
@@ -134,10 +134,10 @@ def _line(path: Path, content: BinaryIO, number: int) -> str:
 
 
 class _Body:
-    """What SciPy's parser reads: a header that fits it, then the entries of the file.
+    """Input of SciPy's parser: a header that fits it, then the entries of the file.
 
-    It can only be read. The parser seeks back over what it took and did not need, once when it closes the stream and
-    again when it forgets it; the second seek can lead to before the start, and an exception in a C++ destructor ends
+    It can only be read. The parser seeks back over bytes that it read and did not need, once when it closes the stream
+    and again when it is freed; the second seek can lead to before the start, and an exception in a C++ destructor ends
     the process.
     """
 
@@ -154,7 +154,7 @@ class _Body:
             return header
         piece = self._content.read(_BODY_PIECE)
         if not piece:
-            # The parser looks for the end of each line, and where the last has none it looks on into other memory.
+            # The parser looks for the end of each line, and reads beyond the buffer if the last has none.
             self._ended, ended = True, self._ended
             return b"" if ended else b"\n"
         # It takes a NUL byte for the end of all lines, and does the same.
@@ -187,7 +187,7 @@ def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arc
 def _parsed(source: Any) -> Any:
     from scipy.io import mmread
 
-    # Releases that can be asked for an array warn where they are not.
+    # Releases with the parameter ``spmatrix`` warn if it is not given.
     return mmread(source, **({"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}))
 
 
@@ -195,8 +195,8 @@ def _announced(header: _Header) -> bytes:
     """The header for SciPy's parser."""
     layout, symmetry, size = header.layout, header.symmetry, f"{header.n} {header.n} {header.entries}"
     if layout == "array":
-        # As one column: of a triangle the parser neither counts the values nor minds where it puts them. Of no rows,
-        # which it divides by, no entry.
+        # As one column: the parser does not count the values of a triangle, nor check their places. Of no rows, which
+        # it divides by, no entry.
         symmetry, size = "general", f"{header.entries} 1"
         if header.entries == 0:
             layout, size = "coordinate", "0 0 0"
@@ -249,9 +249,9 @@ def write_matrix_market(graph: Graph, path: Path) -> None:
 
 
 def _located(path: Path, message: str, shift: int) -> FileFormatError:
-    """SciPy's complaint, ``Line 5: Invalid integer value.``, in our words and with the line it is about.
+    """SciPy's message, ``Line 5: Invalid integer value.``, in terms of the library and with the line it is about.
 
-    `shift` is by how many lines the file's header is longer than the one SciPy saw.
+    `shift` is the number of lines by which the file's header is longer than the one that SciPy read.
     """
     reason: Any = re.match(r"Line (\d+): (.*)", message, re.DOTALL)
     if reason is None:
@@ -314,7 +314,7 @@ def _pieces(content: BinaryIO) -> Iterator[bytes]:
 
 
 def _refused(path: Path, budget: Budget) -> FileFormatError:
-    """What the reader of whole files says is wrong with one."""
+    """The error of the reader of whole files for one."""
     try:
         read_matrix_market(path, False, budget)
     except FileFormatError as error:

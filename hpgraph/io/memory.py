@@ -1,6 +1,6 @@
-"""How much memory a read may take: said by its caller or found, and asked before anything is allocated.
+"""Memory that a read may take: given by its caller or measured, and checked before anything is allocated.
 
-A file says how large it is, and a small one may say that it is very large: a megabyte of gzip becomes a gigabyte.
+A file states its size, and a small one may claim to be very large: a megabyte of gzip becomes a gigabyte.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from hpgraph.core.errors import DeviceMemoryError
 
 _UNITS = {"": 1, "b": 1, **{f"{prefix}ib": 1 << 10 * power for power, prefix in enumerate("kmgt", start=1)}}
 _UNITS |= {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)}
-# A reader that adds up what it keeps asks again after so many bytes, or an eighth of the budget.
+# A reader that adds up its memory checks again after this many bytes, or an eighth of the budget.
 _STEP = 1 << 20
 _AMOUNT = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The most bytes that a read may take.
-
-    ``nbytes`` (int): so many.
-    """
+    """The maximum number of bytes of a read."""
 
     nbytes: int
 

@@ -1,7 +1,7 @@
 """METIS's files (``.graph``): a line a vertex, with its neighbours and perhaps the weights of the edges to them.
 
 G. Karypis, "METIS: a software package for partitioning unstructured graphs", version 5.1.0, section 4.1. The first line
-says how many vertices and edges there are and, in FMT, which weights. Weights of vertices are passed over.
+gives the number of vertices and edges and, in FMT, the weights that are there. Weights of vertices are skipped.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _read_pajek(nx: Any, content: bytes) -> Any:
     if said is None or int(said[1]) != len(graph):
         raise ValueError(f"its vertices and the ends of edges are {len(graph)}, and not as many as it says")
     if all(weight == 1 for _, _, weight in graph.edges(data="weight")):
-        # A line without a weight, and NetworkX's of a graph without weights, says 1.
+        # A line without a weight, and NetworkX's of a graph without weights, has weight 1.
         for _, _, data in graph.edges(data=True):
             data.pop("weight", None)
     return graph
@@ -122,7 +122,7 @@ def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
         found = edges_of_networkx(format_.read(nx, content))
     except (HpgraphError, MemoryError):
         raise
-    except Exception as error:  # NetworkX's parsers raise whatever they meet
+    except Exception as error:  # NetworkX's parsers raise any type
         raise FileFormatError(path, f"no {name} file ({shortened(str(error), 200)})") from error
     names, weight = found["names"], found["weight"]
     if not format_.typed:

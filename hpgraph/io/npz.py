@@ -1,6 +1,6 @@
-"""NumPy archives as `scipy.sparse.save_npz` makes them, with arrays of ours beside SciPy's.
+"""NumPy archives in the layout of `scipy.sparse.save_npz`, with further arrays of hpgraph.
 
-A file written here is read by `scipy.sparse.load_npz` too, which passes over the arrays it does not know. SciPy's own
+A file written here is read by `scipy.sparse.load_npz` too, which ignores the arrays it does not know. SciPy's own
 kernels trust offsets and indices; they are checked here before any of them runs. An archive of a few kilobytes can hold
 gigabytes, and pickled objects, which run code when they are loaded: type, shape and size of each array are therefore
 checked first, and only numbers and text are read.
@@ -51,7 +51,7 @@ _ENTRY_BYTES, _ROW_BYTES = 40, 32
 _LONGEST_HEADER = 10_000
 # Entries at a time.
 _PIECE = 1 << 16
-# What zipfile, its decompressors and NumPy raise for a damaged archive.
+# Errors of zipfile, its decompressors and NumPy for a damaged archive.
 _DAMAGE = (
     ValueError, TypeError, LookupError, OSError, EOFError, OverflowError, RuntimeError, SyntaxError, struct.error,
     tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -60,7 +60,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True)
 class _Member:
-    """An array in an archive, as its first bytes say."""
+    """An array in an archive, by its header."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -84,7 +84,7 @@ class _Archive:
         return name in self._info
 
     def member(self, name: str) -> _Member:
-        """What an array is, checked."""
+        """Header of an array, checked."""
         if name not in self._info:
             raise FileFormatError(self._path, f"the array {name!r} is missing")
         with self._zip.open(self._info[name]) as stream:
@@ -139,10 +139,10 @@ def _opened(path: Path, progress: bool | None = False) -> Iterator[_Archive]:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What an archive says that it holds, checked as far as types and shapes go.
+    """The contents of an archive, with types and shapes checked.
 
     ``layout`` (str): SciPy's name of the format; ``n`` (int): rows and columns; ``members`` (dict): the arrays of the
-    format, by name; ``own`` (dict): what `hpgraph.write` has added.
+    format, by name; ``own`` (dict): additions of `hpgraph.write`.
     """
 
     layout: str
@@ -226,7 +226,7 @@ def _by_entry(archive: _Archive, n: int) -> Iterator[tuple[Array, Array]]:
 
 def _by_row(archive: _Archive, n: int) -> Iterator[tuple[Array, Array]]:
     indptr = archive.read("indptr")
-    # SciPy allows arrays longer than the last offset says.
+    # SciPy allows arrays longer than the last offset.
     used = max(0, min(int(indptr[-1]), archive.member("indices").shape[0]))
     indptr = as_offsets(indptr, "indptr", n, used)
     begin = 0
@@ -297,7 +297,7 @@ def _entries(layout: str, n: int, arrays: dict[str, Array]) -> tuple[Array, Arra
         return matrix.row, matrix.col, matrix.data
     block = data.shape[1:] if layout == "bsr" else (1, 1)
     indptr, indices = arrays["indptr"], arrays["indices"]
-    # SciPy allows arrays longer than the last offset says.
+    # SciPy allows arrays longer than the last offset.
     used = max(0, min(int(indptr[-1]), indices.size))
     indptr = as_offsets(indptr, "indptr", n // block[0], used)
     indices = as_ids(indices[:used], "indices", n // block[1], "column")

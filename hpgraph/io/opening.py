@@ -37,7 +37,7 @@ def open(
     memory: int | str | None = None,
     host_memory: int | str | None = None,
 ) -> StreamedGraph | DividedGraph:
-    """Open a graph in an ``.hpg`` file: its topology stays where it is, and is read as algorithms want it.
+    """Open a graph in an ``.hpg`` file: its topology stays in the file, and is read as algorithms need it.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, A
 
 
 def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of edges and of vertices; ValueError for what `packed` does not make, whatever the bytes are."""
+    """The columns of edges and of vertices; ValueError for any bytes that `packed` does not make."""
     found: dict[str, dict[str, Any]] = {"edges": {}, "vertices": {}}
     counts = {"edges": n_edges, "vertices": n_vertices}
     types = {dtype.newbyteorder("<").str: dtype for dtype in VALUE_DTYPES if dtype.kind != "c"}

@@ -1,14 +1,14 @@
-"""What the pages of a Parquet file take once they are decompressed, from their own headers.
+"""Decompressed sizes of the pages of a Parquet file, from their own headers.
 
-Apache Parquet, "Thrift definition", and Apache Thrift, "Compact protocol". pyarrow allocates what the header of a page
-says and refuses a page that does not fill it; the sizes in the file's footer may be anything.
+Apache Parquet, "Thrift definition", and Apache Thrift, "Compact protocol". pyarrow allocates the size in the header of
+a page and rejects a page that does not fill it; the sizes in the file's footer may be anything.
 """
 
 from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-# Of a page's header, which holds statistics, too; read in pieces, as its length is not said anywhere.
+# Of a page's header, which holds statistics, too; read in pieces, as its length is stored nowhere.
 _PIECE, _HEADER_MAX = 1 << 10, 1 << 24
 _DEEPEST = 16
 _BOOLEANS, _DOUBLE, _BINARY, _LISTS, _MAP, _STRUCT = (1, 2), 7, 8, (9, 10), 11, 12

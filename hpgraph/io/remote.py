@@ -32,7 +32,7 @@ def here(path: Any) -> Iterator[Path]:
         with _opened(path) as content, _copied(content, _name(path)) as copy:
             yield copy
     elif (place := given_path(path)).is_fifo():
-        # What comes out of a pipe comes once, and readers open a file more than once.
+        # The content of a pipe can be read once, and readers open a file more than once.
         with place.open("rb") as content, _copied(content, place.name if place.suffix else f"{place.name}.txt") as copy:
             yield copy
     else:
@@ -74,7 +74,7 @@ def _is_url(path: Any) -> bool:
 
 
 def _name(url: str) -> str:
-    # Of "zip://graph.el::file.zip" the first part says what is read.
+    # The first part of "zip://graph.el::file.zip" is the file to read.
     return Path(urlsplit(url.partition("::")[0]).path or urlsplit(url).netloc).name or "graph.txt"
 
 

@@ -1,7 +1,7 @@
-"""Writing a file whole or not at all: beside its place, flushed, then put there by one renaming.
+"""Atomic replacement of a file: written beside its place, flushed, then renamed.
 
-What stood there before stays until the new file is complete, whatever goes wrong: a full disk, a limit, a signal. A
-process that is killed leaves ``.NAME.XXXXXXXX.tmp`` beside it and nothing else.
+The former file stays until the new file is complete, whatever fails: a full disk, a limit, a signal. A process that is
+killed leaves ``.NAME.XXXXXXXX.tmp`` beside it and nothing else.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _KEPT_OF_NAME = 40
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which atomically replaces another if the block succeeds.
 
-    A link is resolved; what is no regular file, such as a pipe, is written to directly. The new file has the
+    A link is resolved; a path that is no regular file, such as a pipe, is written to directly. The new file has the
     permissions of the former one, and is compressed if its name ends in ``.gz`` or ``.zst``.
     """
     check_writable(path)
@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         file.close()
         platform.replace(beside, place)
     except BaseException as error:
-        # What is still to be flushed may not fit either, and why it did not is known.
+        # Flushing the rest may fail too, for the same reason.
         with contextlib.suppress(OSError):
             file.close()
         beside.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def is_zipped(path: Path) -> bool:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Whether a file can be written at all, to be asked before the work that goes into it."""
+    """Check that a file can be written at all, before the work for its content."""
     place, name = Path(os.path.realpath(path)), os.fspath(path)
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", name)
@@ -95,7 +95,7 @@ def _may_write(path: Path) -> bool:
 def _take_after(file: BinaryIO, former: os.stat_result) -> None:
     user = platform.user()
     if user is not None and (former.st_uid, former.st_gid) != (user, os.getegid()):
-        # Only root gives files away; a group to which we belong is kept.
+        # Only root can give files away; the group is kept if this process belongs to it.
         with contextlib.suppress(PermissionError):
             os.fchown(file.fileno(), former.st_uid if user == 0 else -1, former.st_gid)
     if hasattr(os, "fchmod"):

@@ -1,7 +1,7 @@
-"""A file as a stream of bytes: decompressed where it is compressed, with a progress bar where it takes long.
+"""A file as a stream of bytes: decompressed if it is compressed, with a progress bar if it takes long.
 
-Progress counts bytes read from the disk: their total is known at the start, that of the decompressed bytes is not.
-No line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of two gigabytes, and readers hold a whole
+Progress counts bytes read from the disk: their total is known at the start, that of the decompressed bytes is not. No
+line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of two gigabytes, and readers hold a whole
 line in memory.
 """
 
@@ -100,7 +100,7 @@ class LineBound:
 
 
 class _BoundedLines(io.BufferedIOBase):
-    """What `io.TextIOWrapper` asks of a stream, each piece under a `LineBound`."""
+    """The methods of a stream that `io.TextIOWrapper` calls, each piece under a `LineBound`."""
 
     def __init__(self, path: Path, content: BinaryIO) -> None:
         self._read1 = content.read1  # type: ignore[attr-defined]
@@ -117,7 +117,7 @@ class _BoundedLines(io.BufferedIOBase):
 
 @contextlib.contextmanager
 def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
-    """The content of a file, gzip or zstd undone; what is compressed is known by its first bytes, not by its name."""
+    """The content of a file, gzip or zstd decompressed; compression is detected by its first bytes, not by its name."""
     raw = _CountedFile(path, config.show_progress() if progress is None else bool(progress))
     with contextlib.closing(raw), io.BufferedReader(raw, 1 << 20) as buffered:
         begins = buffered.peek(4)[:4]
@@ -138,7 +138,7 @@ def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
 def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
     """As `open_bytes`, decoded from UTF-8.
 
-    Bytes that are not UTF-8 come through as lone surrogates: in a comment they do no harm.
+    Bytes that are not UTF-8 become lone surrogates, harmless in a comment.
     """
     with open_bytes(path, progress) as content:
         lines = cast(BinaryIO, _BoundedLines(path, content))

@@ -21,7 +21,7 @@ def parsed(lines: Sequence[str], dtype: Any, **how: Any) -> Array:
 
 
 def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes: str) -> list[Array]:
-    """Lines of so many numbers each, column by column."""
+    """Lines of a given number of numbers each, column by column."""
     for kind in map(np.dtype, dtypes):
         table = _table(lines, kind)
         if table is not None:

@@ -12,7 +12,7 @@ _pyarrow = partial(optional, "pyarrow", "arrow", "zstd")
 
 
 class ZstdReader(io.RawIOBase):
-    """What a compressed file holds; to go back is to begin anew, as with gzip."""
+    """The content of a compressed file; seeking back starts over, as with gzip."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._at = file, 0
@@ -27,7 +27,7 @@ class ZstdReader(io.RawIOBase):
         try:
             content = self._stream.read(len(buffer))
         except OSError as error:
-            # What other decompressors raise for data that are damaged.
+            # The error of other decompressors for damaged data.
             raise EOFError(str(error)) from None
         buffer[: len(content)] = content
         self._at += len(content)
@@ -59,7 +59,7 @@ def zstd_writer(file: BinaryIO) -> Any:
     return _Writer(_pyarrow().CompressedOutputStream(_Open(file), "zstd"))
 
 
-# SciPy writes to what pyarrow gives only by way of this: it cannot say where it is.
+# SciPy writes to pyarrow's streams only by way of this: they cannot report a position.
 class _Writer(io.RawIOBase):
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring, on_each
+from hpgraph.core.devices import move_array, on_each
 from hpgraph.core.placements import not_served
 from hpgraph.formats import Bitmask, Frontier, index_dtype
 from hpgraph.kernels.out_of_core import Traffic
@@ -137,7 +137,7 @@ class PagesOnDevices(_Streamed, OnDevices):
                 ids, messages = giver.steps.take(own, slice(own.start // 64, -(-own.stop // 64)))
             if len(ids):
                 with taker.device.here:
-                    taker.steps.join_listed(own, bring(ids, taker.device), bring(messages, taker.device))
+                    taker.steps.join_listed(own, move_array(ids, taker.device), move_array(messages, taker.device))
 
 
 class NumberedInPages(InPages):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import Devices, bring, copy_between
+from hpgraph.core.devices import Devices, copy_between, move_array
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Resident
@@ -59,7 +59,7 @@ class OnDevices(Arcs):
             with shard.device.here:
                 bits = array_module(shard.device.kind).zeros(n, np.bool_)
                 bits[shard.first : shard.last] = True
-                closed = None if settled is None else Bitmask(n, bring(settled.words, shard.device).copy())
+                closed = None if settled is None else Bitmask(n, move_array(settled.words, shard.device).copy())
                 made.append(Share(
                     shard.device, shard.first, shard.last, there, work_space(there, closed), frontier,
                     Bitmask.from_bool(bits), arcs,
@@ -87,7 +87,7 @@ class OnDevices(Arcs):
 
     def finish(self, shares: Sequence[Share], run: Any) -> Any:
         """The vertices that are still active, or None; the properties are on the first device then, or in pieces."""
-        bring_home(run, self.graph, [share.state for share in shares])
+        gather_states(run, self.graph, [share.state for share in shares])
         left = shares[0].frontier
         if not left.size:
             return None
@@ -219,7 +219,7 @@ def copies(state: tuple[Any, ...], device: Devices, number: int) -> tuple[Any, .
     if number == 0:
         return state
     with device.here:
-        made = tuple(bring(values, device) for values in state)
+        made = tuple(move_array(values, device) for values in state)
         return tuple(there.copy() if there is values else there for there, values in zip(made, state, strict=True))
 
 
@@ -230,7 +230,7 @@ def _set_frontiers(shares: Sequence[Share], ids: list[Any] | None, n: int) -> No
             share.frontier = Frontier(n, device=share.device.kind)
             continue
         with share.device.here:
-            lists = [bring(some, share.device) for some in ids]
+            lists = [move_array(some, share.device) for some in ids]
             share.frontier = Frontier(n, ids=lists[0] if len(lists) == 1 else array_module(lists[0]).concatenate(lists))
 
 
@@ -240,7 +240,7 @@ def _copy_values(giver: Share, taker: Share, ids: Any, properties: tuple[int, ..
     whole = ids is None or len(ids) > WHOLE_RANGE * (last - first)
     if first == last or (not whole and not len(ids)):
         return
-    there = None if whole else bring(ids, taker.device)
+    there = None if whole else move_array(ids, taker.device)
     for number in properties:
         source, target = giver.state[number], taker.state[number]
         if there is None:
@@ -249,10 +249,10 @@ def _copy_values(giver: Share, taker: Share, ids: Any, properties: tuple[int, ..
         with giver.device.here:
             values = source[ids]
         with taker.device.here:
-            target[there] = bring(values, taker.device)
+            target[there] = move_array(values, taker.device)
 
 
-def bring_home(run: Any, graph: Any, states: Sequence[tuple[Any, ...]]) -> None:
+def gather_states(run: Any, graph: Any, states: Sequence[tuple[Any, ...]]) -> None:
     """Copy every shard's own values to the run's properties, or into pieces that stay on their devices."""
     if run.apart:
         pieces = []

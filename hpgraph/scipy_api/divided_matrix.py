@@ -13,9 +13,9 @@ from hpgraph.containers.divided_array import DividedArray, gathered
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Device, array_module
-from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, place_of, reach_each_other
+from hpgraph.core.devices import Devices, copy_between, even_ranges, follow, move_array, place_of, reach_each_other
 from hpgraph.formats import CSR
-from hpgraph.kernels.spmv.cuda_choice import longer_abroad
+from hpgraph.kernels.spmv.cuda_choice import remote_overhead
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring import Semiring, get_semiring
 
@@ -106,7 +106,7 @@ class DividedMatrix:
             own = out[block.first : block.last]
             with block.device.here:
                 # The first device computes its own part during the copy, and waits at the end.
-                there = bring(x, block.device, hold=False)
+                there = move_array(x, block.device, hold=False)
                 if x.ndim == 1 and self._writes_there:
                     multiply(block.matrix, there, ring, own)
                 else:
@@ -140,11 +140,11 @@ class DividedMatrix:
         parts = []
         for block in self.blocks:
             with block.device.here:
-                parts.append(block.matrix.T @ bring(x[block.first : block.last], block.device))
+                parts.append(block.matrix.T @ move_array(x[block.first : block.last], block.device))
         with home.here:
             total = parts[0]
             for part in parts[1:]:
-                total += bring(part, home)
+                total += move_array(part, home)
         return total
 
     def __repr__(self) -> str:
@@ -156,7 +156,7 @@ def _shares(csr: CSR, parts: int) -> list[float]:
     """Shares of the entries with which all devices end together, although x and the product lie on the first."""
     size = 8 if csr.dtype is None else csr.dtype.itemsize
     with place_of(csr.indptr).here:
-        others = max(0.0, (1 - longer_abroad(csr, size, size, parts)) / parts)
+        others = max(0.0, (1 - remote_overhead(csr, size, size, parts)) / parts)
     return [1 - others * (parts - 1), *[others] * (parts - 1)]
 
 

@@ -40,7 +40,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return optional("matplotlib.pyplot", "plot", "drawing").subplots(figsize=(6.0, 4.0), layout="constrained")[1]
 
 
-def dress(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
+def style_axes(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
     """Title, labels, a faint grid under the data, and no box around it."""
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_xlabel(xlabel)

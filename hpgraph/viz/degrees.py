@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import to_device
-from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, dress
+from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
     if graph.n_edges:
         ax.set_xscale("log")
         ax.set_yscale("log")
-    dress(ax, title="Degree distribution", xlabel="degree d", ylabel="vertices with degree d or more")
+    style_axes(ax, title="Degree distribution", xlabel="degree d", ylabel="vertices with degree d or more")
     if len(series) > 1:
         ax.legend(frameon=False, fontsize=9, markerscale=1.8)
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import to_device
-from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, dress, tones_on
+from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, style_axes, tones_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +75,6 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
         ax.set_yscale("log", nonpositive="clip")
         ax.set_ylim(0.5, 0.5 * (4 * max(active.max(), edges.max())) ** (1 / (1 - taken)))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
-    dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
+    style_axes(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
     ax.legend(frameon=False, fontsize=9, loc="upper right", borderaxespad=0.2, ncols=columns)
     return ax

@@ -60,7 +60,7 @@ def test_several_blocks_of_rows(made):
     from hpgraph.algorithms import triangles
 
     G, expected = made(BOTH, False), sum(nx.triangles(SIMPLE).values()) // 3
-    with G.lending() as room:
+    with G.memory_for_arcs() as room:
         assert 300 < room // triangles._ARC < BOTH.nnz // 4, "so few arcs at a time that there are blocks"
     assert triangles.count_triangles(G) == expected
 

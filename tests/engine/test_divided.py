@@ -139,7 +139,7 @@ def test_cores_are_peeled_on_the_shards(places):
         core = nx.core_number(plain)
         for memory in (least, 1 << 30):
             graph = divide(hpg.Graph(matrix, directed=directed), places, scatter=True, memory=memory)
-            with graph.lending() as room:
+            with graph.memory_for_arcs() as room:
                 # Only the second has room for all arcs.
                 assert (room >= (40 if directed else 12) * graph.n_edges) == (memory > least)
             assert host(hpg.core_number(graph)).tolist() == [core[v] for v in range(200)]

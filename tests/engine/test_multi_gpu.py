@@ -16,7 +16,7 @@ from hpgraph.core.devices import Devices
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import multi_gpu
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.divided_sources import Ways
+from hpgraph.engine.divided_sources import Strategies
 from hpgraph.kernels.traversal import cuda_sources_team
 from hpgraph.placement.on_devices import InShards
 
@@ -270,15 +270,15 @@ def test_the_same_searches_in_lanes_again() -> None:
         np.testing.assert_array_equal(to_device(hpg.bfs(divided, sources=sources, parents=False).level, "cpu"), want)
 
 
-def test_lanes_go_the_way_that_was_faster() -> None:
+def test_sources_run_where_trials_were_faster() -> None:
     def tried(divided: list[float], whole: list[float]) -> tuple[int, bool]:
-        """How many calls were tries, and which way the next one goes, if calls of the ways take so many seconds."""
-        ways, left, calls = Ways(), {True: divided[:], False: whole[:]}, 0
-        while ways.is_trying:
-            way = ways.choose()
-            ways.note(way, left[way].pop(0))
+        """Number of trials, and the choice of the next call, for calls that take so many seconds."""
+        strategies, left, calls = Strategies(), {True: divided[:], False: whole[:]}, 0
+        while strategies.is_trying:
+            on_all = strategies.choose()
+            strategies.note(on_all, left[on_all].pop(0))
             calls += 1
-        return calls, ways.choose()
+        return calls, strategies.choose()
 
     # The first of each does not count, nor does what disturbs a later one.
     assert tried([90.0, 3.0, 3.0], [8.0, 5.0, 5.0]) == (6, True)

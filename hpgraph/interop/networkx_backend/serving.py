@@ -87,7 +87,7 @@ def _followed(
         given = args, kwargs
         if not delegated:
             given = (), {key: value for key, value in _bound(function, args, kwargs).items() if key in taken}
-        with _led_here() if delegated else nullcontext():
+        with _dispatching() if delegated else nullcontext():
             found = run(*given[0], **given[1])
             return _begun(found) if isinstance(found, Iterator) else found
 
@@ -102,7 +102,7 @@ def _followed(
     return function
 
 
-def _led_here() -> AbstractContextManager[Any]:
+def _dispatching() -> AbstractContextManager[Any]:
     """Make NetworkX dispatch inner calls here in its tests too, where it would otherwise run its own code."""
     testing = nx.utils.backends._dispatchable._is_testing
     return nx.config(backend_priority=[], fallback_to_nx=False) if testing else nullcontext()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Most sources that search jointly: the bits of a word.
 GROUP = 64
-# What looking at a vertex costs on each level of a joint search, in visits.
+# Cost of testing a vertex on each level of a joint search, in visits.
 LEVEL_COST = 1 / 32
 # Path count from which numbers carry an exponent, and the unit of the exponent. A float then lies in [1 / LIMIT,
 # LIMIT), or higher by the number of a vertex's parents; two steps down it is too small to add to anything.
@@ -43,7 +43,7 @@ def sums_of(sums: Sums, some: slice) -> Sums:
 
 
 class Betweenness(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def dependencies(
         self, out: CSR, in_: CSR, sources: np.ndarray, sums: Sums, *, profile: Callable[[], np.ndarray],
@@ -63,10 +63,10 @@ class Betweenness(Protocol):
 
 
 def gains_jointly(profile: np.ndarray, n: int, sources: int) -> bool:
-    """Whether joint searches pay: two share a visit if a vertex is on the same level of both.
+    """Whether joint searches are faster: two share a visit if a vertex is on the same level of both.
 
     A joint search visits a vertex once for each level that it has from any source, reading about twice what one search
-    alone would; so a visit must serve two sources or more. Each level looks at all vertices, too.
+    alone would; so a visit must be shared by two sources or more. Each level tests all vertices, too.
     """
     share = profile / n
     visits = (1 - (1 - share) ** sources).sum()

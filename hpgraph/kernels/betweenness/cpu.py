@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness import GROUP, Sums, gains_jointly, sums_of
-from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Local, State, Ways, run_jointly
+from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Arcs, Local, State, run_jointly
 from hpgraph.kernels.betweenness.cpu_numbers import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Scratch, run_singly, scratches
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -57,7 +57,7 @@ def _jointly(
 ) -> None:  # fmt: skip
     n, count = out.shape[0], -(-len(sources) // most)
     numbers = exponents = np.empty(0)
-    ways = Ways(plain(out.indptr), plain(out.indices), plain(in_.indptr), plain(in_.indices), schedule(in_).bounds)
+    arcs = Arcs(plain(out.indptr), plain(out.indices), plain(in_.indptr), plain(in_.indices), schedule(in_).bounds)
     with team() as workers:
         for group in np.array_split(np.arange(len(sources)), count):
             stride = -(-len(group) // LINE) * LINE
@@ -76,7 +76,7 @@ def _jointly(
                 np.empty((workers, BUFFER), out.indices.dtype),
             )  # fmt: skip
             part = sums_of(sums, slice(group[0], group[-1] + 1))
-            run_jointly(ways, sources[group], state, locals_, part)
+            run_jointly(arcs, sources[group], state, locals_, part)
             done(len(group))
 
 

@@ -39,7 +39,7 @@ COUNTERS = 80
 State = namedtuple("State", "numbers exponents seen first second listed masks stride every")
 # The arcs by source and by target, and bounds of blocks of the latter with about as many arcs each. Not two `Rows`:
 # Numba passes no nested tuples to a parallel region.
-Ways = namedtuple("Ways", "out_indptr out_indices in_indptr in_indices bounds")
+Arcs = namedtuple("Arcs", "out_indptr out_indices in_indptr in_indices bounds")
 # Work space of one worker: sums of a row, their exponents, vertices to be listed. For several, rows of these.
 Local = namedtuple("Local", "sums exponents buffer")
 
@@ -129,16 +129,16 @@ def list_found(state, local, filled, masks, counters):
 
 
 @part
-def work_off(what, ways, span, fronts, state, local, filled, wide, counters, sums):
+def work_off(what, arcs, span, fronts, state, local, filled, wide, counters, sums):
     """Vertices pull from their neighbours in the front: a range of all vertices, or of the list.
 
-    In the backward pass `span` also tells whether vertices are marked. Returns the number of vertices in the buffer.
+    In the backward pass `span` also has whether vertices are marked. Returns the number of vertices in the buffer.
     """
     # Calls with a tuple would count references to each of its arrays, for every vertex.
-    indptr, indices = ways.in_indptr, ways.in_indices
+    indptr, indices = arcs.in_indptr, arcs.in_indices
     if what == RETURN:
-        indptr, indices = ways.out_indptr, ways.out_indices
-    other = ways.out_indptr
+        indptr, indices = arcs.out_indptr, arcs.out_indices
+    other = arcs.out_indptr
     front, next_front = fronts
     numbers, seen, listed, masks = state.numbers, state.seen, state.listed, state.masks
     stride, own_sums, vertices = state.stride, local.sums, sums.vertices
@@ -220,7 +220,7 @@ TASK, ALONE = 8192, 8192
 
 
 @part
-def _take_part(what, ways, span, fronts, state, local, wide, counters, sums):
+def _take_part(what, arcs, span, fronts, state, local, wide, counters, sums):
     """One worker's share of a step: task after task until none is left.
 
     `span`: the range in the list, a task's size, and whether a marking worker is alone, or later, vertices are marked.
@@ -230,19 +230,19 @@ def _take_part(what, ways, span, fronts, state, local, wide, counters, sums):
     while True:
         task = next_task(counters)
         if what == PULL:
-            if task >= ways.bounds.size - 1:
+            if task >= arcs.bounds.size - 1:
                 break
-            first, last = ways.bounds[task], ways.bounds[task + 1]
+            first, last = arcs.bounds[task], arcs.bounds[task + 1]
         else:
             first = begin + task * grain
             if task >= end - begin or first >= end:
                 break
             last = min(first + grain, end)
         if what == MARK:
-            mark(ways.in_indptr, ways.in_indices, first, last, state, flag)
+            mark(arcs.in_indptr, arcs.in_indices, first, last, state, flag)
         else:
             part_span = first, last, flag
-            filled = work_off(what, ways, part_span, fronts, state, local, filled, wide, counters, sums)
+            filled = work_off(what, arcs, part_span, fronts, state, local, filled, wide, counters, sums)
     if filled:
         list_found(state, local, filled, fronts[1], counters)
 
@@ -253,9 +253,9 @@ def _of(locals_, worker):
 
 
 @njit(parallel=LOOPS, nogil=True)
-def _all_together(what, ways, span, fronts, state, locals_, wide, counters, sums):
+def _all_together(what, arcs, span, fronts, state, locals_, wide, counters, sums):
     for worker in prange(locals_.sums.shape[0]):
-        _take_part(what, ways, span, fronts, state, _of(locals_, worker), wide, counters, sums)
+        _take_part(what, arcs, span, fronts, state, _of(locals_, worker), wide, counters, sums)
 
 
 @part
@@ -265,15 +265,15 @@ def _is_little(work, locals_):
 
 
 @part
-def _step(what, ways, begin, end, work, flag, shared, wide):
+def _step(what, arcs, begin, end, work, flag, shared, wide):
     """One step over the vertices begin..end of the list, by all workers if there is enough work."""
     fronts, state, locals_, counters, sums = shared
     counters[NEXT] = 0
     span = begin, end, max(TASK * (end - begin) // max(work, 1), 1), flag
     if _is_little(work, locals_):
-        _take_part(what, ways, span, fronts, state, _of(locals_, 0), wide, counters, sums)
+        _take_part(what, arcs, span, fronts, state, _of(locals_, 0), wide, counters, sums)
     else:
-        _all_together(what, ways, span, fronts, state, locals_, wide, counters, sums)
+        _all_together(what, arcs, span, fronts, state, locals_, wide, counters, sums)
 
 
 @part
@@ -314,20 +314,20 @@ def _begin_scaled(state, begin, end):
 
 
 @part
-def _forwards(ways, sources, state, locals_, counters, sums, levels):
+def _forwards(arcs, sources, state, locals_, counters, sums, levels):
     """The forward pass; returns the number of levels, and whether numbers carry exponents.
 
     `levels` has a row a level: its start in the list, arcs that leave it, and arcs that reach it.
     """
     front, next_front = state.first, state.second
-    all_arcs = ways.in_indptr[ways.in_indptr.size - 1]
+    all_arcs = arcs.in_indptr[arcs.in_indptr.size - 1]
     wide = False
-    levels[0, 0], levels[0, 1], levels[0, 2] = 0, _start(ways.out_indptr, sources, state, counters), 0
+    levels[0, 0], levels[0, 1], levels[0, 2] = 0, _start(arcs.out_indptr, sources, state, counters), 0
     level, begin, end = 0, 0, counters[TAIL]
     while begin < end and not is_stopped():
         counters[LEAVING] = counters[REACHING] = 0
         shared = (front, next_front), state, locals_, counters, sums
-        _step(PULL, ways, begin, end, all_arcs, False, shared, wide)
+        _step(PULL, arcs, begin, end, all_arcs, False, shared, wide)
         _clear(front, state, begin, end)
         front, next_front = next_front, front
         level += 1
@@ -341,7 +341,7 @@ def _forwards(ways, sources, state, locals_, counters, sums, levels):
 
 
 @part
-def _backwards(ways, sources, state, locals_, wide, counters, sums, levels, depth):
+def _backwards(arcs, sources, state, locals_, wide, counters, sums, levels, depth):
     """The backward pass, from the last level, `depth` - 1, to the first."""
     front, next_front = state.first, state.second
     own = np.empty(sources.size)
@@ -354,12 +354,12 @@ def _backwards(ways, sources, state, locals_, wide, counters, sums, levels, dept
         work = levels[level + 1, 2] + below - end
         marked = MARK_COST * work < levels[level, 1]
         if marked:
-            _step(MARK, ways, end, below, work, _is_little(work, locals_), shared, wide)
+            _step(MARK, arcs, end, below, work, _is_little(work, locals_), shared, wide)
         if level == 0:
             for i in range(sources.size):
                 own[i] = sums.vertices[sources[i]]
         work = levels[level, 1] + end - begin
-        _step(RETURN, ways, begin, end, work, marked, shared, wide)
+        _step(RETURN, arcs, begin, end, work, marked, shared, wide)
         if level == 0:
             for i in range(sources.size):
                 sums.vertices[sources[i]] = own[i]
@@ -381,12 +381,12 @@ def _add_reach(sources, state, sums):
 
 
 @njit(cache=True, nogil=True)
-def run_jointly(ways, sources, state, locals_, sums):
+def run_jointly(arcs, sources, state, locals_, sums):
     """Add the dependencies of all sources; the arrays of `state` are zero, except the lists."""
     counters = np.zeros(COUNTERS, np.int64)
-    levels = np.empty((ways.out_indptr.size + 1, 3), np.int64)
-    depth, wide = _forwards(ways, sources, state, locals_, counters, sums, levels)
+    levels = np.empty((arcs.out_indptr.size + 1, 3), np.int64)
+    depth, wide = _forwards(arcs, sources, state, locals_, counters, sums, levels)
     if sums.reach.size:
         _add_reach(sources, state, sums)
     state.seen[:] = np.uint64(0)
-    _backwards(ways, sources, state, locals_, wide, counters, sums, levels, depth)
+    _backwards(arcs, sources, state, locals_, wide, counters, sums, levels, depth)

@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.work_stealing import make_way
+from hpgraph.kernels.runtime.cpu.work_stealing import yield_core
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 from hpgraph.semiring.stop import is_stopped
 
@@ -26,7 +26,7 @@ from hpgraph.semiring.stop import is_stopped
 STRETCHES, APART = 64, 16
 # Prefetch distances in the queue, of row pointers, first arcs and first neighbours' state; how many of these.
 AHEAD_ROWS, AHEAD_ARCS, AHEAD_NEIGHBOURS, NEIGHBOURS = 16, 8, 4, 4
-# Below so many vertices they are in a cache.
+# Below this many vertices they are in a cache.
 CACHED = 1 << 14
 # The bits of a tag that hold the level.
 _LOW = (1 << 32) - 1
@@ -218,7 +218,7 @@ def _await(turns, stretch, turn):
     while atomic_load(turns, stretch * APART) != turn:
         if is_stopped():
             return False
-        make_way()
+        yield_core()
     return True
 
 

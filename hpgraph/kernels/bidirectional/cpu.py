@@ -53,7 +53,7 @@ def _way(before: Any, start: int, vertex: int) -> list[int]:
 
 @njit(cache=True)
 def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level, before, queues):
-    """The arc over which the two searches meet: its end in the search from the source, and that from the target."""
+    """The arc between the two searches on a shortest path: its end in the search from the source, and in the other."""
     level[source], level[target] = 1, -1
     queues[0, 0], queues[1, 0] = source, target
     taken, count = np.zeros(2, np.int64), np.ones(2, np.int64)

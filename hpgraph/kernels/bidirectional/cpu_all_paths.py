@@ -1,6 +1,6 @@
 """All simple paths from a vertex to any of some others, depth first on one thread, in the order of the rows.
 
-R. Sedgewick, "Algorithms in C, Part 5: Graph Algorithms" (2001), with arcs left out that lead too far from all targets.
+R. Sedgewick, "Algorithms in C, Part 5: Graph Algorithms" (2001), without arcs that lead too far from all targets.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ _BLOCK = 1 << 14
 
 
 def simple_paths(arcs: CSR, source: int, is_target: Any, left: Any, cutoff: int) -> Iterator[tuple[Any, Any]]:
-    """Paths of at most `cutoff` arcs, in blocks: where each begins and ends, and vertices.
+    """Paths of at most `cutoff` arcs, in blocks: their offsets, and vertices.
 
-    ``left``: the least number of arcs from each vertex to a target, negative where there is none. The path of the
-    source alone counts if it is a target.
+    ``left``: the least number of arcs from each vertex to a target, negative if there is none. The path of the source
+    alone counts if it is a target.
     """
     n = arcs.shape[0]
     cutoff = min(cutoff, n - 1)
@@ -32,7 +32,7 @@ def simple_paths(arcs: CSR, source: int, is_target: Any, left: Any, cutoff: int)
     path[0], at[0], on_path[source] = source, arcs.indptr[source], True
     targets = int(is_target.sum()) - int(is_target[source])
     state = np.array([0 if cutoff and targets else -1, targets])
-    # The first path comes alone: it may be the only one that is asked for.
+    # The first path alone: the caller may want no other.
     most = 1
     while state[0] >= 0:
         found, ends = np.empty(max(_BLOCK, cutoff + 1), np.int64), np.zeros(most + 1, np.int64)

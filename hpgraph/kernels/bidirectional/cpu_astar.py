@@ -1,4 +1,4 @@
-"""A* on one thread, which visits vertices again where a bound was not consistent.
+"""A* on one thread, which visits vertices again if a bound was not consistent.
 
 P. E. Hart, N. J. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum cost paths", IEEE
 Trans. SSC 4 (1968).
@@ -22,8 +22,8 @@ from hpgraph.semiring.stop import is_stopped
 def astar(arcs: CSR, source: int, target: int, bounds: Any, heuristic: Any) -> tuple[list[int], float] | None:
     """A shortest path and its length; None if there is none.
 
-    A lower bound of the distance to the target is ``bounds[v]``, float64, or, where that is None, what `heuristic`, a
-    `Function` of vertex and target, gives when a vertex is first reached.
+    A lower bound of the distance to the target is ``bounds[v]``, float64, or, if that is None, the value of
+    `heuristic`, a `Function` of vertex and target, when a vertex is first reached.
     """
     n, room = arcs.shape[0], 1024
     while True:

@@ -1,8 +1,8 @@
-"""One simple path around what others have used, on one thread: the inner search of Yen's algorithm.
+"""One simple path that avoids given vertices and arcs, on one thread: the inner search of Yen's algorithm.
 
 P. E. Hart, N. J. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum cost paths", IEEE
 Trans. SSC 4 (1968): lengths are reduced by the exact distances to the sink in the whole graph, so that the search
-leaves shortest paths only where they are blocked.
+leaves shortest paths only at blocked arcs.
 """
 
 from typing import Any

@@ -168,7 +168,7 @@ class PageStore(OnePass):
             return
         if self._in_place:
             for run in runs:
-                yield self._bring(run, Slot(self.pages, 0))
+                yield self._load(run, Slot(self.pages, 0))
             return
         self._kept.begin(wanted.pages)
         self._wanted = wanted
@@ -177,7 +177,7 @@ class PageStore(OnePass):
         while len(self._ring) < self._slots:
             self._ring.append(Slot(self.pages, self.window_arcs))
         threads, ring, slots = self._threads, self._ring, self._slots
-        windows = read_ahead(len(runs), slots, lambda k: threads.submit(self._bring, runs[k], ring[k % slots]))
+        windows = read_ahead(len(runs), slots, lambda k: threads.submit(self._load, runs[k], ring[k % slots]))
         with contextlib.closing(windows):
             for k, window in windows:
                 yield window
@@ -196,7 +196,7 @@ class PageStore(OnePass):
         apart = by_rows[wanted.pages]
         return sorted(runs_of(wanted.pages[apart], first, most) + runs_of(wanted.pages[~apart], first, most))
 
-    def _bring(self, run: Pieces, slot: Slot) -> Window:
+    def _load(self, run: Pieces, slot: Slot) -> Window:
         """In a thread: load the pages of a run that are not cached, and decode all of them into a window."""
         pages, began = self.pages, time.perf_counter()
         slot.brought.clear()

@@ -85,10 +85,10 @@ class HostPages:
 
     def _here(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self._arrays is None:
-            self._arrays = self._bring(self.pages.stored, False), self._bring(self.pages.values, True)
+            self._arrays = self._load(self.pages.stored, False), self._load(self.pages.values, True)
         return self._arrays  # type: ignore[return-value]
 
-    def _bring(self, array: Any, values: bool) -> np.ndarray | None:
+    def _load(self, array: Any, values: bool) -> np.ndarray | None:
         """Copy an array, or read a file; every page's checksum is verified once."""
         if array is None or len(array) == 0:
             return np.empty(0, np.uint8) if array is not None else None

@@ -11,8 +11,8 @@ import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.out_of_core import Resident, Spread, Survey, Tiles, Window
-from hpgraph.kernels.out_of_core.cuda_bringing import Bringing
 from hpgraph.kernels.out_of_core.cuda_host import HostArray, Pointer
+from hpgraph.kernels.out_of_core.cuda_loader import PageLoader
 from hpgraph.kernels.out_of_core.cuda_ring import Slot, pages_are_damaged
 from hpgraph.kernels.out_of_core.cuda_visits import groups_of, survey
 from hpgraph.kernels.out_of_core.requests import REQUEST_BYTES
@@ -28,8 +28,8 @@ LINK, DISK = 53e9, 2e9
 GROUP_BYTES = {"none": 1100, "gaps": 2500}
 
 
-class PageStore(Bringing):
-    """Pages of a matrix for the GPU; the parameters are those of `Bringing`."""
+class PageStore(PageLoader):
+    """Pages of a matrix for the GPU; the parameters are those of `PageLoader`."""
 
     @property
     def resident(self) -> Resident:
@@ -78,7 +78,7 @@ class PageStore(Bringing):
     def windows(self, wanted: Survey) -> Iterator[Tiles]:
         """The windows over these pages, ascending; each is valid until the next one is requested."""
         pages, tiles = self.pages, self._first_tile
-        for run, slot in self._brought(wanted.pages, True):
+        for run, slot in self._loaded(wanted.pages, True):
             first, data = int(pages.first_arc[run.begin]), self._values_of(run, slot)
             row = int(pages.first_row[run.begin])
             count = int(tiles[run.end] - tiles[run.begin])
@@ -90,7 +90,7 @@ class PageStore(Bringing):
         """Windows with the arcs of some rows as plain ids; each is valid until the next one is requested."""
         wanted = self.survey(rows)
         wanted = wanted._replace(pages=wanted.pages[pages])
-        for run, slot in self._brought(wanted.pages, True):
+        for run, slot in self._loaded(wanted.pages, True):
             first, last = (int(self.pages.first_arc[page]) for page in run)
             ids = decode_places(self.pages, self._tables[4], self._tables[1], run, slot.places, self._damaged)
             self._raise_damage(wanted.pages)
@@ -129,7 +129,7 @@ class PageStore(Bringing):
             # Only the needed rows are read; kernels read them in the pinned buffers.
             rows = wanted.rows.bits if isinstance(wanted.rows, Frontier) else wanted.rows
             both = wanted.more if rows is None else rows if wanted.more is None else rows & wanted.more
-            for run, slot in self._brought(here[~kept], False, cupy.asnumpy(both.to_indices())):  # type: ignore[union-attr]
+            for run, slot in self._loaded(here[~kept], False, cupy.asnumpy(both.to_indices())):  # type: ignore[union-attr]
                 yield part(np.arange(*run), slot.places, None)
             here, kept = here[kept], kept[kept]
         if len(here):
@@ -137,7 +137,7 @@ class PageStore(Bringing):
             over_link = counts[here][~kept]
             self._moved += int((over_link[:, 1] // GROUP + over_link[:, 0]).sum()) * GROUP_BYTES[pages.encoding]
             yield part(here, np.where(kept, cached, self.host.addresses[here]), data)
-        for run, slot in self._brought(wanted.pages[copied[wanted.pages]], self._values_are_read):
+        for run, slot in self._loaded(wanted.pages[copied[wanted.pages]], self._values_are_read):
             yield part(np.arange(*run), slot.places, self._values_of(run, slot) if self._values_are_read else data)
         self._raise_damage(wanted.pages)
 

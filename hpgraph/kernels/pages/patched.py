@@ -1,7 +1,7 @@
 """Pages with recent changes beside them: merged page by page as they are read, on the CPU.
 
-What is stored stays as it is. A `Patch` holds the changes by their positions among the stored entries, so that merging
-a page copies it and searches for nothing.
+Stored data stay unchanged. A `Patch` holds the changes by their positions among the stored entries, so that merging a
+page is a copy without a search.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Patch(NamedTuple):
 
 
 def _kept_at(gone: Array, rank: Array) -> Array:
-    """The number of the entry that has so many others before it, those that are gone aside."""
+    """The number of the entry that has this many others before it, deleted ones not counted."""
     return rank + np.searchsorted(gone - np.arange(len(gone)), rank, side="right")
 
 
@@ -97,7 +97,7 @@ def located(pages: Pages, entries: Entries) -> tuple[Array, Array]:
 
 
 class Changed:
-    """What a patch makes of pages, page by page; those that lose all their entries are none any more."""
+    """Patched pages, page by page; those that lose all their entries are left out."""
 
     def __init__(self, base: Pages, patch: Patch, id_dtype: np.dtype[Any], dtype: np.dtype[Any] | None) -> None:
         self.base, self.patch, self.id_dtype, self.dtype = base, patch, id_dtype, dtype
@@ -138,7 +138,7 @@ class Changed:
 
 
 class ChangedStretch:
-    """Contiguous elements of changed pages, of which a slice is made when it is asked for, as a `FileStretch` reads."""
+    """Contiguous elements of changed pages; a slice is computed on use, as a `FileStretch` reads."""
 
     def __init__(self, made: Changed, values: bool, dtype: Any, begin: int, nbytes: int) -> None:
         self.made, self._values, self.dtype = made, values, np.dtype(dtype)
@@ -202,7 +202,7 @@ def _joined(before: Patch, gone: Array, at: Array, put: Entries, dtype: np.dtype
     left[np.searchsorted(held, gone[old])] = False
     where = np.concatenate((before.at[left], before.stored(at)))
     gone = np.sort(np.concatenate((before.gone, before.stored(gone[~old]))))
-    # Behind all that is gone, so that places rise with rows and columns.
+    # Past all deleted ones, so that places rise with rows and columns.
     where = _kept_at(gone, where - np.searchsorted(gone, where))
     kept, values = before.new.among(left), None
     row, column = (np.concatenate(ends) for ends in ((kept.row, put.row), (kept.column, put.column)))
@@ -247,7 +247,7 @@ def rewritten(pages: Pages) -> Pages:
 
 
 class _Scratch(io.FileIO):
-    """A file beside another one, without a name where the system allows that: gone once nothing refers to it."""
+    """A file beside another one, without a name if the system allows that: deleted with the last reference."""
 
     # Whether it still has a name: Windows keeps those of open files.
     _named = False
@@ -278,7 +278,7 @@ class _Scratch(io.FileIO):
 
 
 def _pieces(pages: Pages, most: int) -> Iterator[tuple[Array, Array | None]]:
-    """Ids and values page by page, cut where a page has grown beyond so many entries."""
+    """Ids and values page by page, split if a page has grown beyond the limit of entries."""
     for page in range(pages.n_pages):
         ids, values = content(pages, page)
         for begin in range(0, len(ids), most):

@@ -97,7 +97,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
         return record, sources[:0]
     done, left = record.counts()
     if not left:
-        turn.ended_here()
+        turn.end_on_gpu()
         return record, sources[:0]
     active = _active(n, bits, done)
     if done >= limit:

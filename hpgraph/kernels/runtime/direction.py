@@ -42,9 +42,9 @@ def product_pushes(leaving: int, arcs: int, share: float = SHARE) -> bool:
     return leaving <= share * arcs
 
 
-# What a traversal's direction is chosen by: the last direction; vertices of the frontier and of the one before, their
-# out-arcs, arcs that the last superstep examined, unsettled vertices; and the sources that share the frontier, with the
-# out-arcs of their separate frontiers.
+# Inputs of a traversal's direction: the last direction; vertices of the frontier and of the one before, their out-arcs,
+# arcs that the last superstep examined, unsettled vertices; and the sources that share the frontier, with the out-arcs
+# of their separate frontiers.
 Seen = namedtuple("Seen", "last count count_before leaving leaving_before looked waiting carried sources")
 
 

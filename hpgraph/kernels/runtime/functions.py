@@ -19,7 +19,7 @@ from hpgraph.semiring.function import Function
 
 
 def unpack(names: list[str]) -> str:
-    """Left side of an assignment of a function's tuple; adding () rejects a list, whose length is not known before."""
+    """Left side of an assignment of a function's tuple; adding () rejects a list, whose length is not static."""
     return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
 
 
@@ -278,7 +278,7 @@ class ProgramFunctions:
 
     @cached_property
     def gather_to(self) -> Function:
-        """``gather_to(state, u, weight, v, place)``: `gather`, to where a pointer says."""
+        """``gather_to(state, u, weight, v, place)``: `gather`, written through a pointer."""
         return self._to("gather_to_at", self.gather, "u, weight, v")
 
     def _to(self, name: str, message: Function, arc: str) -> Function:

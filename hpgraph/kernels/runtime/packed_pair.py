@@ -1,8 +1,8 @@
 """Pairs of a key and a payload as one word of 64 bits in their order: minima of pairs are minima of words.
 
-A message (key, payload) travels as such a word: the key in the upper half, the payload in the lower one. "argmin" is
-then "min" of words and "argmax" is "max" of words with the payload turned round, by the hardware's own atomics on the
-GPU; of equal keys the smaller payload wins in both.
+A message (key, payload) is such a word: the key in the upper half, the payload in the lower one. "argmin" is then "min"
+of words and "argmax" is "max" of words with the payload reversed, by the hardware's own atomics on the GPU; of equal
+keys the smaller payload is taken in both.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """The compiled form of a vertex program: its plain functions, and the types of its data.
 
-`ProgramCode` is where a vertex program stops being a class and becomes code. The functions still take vertices with
-named properties; each backend wraps them to read and write arrays. The wrappers are generated, because the number and
-names of the properties vary; they are plain Python functions again, so that both backends compile them alike.
+`ProgramCode` is the code of a vertex program. Its functions still take vertices with named properties; each backend
+wraps them to read and write arrays. The wrappers are generated, because the number and names of the properties vary;
+they are plain Python functions again, so that both backends compile them alike.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def plain_function(function: Callable[..., Any]) -> Any:
 class ProgramCode:
     """Functions and types of a vertex program; `lengths`: numbers of each property at a vertex, 0 for one unshaped."""
 
-    # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
+    # Class of the wrapped functions, if it is not that of `hpgraph.kernels.runtime.functions`.
     functions_type: ClassVar[type | None] = None
 
     name: str
@@ -111,7 +111,7 @@ class ProgramCode:
     lengths: tuple[int, ...] = ()
     message_length: int = 0
 
-    # Whether the array behind the properties says which vertex each is; else it is its own number.
+    # Whether an array after the properties holds the id of each vertex; else its index is its id.
     names_vertices: ClassVar[bool] = False
     # Whether the functions are handed the number of an arc, and may change what lies beside it.
     has_edges: ClassVar[bool] = False
@@ -147,7 +147,7 @@ class ProgramCode:
         return namedtuple("World", ("superstep", *(name for name, _ in self.parameters)))  # type: ignore[misc]
 
     def called(self, name: str) -> str:
-        """What the program's author calls one of the functions above."""
+        """The name of one of the functions above in the program's class."""
         return name
 
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
@@ -156,7 +156,7 @@ class ProgramCode:
 
     @property
     def notes_arrivals(self) -> bool:
-        """Whether products must note which vertices received: of an edge that changes it cannot be asked afterwards."""
+        """Whether products must note the receivers: `edge_cond` cannot be tested after the edge has changed."""
         return False
 
     @property

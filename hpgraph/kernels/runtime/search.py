@@ -1,4 +1,4 @@
-"""What a fused loop over supersteps runs: a traversal or a relaxation, from one source or many."""
+"""Arguments of a fused loop over supersteps: a traversal or a relaxation, from one source or many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Starts(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A program, the arcs and properties it runs on, and where it starts.
+    """A program, its arcs and properties, and its start.
 
     ``code`` (ProgramCode or None): none to count the vertices that breadth-first searches reach; ``out`` (CSR): arcs by
     source; ``state`` (tuple of arrays of length n): the properties, changed in place; from many sources of shape (n,

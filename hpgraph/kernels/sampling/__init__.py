@@ -33,8 +33,8 @@ class Drawn(NamedTuple):
     """Neighbours drawn hop by hop; vertices are numbered in order of discovery, seeds first; int64 arrays.
 
     ``vertex``: of each number; ``seeds``: their numbers; ``edge_index`` (shape (2, m)): the drawn vertices, and those
-    they were drawn for, ascending; ``place``: the drawn entries of the matrix; ``vertices_of_hop, edges_of_hop``: how
-    many were discovered, among the seeds and at each hop, and how many entries were drawn at each hop.
+    they were drawn for, ascending; ``place``: the drawn entries of the matrix; ``vertices_of_hop, edges_of_hop``:
+    vertices discovered, among the seeds and at each hop, and entries drawn at each hop.
     """
 
     vertex: Any
@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
 
 
 class Sampling(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def running_sums(self, arcs: CSR) -> Sums:
         """Tables of weighted draws."""
@@ -63,7 +63,7 @@ class Sampling(Protocol):
         offsets than its shape has rows: they are read for the vertices alone.
         """
 
-    # Numbers for vertices, in the order in which they are first met: `number(found)`, and `vertices` by number.
+    # Numbers for vertices, in the order of discovery: `number(found)`, and `vertices` by number.
     Numbering: Any
 
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:

@@ -223,7 +223,7 @@ class Numbering:
 
 @part
 def _slot(slots, vertices, v):
-    """The slot of a vertex's number, or the free one it belongs in: linear probing."""
+    """The slot of a vertex's number, or the free one for it: linear probing."""
     mask = np.uint64(slots.size - 1)
     at = (np.uint64(v) * _GOLDEN >> np.uint64(20)) & mask
     while slots[at] >= 0 and vertices[slots[at]] != v:

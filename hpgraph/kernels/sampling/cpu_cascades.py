@@ -38,7 +38,7 @@ class ReverseSets:
         return self._drawn - self._first
 
     def extend(self, count: int) -> None:
-        """Draw sets until there are so many."""
+        """Draw sets up to the given number."""
 
         def drawn(begin: int) -> tuple[Any, Any]:
             ends = min(begin + _PIECE, self._first + count)

@@ -37,7 +37,7 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the CPU."""
     if count <= FEW:
         return draws.sorted_draws(xp, rng, total, count)
-    # So many draws have that many different values on average; with some more they have enough.
+    # This many draws have that many different values on average; with some more they have enough.
     repeated = -total * np.log1p(-count / total) - count
     drawn = count + int(repeated + 6 * np.sqrt(repeated)) + 8
     while True:

@@ -1,7 +1,7 @@
 """Random spanning trees on one thread, by walks from which cycles are erased.
 
 D. B. Wilson, "Generating random spanning trees more quickly than the cover time", STOC'96. A walk keeps only the last
-arc by which it left each vertex: what remains when it meets the tree is the walk without its cycles.
+arc by which it left each vertex: the rest, when it reaches the tree, is the walk without its cycles.
 """
 
 from typing import Any

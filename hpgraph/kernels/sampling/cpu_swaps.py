@@ -15,7 +15,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def swap_ends(source: Any, target: Any, n: int, wanted: int, tries: int, seed: int) -> int:
-    """Edges u-x and v-y become u-y and v-x where that makes no loop and repeats none; returns how many pairs did.
+    """Edges u-x and v-y become u-y and v-x if that makes no loop and repeats none; returns the number of such pairs.
 
     ``source, target``: the edges, each once, without loops; changed in place.
     """

@@ -93,7 +93,7 @@ def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> i
 
 
 class _List:
-    """Memory of the list of drawn vertices, and the table of all vertices, none of them known."""
+    """Memory of the list of drawn vertices, and the table of all vertices, initially empty."""
 
     def __init__(self, ids: np.dtype, n: int, room: int) -> None:
         import cupy

@@ -50,7 +50,7 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
     bound = edge // m * (2 * m)
     done = m
     while done < count:
-        # As many vertices again: what they draw of those before is settled.
+        # As many vertices again: their draws of earlier ones are final.
         new = again = edge[done : 2 * done]
         while len(again):
             place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)

@@ -92,12 +92,12 @@ def quickest_layout(predicted: dict[str, float]) -> str:
     return "csr" if "blocks" in layouts else min(layouts, key=layouts.__getitem__)
 
 
-def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
+def remote_overhead(csr: CSR, operand: int, result: int, parts: int) -> float:
     """Relative extra time of one part of a whole product whose vectors both lie on another GPU."""
     if csr.nnz < CHOICE_ENTRIES:
         return 0.0
     rates = RATES["cuda"]
-    copied, written = csr.shape[1] * operand / rates.link, csr.shape[0] / parts * result * rates.abroad
+    copied, written = csr.shape[1] * operand / rates.link, csr.shape[0] / parts * result * rates.remote
     return (copied + written) / min(predict(csr, operand, result).values())
 
 

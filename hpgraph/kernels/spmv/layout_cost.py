@@ -42,14 +42,14 @@ class Rates:
     scatter: float = 1  # factor of summing partial results over streaming them
     run: float = 0  # of a warp's load of partial results, at least one for each block and group of rows: a bound
     link: float = 1  # bytes a second that one device copies from another; over NVLink, of two H200
-    abroad: float = 0  # in addition, of a byte of the result written to another device's memory; likewise
+    remote: float = 0  # in addition, of a byte of the result written to another device's memory; likewise
 
 
 RATES = {
     "cuda": Rates(
         4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
-        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, link=3.7e11, abroad=1.1e-12,
+        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, link=3.7e11, remote=1.1e-12,
     ),
     "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip

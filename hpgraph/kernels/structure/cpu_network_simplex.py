@@ -138,7 +138,7 @@ def _unlink(tree, v):
 
 
 @part
-def _rehang(tree, inside, below, outside, entering, up):
+def _move_subtree(tree, inside, below, outside, entering, up):
     """Turn the path from `inside` to `below`, and hang `inside` under `outside` by the entering arc."""
     v, above, arc = inside, outside, entering
     while True:
@@ -197,6 +197,6 @@ def _solve(arcs, tree, m, least):
         arcs.state[entering] = _TREE
         inside, outside = (first, second) if early else (second, first)
         up = 1 if inside == u else -1
-        _rehang(tree, inside, below, outside, entering, up)
+        _move_subtree(tree, inside, below, outside, entering, up)
         # The reduced cost of the entering arc becomes 0.
         _reprice(tree, inside, tree.price[outside] - tree.price[inside] - up * arcs.cost[entering])

@@ -1,7 +1,6 @@
 """Messages along arcs on the GPU that are short tuples of numbers.
 
 A pull uses the kernels of spmv.cuh, for which a tuple is one value; a push combines number by number.
-``steps`` is a `Supersteps` of `cuda`.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import directly, pull
 from hpgraph.kernels.superstep import Part
 from hpgraph.kernels.superstep.cuda_apply import APPLY_THREADS, masked, shaped_program
+from hpgraph.kernels.superstep.cuda_steps import Steps
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
 
@@ -25,7 +25,7 @@ from hpgraph.semiring.c_types import c_type
 _BLOCKS = 4096
 
 
-def push_tuples(steps: Any, part: Part, frontier: Frontier) -> Bitmask:
+def push_tuples(steps: Steps, part: Part, frontier: Frontier) -> Bitmask:
     """Send messages along the arcs that leave the frontier; the vertices that received."""
     out, count = part.sending, frontier.size
     _clear_arrivals(steps)
@@ -46,7 +46,7 @@ def push_tuples(steps: Any, part: Part, frontier: Frontier) -> Bitmask:
     return _arrivals(steps, received)
 
 
-def pull_tuples(steps: Any, part: Part, frontier: Frontier) -> Bitmask:
+def pull_tuples(steps: Steps, part: Part, frontier: Frontier) -> Bitmask:
     """Combine messages from the frontier at each vertex that may receive; the vertices that received."""
     import cupy
 
@@ -74,7 +74,7 @@ def pull_tuples(steps: Any, part: Part, frontier: Frontier) -> Bitmask:
     return received
 
 
-def _gather_replies(steps: Any, part: Part, frontier: Frontier) -> None:
+def _gather_replies(steps: Steps, part: Part, frontier: Frontier) -> None:
     """Gather replies at active vertices, by rows of out-arcs. Other messages stay neutral."""
     if functions_of(steps.code).replies[0] is None:
         return
@@ -85,11 +85,11 @@ def _gather_replies(steps: Any, part: Part, frontier: Frontier) -> None:
     directly(rows, program.product, sets)(steps.state, steps.messages)
 
 
-def _clear_arrivals(steps: Any) -> None:
+def _clear_arrivals(steps: Steps) -> None:
     if steps.code.notes:
         steps.state[-1].fill(0)
 
 
-def _arrivals(steps: Any, received: Bitmask) -> Bitmask:
+def _arrivals(steps: Steps, received: Bitmask) -> Bitmask:
     """Receivers, by the marks that messages left on passing `edge_cond`, if any: edges have changed since."""
     return Bitmask.from_bool(steps.state[-1] != 0) if steps.code.notes else received

@@ -1,6 +1,6 @@
 """Windows over pages as parts of a superstep on the GPU: whole windows are gathered by rows, sparse rows read in place.
 
-Messages are joined to those of the windows before. ``steps`` is a `Supersteps` of `cuda`.
+Messages are joined to those of the windows before.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from hpgraph.kernels.pages.cpu_gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.superstep.cuda_steps import Steps
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.semiring.c_types import c_type
 
 CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 
 
-def push_spread(steps: Any, part: Spread) -> None:
+def push_spread(steps: Steps, part: Spread) -> None:
     """Push messages along the arcs of chosen rows."""
     code = steps.code
     once, numbered = code.reduce.ends_on_anything, code.has_edges
@@ -33,7 +34,7 @@ def push_spread(steps: Any, part: Spread) -> None:
     visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
 
-def pull_window(steps: Any, part: Tiles | Spread | Head, frontier: Frontier) -> None:
+def pull_window(steps: Steps, part: Tiles | Spread | Head, frontier: Frontier) -> None:
     """Gather messages from the frontier to a window's rows, or to chosen rows if the first message suffices."""
     if isinstance(part, Tiles):
         _gather(steps, part, frontier)
@@ -45,16 +46,16 @@ def pull_window(steps: Any, part: Tiles | Spread | Head, frontier: Frontier) -> 
         visit("hpgraph::Receive<Program>", fields, part, program)
 
 
-def _program(steps: Any, data: Any) -> CUDAProgram:
+def _program(steps: Steps, data: Any) -> CUDAProgram:
     return cuda_program(steps.code, None if data is None else np.dtype(data.dtype))
 
 
-def _held(steps: Any, program: CUDAProgram) -> np.ndarray:
+def _held(steps: Steps, program: CUDAProgram) -> np.ndarray:
     world = tuple(dtype.type(0) for _, dtype in steps.code.parameters)  # no message reads it
     return program.struct(steps.state, world)
 
 
-def _from_heads(steps: Any, part: Head, frontier: Frontier) -> None:
+def _from_heads(steps: Steps, part: Head, frontier: Frontier) -> None:
     program, index = _program(steps, None), c_type(steps.ids)
     name = f"hpgraph::receive_from_head<Program, {index}>"
     waiting = steps.waiting()
@@ -67,7 +68,7 @@ def _from_heads(steps: Any, part: Head, frontier: Frontier) -> None:
     )  # fmt: skip
 
 
-def _gather(steps: Any, tiles: Tiles, frontier: Frontier) -> None:
+def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
     code, pages = steps.code, tiles.pages
     data, (begin, end) = tiles.data, tiles.run
     program = _program(steps, data)
@@ -101,7 +102,7 @@ def _gather(steps: Any, tiles: Tiles, frontier: Frontier) -> None:
     module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)
 
 
-def _carry(steps: Any, count: int) -> tuple[Any, ...]:
+def _carry(steps: Steps, count: int) -> tuple[Any, ...]:
     """Memory for what tiles leave to the next; kept."""
     import cupy
 

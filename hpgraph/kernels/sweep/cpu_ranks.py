@@ -25,7 +25,7 @@ def columns_held(k: int) -> int:
 
 
 # Inputs of an update beside messages and shares.
-Update = namedtuple("Update", "leaving seats teleport jumps damping tol")
+Update = namedtuple("Update", "leaving teleport_rows teleport jumps damping tol")
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
@@ -34,11 +34,11 @@ def _update(what, shares, following, sums):
     n, k = shares.shape
     for b in prange(sums.shape[0]):
         for v in range(b * BLOCK, min(b * BLOCK + BLOCK, n)):
-            leaving, seat = what.leaving[v], what.seats[v]
+            leaving, row = what.leaving[v], what.teleport_rows[v]
             for c in range(k):
                 rank = what.damping * following[v, c]
-                if seat >= 0:
-                    rank += what.jumps[c] * what.teleport[seat, c]
+                if row >= 0:
+                    rank += what.jumps[c] * what.teleport[row, c]
                 share = rank / leaving
                 change = abs((share - shares[v, c]) * leaving)
                 following[v, c] = share
@@ -62,6 +62,7 @@ def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dan
         pull_dense(arrays.rows, gather, semiring.add, (shares,), following)
         jumps = (arrays.jump + arrays.spread * np.asarray(dangling)).astype(dtype)
         sums = np.zeros((-(-max(len(shares), 1) // BLOCK), 3, shares.shape[1]))
-        what = Update(arrays.leaving, arrays.seats, arrays.teleport, jumps, dtype.type(arrays.damping), float(tol))
+        damping = dtype.type(arrays.damping)
+        what = Update(arrays.leaving, arrays.teleport_rows, arrays.teleport, jumps, damping, float(tol))
         _update(what, shares, following, sums)
     return sums.sum(axis=0)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import work_clock
-from hpgraph.core.devices import Devices, bring, copy_between, copy_on, reach_each_other
+from hpgraph.core.devices import Devices, copy_between, copy_on, move_array, reach_each_other
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -152,7 +152,7 @@ def divided_sweeps(
     began = work_clock.now()
     _replay(gpus, limit)
     _wait(gpus)
-    return swept(bring(head.standing, Devices("cpu")), code, began)
+    return swept(move_array(head.standing, Devices("cpu")), code, began)
 
 
 def _wait(gpus: list[_Gpu]) -> None:

@@ -27,7 +27,7 @@ _BLOCKS = 4
 FEW_ARCS = 8
 # Mean degree from which on changes in single precision are fewer bytes: an arc takes 4 instead of 8 a rank, a vertex 28
 # (ranks and carried rounding, read and written, and what is sent) instead of 16.
-CHANGES_PAY = 3
+MIN_DEGREE_FOR_CHANGES = 3
 
 
 def columns_held(k: int) -> int:
@@ -56,7 +56,7 @@ def _step(
     part = cupy.empty((binned.pieces, held), shares.dtype)
     sums, totals = cupy.empty((blocks, 3, held), np.float64), cupy.empty((3, held), np.float64)
     step = struct(
-        rows.indptr, rows.indices, rows.data, arrays.leaving, arrays.teleport, arrays.seats,
+        rows.indptr, rows.indices, rows.data, arrays.leaving, arrays.teleport, arrays.teleport_rows,
         cupy.asarray(jumps, np.float64), sent, following, shares, carried, part, sums, binned.slots,
         binned.piece_slot, binned.piece_order, binned.long_slots, binned.first_piece, len(binned.slots),
         binned.pieces, binned.long_rows, np.float64(arrays.damping), np.float64(tol), np.int64(first),
@@ -110,6 +110,6 @@ class Changes(Ranks):
 def ranks(arrays: RankArrays, shares: Any) -> Ranks:
     """Several ranks; see `hpgraph.kernels.sweep.ranks`."""
     rows = arrays.rows
-    if shares.dtype == np.float64 and rows.nnz > CHANGES_PAY * rows.shape[0]:
+    if shares.dtype == np.float64 and rows.nnz > MIN_DEGREE_FOR_CHANGES * rows.shape[0]:
         return Changes(arrays, shares)
     return Sent(rank_step, shares)

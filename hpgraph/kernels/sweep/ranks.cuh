@@ -30,7 +30,7 @@ struct RankStep {
     const Index* indices;
     const Weight* data;
     const Real *leaving, *teleport;
-    const int* seats;
+    const int* teleport_rows;
     const double* jumps;     // of each rank; with changes, their increase
     const Sent* sent;
     Sent* following;         // sent in the next step
@@ -113,15 +113,15 @@ __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const Ran
         Messages carried{};
         if constexpr (!AHEAD) message = make_message();
         const Real leaving = step.leaving[v];
-        const int seat = step.seats[v];
+        const int row = step.teleport_rows[v];
         before = *shares;
         if constexpr (Step::CHANGES) carried = ((const Messages*)step.carried)[at];
         if constexpr (AHEAD) message = make_message();
         Ranks rank, share;
 #pragma unroll
         for (int c = 0; c < EACH; ++c) rank.of[c] = damping * message.of[c];
-        if (seat >= 0) {
-            const Ranks teleport = ((const Ranks*)step.teleport)[(i64)seat * GROUP + member];
+        if (row >= 0) {
+            const Ranks teleport = ((const Ranks*)step.teleport)[(i64)row * GROUP + member];
 #pragma unroll
             for (int c = 0; c < EACH; ++c) rank.of[c] += (Real)step.jumps[EACH * member + c] * teleport.of[c];
         }

@@ -13,7 +13,7 @@ class RankArrays(NamedTuple):
 
     rows: CSR  # arcs by target; without values if all weights are equal
     leaving: Any  # out-degree or sum of out-weights of each vertex, in the type of the ranks; -1 if it is dangling
-    seats: Any  # int32: row of `teleport` of each vertex; -1 if no rank jumps to it
+    teleport_rows: Any  # int32: row of `teleport` of each vertex; -1 if no rank jumps to it
     teleport: Any  # of shape (m, k), C order: each vertex's share of the jumps
     damping: float  # probability of following an arc
     jump: float  # the constant part of the jumps

@@ -1,8 +1,8 @@
 """Arcs in the order of time: paths, their numbers, walks and motifs. Each is one pass over a stream: CPU only.
 
-A stream (`Stream`) is the order in which arcs are left and reached. At one instant first come the arcs that arrive
-there, then those that last no time, then those that depart: so no arc is taken before its source is reached (H. Wu,
-J. Cheng, S. Huang, Y. Ke, Y. Lu, Y. Xu, "Path problems in temporal graphs", VLDB'14).
+A stream (`Stream`) is the order in which arcs are left and reached. At one instant arcs that arrive come first, then
+those of no duration, then those that depart: so no arc is taken before its source is reached (H. Wu, J. Cheng, S.
+Huang, Y. Ke, Y. Lu, Y. Xu, "Path problems in temporal graphs", VLDB'14).
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from hpgraph.formats.duplicates import run_starts
 
 # Kinds of events, in their order at one instant.
 ARRIVE, INSTANT, DEPART = range(3)
-# What `hpgraph.kernels.temporal.cpu.search` finds.
+# Results of `hpgraph.kernels.temporal.cpu.search`.
 ARRIVAL, DURATION, HOPS = range(3)
 MAX_ARCS = 1 << 30
 # Hops, and numbers of arcs, where nothing is reached: all others are below, and one hop more overflows nothing.

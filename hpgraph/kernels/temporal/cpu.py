@@ -1,8 +1,8 @@
-"""Searches along paths in the order of time, from many sources side by side.
+"""Searches along paths in the order of time, from many sources at once.
 
-A vertex has for each source the best state of the paths that have reached it so far. A departure reads the state of
-its source, an arrival improves that of its target. States of a block of sources lie side by side, and each block goes
-through the stream once, on one thread.
+A vertex has for each source the best state of the paths that have reached it so far. A departure reads the state of its
+source, an arrival improves that of its target. States of a block of sources are contiguous, and each block passes over
+the stream once, on one thread.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ WIDTH, STATES = 64, 1 << 25
 
 
 def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, found: Any) -> None:
-    """Improve `found` (shape (k, n), of the type of the times) by what paths from each of k distinct sources reach.
+    """Improve `found` (shape (k, n), of the type of the times) by paths from each of k distinct sources.
 
     ``wanted``: ARRIVAL, the earliest; DURATION, the shortest; HOPS, the fewest. Entries of sources themselves stay.
     """
@@ -135,7 +135,7 @@ def _pass(events, slot, wanted, strict, found, state, flight, of):
 
 @part
 def _depart(events, e, wanted, state, row, of):
-    """What paths carry on along an arc: the state, or one hop more, or the last time they can leave their source."""
+    """State of paths along an arc at its departure: the state, one hop more, or the last time to leave their source."""
     u = events.source[e]
     if wanted == DURATION and of[u] >= 0:
         state[u, of[u]] = -events.first[e]

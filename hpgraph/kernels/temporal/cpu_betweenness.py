@@ -1,9 +1,9 @@
-"""How often vertices lie within shortest paths in time: dependencies, backwards through the stream of arcs.
+"""Betweenness of vertices in temporal shortest paths: dependencies, backwards through the stream of arcs.
 
-Hops and numbers of shortest paths to a vertex change as time passes, but what an arc carries on is settled when it
-departs: the fewest hops to its source by then, and how many paths have so few. So each arc keeps both, and dependencies
-add up arc by arc, as U. Brandes adds them up vertex by vertex ("A faster algorithm for betweenness centrality",
-J. Mathematical Sociology 25, 2001).
+Hops and numbers of shortest paths to a vertex change over time, but their values for an arc are final at its departure:
+the fewest hops to its source by then, and the number of paths with so few. So each arc keeps both, and dependencies are
+summed arc by arc, as U. Brandes sums them vertex by vertex ("A faster algorithm for betweenness centrality", J.
+Mathematical Sociology 25, 2001).
 """
 
 from typing import Any
@@ -83,7 +83,8 @@ def _backward(events, near, many, total):
     (best, along, before), (number, carried, share, following) = near, many
     arc, kind = events.arc, events.kind
     for v in range(best.size):
-        # A path ends here as one of so many; while `best` goes back in time, arcs of the final level are told by this.
+        # The share of one path that ends here; arcs of the final level are recognized by it while `best` goes back in
+        # time.
         number[v] = 1 / number[v] if number[v] > 0 else 0.0
         following[v] = 0
     at = arc.size - 1

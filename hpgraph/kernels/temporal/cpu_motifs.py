@@ -1,8 +1,8 @@
 """Motifs of three arcs in a span of time. With the first arc from vertex 1 to 2, all later ones touch 1 or 2.
 
-So each first arc goes through the arcs at its ends within the span, backwards: those that were met may be the third arc
-where the next one is the second. Counters by the other end tell how many of them there are of each kind, so an arc is
-looked at once for each first arc, in constant time.
+So for each first arc the arcs at its ends within the span are scanned backwards: those already scanned may be the third
+arc if the next one is the second. Counters by the other end have their number of each kind, so an arc is visited once
+for each first arc, in constant time.
 """
 
 from typing import Any
@@ -58,7 +58,7 @@ def _range(arcs, incident, span, first, v):
         else:
             high = middle
     begin, high = low, low
-    # What is within the span is short: walked through below, too.
+    # The span is short, so it is scanned below, too.
     while high < end and time[at[high]] - time[first] <= span:
         high += 1
     return begin, high
@@ -66,7 +66,7 @@ def _range(arcs, incident, span, first, v):
 
 @part
 def _kind(arcs, e, one, two):
-    """Which of the six kinds an arc at vertex 1 or 2 is, and the vertex 3, or -1."""
+    """Kind, of six, of an arc at vertex 1 or 2, and the vertex 3, or -1."""
     u, v = np.int64(arcs[0][e]), np.int64(arcs[1][e])
     if u == one:
         return (0, np.int64(-1)) if v == two else (2, v)
@@ -77,7 +77,7 @@ def _kind(arcs, e, one, two):
 
 @part
 def _from(arcs, incident, span, first, found, met):
-    """Count the motifs that begin with an arc. `met[x]`: arcs met of the kinds 2 to 5 with the vertex 3 being x."""
+    """Count the motifs that begin with an arc. `met[x]`: scanned arcs of the kinds 2 to 5 with the vertex 3 being x."""
     one, two, time, at = arcs[0][first], arcs[1][first], arcs[2], incident[1]
     begin1, end1 = _range(arcs, incident, span, first, one)
     begin2, end2 = _range(arcs, incident, span, first, two)
@@ -122,5 +122,5 @@ def _meet(arcs, e, one, two, adding, totals, found, met):
     found[kind, 0] += totals[0]
     found[kind, 1] += totals[1]
     for third in range(2, 6):
-        # Where the second arc brings vertex 3, the third may have no other one.
+        # If the second arc has a vertex 3, the third may have no other one.
         found[kind, third] += totals[third] if x < 0 else met[x, third - 2]

@@ -1,7 +1,7 @@
 """The last arc of a best path in time to each vertex, and the arc before each arc: paths, read backwards.
 
-What an arc carries on is settled when it departs, so the arc that improved its source last is the one before it. The
-search is that of `hpgraph.kernels.temporal.cpu`, from one source, sequential.
+The state of an arc is final at its departure, so the arc that improved its source last is the one before it. The search
+is that of `hpgraph.kernels.temporal.cpu`, from one source, sequential.
 """
 
 from typing import Any

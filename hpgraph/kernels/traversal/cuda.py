@@ -71,7 +71,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         return record
     done, queued = record.counts()
     if not queued:
-        turn.ended_here()
+        turn.end_on_gpu()
         return record
     address, _ = record.passed()
     queue = space.array(address, queued, ids)

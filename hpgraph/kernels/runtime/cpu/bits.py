@@ -21,7 +21,7 @@ def lowest_bit(context, builder, signature, args):
 
 @instruction(lambda number: types.int64(types.int64), lambda number: int(number).bit_length())
 def bit_length(context, builder, signature, args):
-    """Bits that an int64 above zero takes: the steps of a binary search among so many."""
+    """Bits of an int64 above zero: the steps of a binary search in a range of that length."""
     zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
     return builder.sub(context.get_constant(types.int64, 64), zeros)
 

@@ -1,6 +1,6 @@
-"""Where compiled code is kept on disk, and the notice of a compilation.
+"""Compiled code on disk, and the notice of a compilation.
 
-Numba unpickles whatever lies in its cache folder and raises on a file that was cut short. Here a file passes
+Numba unpickles any file in its cache folder and raises on a truncated one. Here a file passes
 `hpgraph.core.cache_folder` first; one that does not is compiled anew and overwritten.
 """
 
@@ -67,9 +67,9 @@ def set_up() -> None:
                 self.announced = True
             self.blocks.append(contextlib.ExitStack())
             # Compilation is long, and does not test for a stop.
-            self.blocks[-1].enter_context(_told(function, first=len(self.blocks) == 1))
+            self.blocks[-1].enter_context(_logged(function, first=len(self.blocks) == 1))
             self.blocks[-1].enter_context(in_python())
-            # Numba makes so many objects that looking for cycles among them takes a tenth of the time.
+            # Numba makes so many objects that the search for cycles among them takes a tenth of the time.
             self.blocks[-1].enter_context(uncollected())
             self.blocks[-1].enter_context(work_clock.compiling())
 
@@ -82,7 +82,7 @@ def set_up() -> None:
 
 
 @contextlib.contextmanager
-def _told(function: Any, first: bool) -> Iterator[None]:
+def _logged(function: Any, first: bool) -> Iterator[None]:
     """Log what a kernel took to compile, and no word of what it calls."""
     start = time.perf_counter()
     yield
@@ -93,7 +93,7 @@ def _told(function: Any, first: bool) -> Iterator[None]:
 
 @functools.cache
 def parent() -> Path:
-    """Where compiled code of all versions is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise."""
+    """Folder of the compiled code of all versions: in ``config.cache_dir``, unless NUMBA_CACHE_DIR overrides it."""
     numbas = os.environ.get("NUMBA_CACHE_DIR")
     chosen = cache_folder.first_usable(Path(numbas), config.cache_dir) if numbas else config.cache_dir
     used = cache_folder.subfolder(chosen, "numba")
@@ -103,11 +103,11 @@ def parent() -> Path:
 
 @functools.cache
 def folder(module: str) -> Path:
-    """Where the compiled code of a module's kernels is kept: a folder for each version of what goes into it.
+    """Folder of the compiled code of a module's kernels, one for each version of their sources.
 
-    Numba notices that the file of a kernel has changed, but not that another file has from which code is inlined into
-    the kernel. Here any source counts that the module reaches by imports, and no other: an edit costs the code of the
-    kernels that it may concern.
+    Numba notices that the file of a kernel has changed, but not another file with code that is inlined into the kernel.
+    Here the sources that the module reaches by imports are hashed, and no others: an edit invalidates only kernels that
+    it may change.
     """
     used = cache_folder.subfolder(parent(), f"{module.removeprefix('hpgraph.kernels.')}-{version_of(module)}")
     # A cache that cannot be tidied is still a cache.
@@ -150,8 +150,8 @@ def _toolchain() -> bytes:
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """The compiled code of one kernel on disk, a file for each combination of types.
 
-    A file is named by what it was compiled for, and says so: processes that compile at the same time do not meet in an
-    index, which would give one's file the other's name.
+    The types are in the file's name and in its content: there is no index file, in which processes that compile at the
+    same time could exchange names.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -1,8 +1,8 @@
 """Fork and join on Numba's threads, without the passes of ``parallel=True``.
 
-For a loop of `prange` Numba writes a function in Python, compiles it, wraps it twice and optimizes each time all that
-the loop calls: a sixth of the time to compile a search. Here the loop calls one compiled function, from a function in
-the form that Numba's threading layers take.
+For a loop of `prange` Numba writes a function in Python, compiles it, wraps it twice and optimizes each time all
+callees of the loop: a sixth of the time to compile a search. Here the loop calls one compiled function, from a function
+with the signature of Numba's threading layers.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from hpgraph.semiring.intrinsic import intrinsic
 
 _INT, _WORD = ir.IntType(32), ir.IntType(64)
 _BYTES, _WORDS = ir.IntType(8).as_pointer(), ir.IntType(64).as_pointer()
-# Of what a thread does: arrays, of which each thread is given another place; lengths; steps; what all share.
+# Arguments of a thread's work: arrays, with another offset for each thread; lengths; steps; shared data.
 _SHARE = ir.FunctionType(ir.VoidType(), [_BYTES.as_pointer(), _WORDS, _WORDS, _BYTES])
 _PARALLEL_FOR = ir.FunctionType(
     ir.VoidType(), [_BYTES, _BYTES.as_pointer(), _WORDS, _WORDS, _BYTES, _WORD, _WORD, _INT]

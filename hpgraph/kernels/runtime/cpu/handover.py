@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
-from hpgraph.kernels.runtime.cpu.work_stealing import cpu_pause, make_way
+from hpgraph.kernels.runtime.cpu.work_stealing import cpu_pause, yield_core
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 
 # Spins on the end of the task before, until the thread yields its core between two of them.
-_PATIENCE = 2000
+_MAX_SPINS = 2000
 
 
 def new_ends(tasks: int) -> np.ndarray:
@@ -30,13 +30,13 @@ def new_ends(tasks: int) -> np.ndarray:
 @njit
 def place_of(ends, task, count):
     """Where the `count` entries of a task begin. Waits until the task before has published it; publishes the next."""
-    glances = 0
+    spins = 0
     while atomic_load(ends, task) < 0:
-        if glances < _PATIENCE:
-            glances += 1
+        if spins < _MAX_SPINS:
+            spins += 1
             cpu_pause()
         else:
-            make_way()
+            yield_core()
     start = ends[task]
     fetch_add(ends, task + 1, start + count + 1)
     return start

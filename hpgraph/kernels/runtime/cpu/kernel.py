@@ -11,8 +11,8 @@ from hpgraph.core.patches import applies, libraries, quick_lookups
 from hpgraph.kernels.runtime.cpu.part import PartCompiler
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
 
-# What keeps the code of a function on disk: `hpgraph.kernels.runtime.cpu.compilation` sets it before it is needed, as
-# an edit of how code is kept must cost none that is.
+# Disk cache of a function's code: set by `hpgraph.kernels.runtime.cpu.compilation` before its first use, so that an
+# edit of the cache invalidates no code.
 code_cache: Any = None
 
 

@@ -1,8 +1,8 @@
-"""Two functions in machine code of their own, as they run where Python cannot: in a signal handler, in a thread pool.
+"""Two functions in machine code of their own, for places without Python: a signal handler, a thread pool.
 
 `stop_on_signal` is a signal handler that stops a run. `run_in_parallel` stands between compiled kernels and the
-threading library: it has the library's threads work for the run of the thread that calls, and runs a loop in that
-thread alone once `alone` is set.
+threading library: it makes the library's threads work for the run of the calling thread, and runs a loop in that thread
+alone once `alone` is set.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from llvmlite import binding, ir
 
 from hpgraph.semiring import stop
 
-# Not 0: parallel loops run in the thread that calls.
+# Not 0: parallel loops run in the calling thread.
 alone = ctypes.c_int64(0)
 # Address of the memory of the run that the signal stops.
 interrupted = ctypes.c_int64(0)
@@ -75,7 +75,7 @@ def _at(word: ctypes.c_int64) -> Any:
     return ir.Constant(_WORD, ctypes.addressof(word)).inttoptr(_WORD.as_pointer())
 
 
-# What the addresses lead to lives as long as the process.
+# The addresses stay valid as long as the process.
 _engines: list[Any] = []
 
 

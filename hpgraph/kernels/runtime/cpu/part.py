@@ -20,15 +20,15 @@ from hpgraph.semiring.compiler import PlainCompiler
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
 
 
-# Types of arguments that are None, or may be, and constants, of which Numba knows what to do.
+# Types of arguments that are None, or may be, and constants, which Numba handles itself.
 _UNSURE = (types.NoneType, types.Omitted, types.Optional, types.Literal)
 
 
 class _NotNone:
-    """Stands for the type of an argument that is not None, where branches are pruned."""
+    """Replaces the type of an argument that is not None, where branches are pruned."""
 
     def __init__(self) -> None:
-        # Numba's mark of a type that tells when compared with None's.
+        # Numba's mark of a type that differs from None's.
         self.literal_type = self
 
 
@@ -46,7 +46,7 @@ class PruneBranches(DeadBranchPrune):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LoopBodies(FunctionPass):  # type: ignore[misc]
-    """`ParforFusionPass` where no loop is joined with the next, without copies and dead code looked for twice again."""
+    """`ParforFusionPass` without fusion of loops, and without repeated passes for copies and dead code."""
 
     _name = "hpgraph_loop_bodies"
 
@@ -89,7 +89,7 @@ def part(
     """`numba.njit` for a function that Python never calls itself; a decorator, with or without options.
 
     It has no entry for Python or C, which Numba would compile beside each function, and is compiled once for all
-    integers: Numba would compile it again for each constant that stands for one in a call.
+    integers: Numba would compile it again for each constant passed for one.
     """
     if function is None:
         return lambda function: part(function, whole=whole, counts_references=counts_references, **options)

@@ -69,10 +69,10 @@ def board_words(workers: int) -> int:
 
 
 class Loop(Clock):
-    """What a compiled loop over supersteps works with beside its data; it returns when one of its tables is full.
+    """Data of a compiled loop over supersteps beside its arguments; it returns when one of its tables is full.
 
-    ``board``: of the workers; ``progress``: its words, kept between the calls; ``tables``: what it fills, each under
-    the word of the progress that counts its rows, the trace among them.
+    ``board``: of the workers; ``progress``: its words, kept between the calls; ``tables``: its output, each under the
+    word of the progress that counts its rows, the trace among them.
     """
 
     def __init__(self, workers: int, words: int, tables: dict[int, Any]) -> None:

@@ -11,7 +11,7 @@ Rows = namedtuple("Rows", "indptr indices data one", defaults=(None, True))
 
 
 def beside(data, length):
-    """An array of the type of `data`, of another length; None for None, which Numba must know by its type."""
+    """An array of the type of `data`, of another length; None for None, which Numba needs as a type."""
     return None if data is None else np.empty(length, data.dtype)
 
 

@@ -47,7 +47,7 @@ def imports(module: str) -> frozenset[str]:
     text = _FOR_TYPES.sub("", _COMMENT.sub("", source(module).decode()))
     wanted = {name for line in _IMPORT.findall(text) for name in _MODULE.findall(line)}
     for package, names in _FROM.findall(text):
-        # What is no module of its own is defined in the package.
+        # Other names are defined in the package itself.
         inner = {name: f"{package}.{name}" for name in _NAME.findall(_ALIAS.sub("", names))}
         modules = {name: full for name, full in inner.items() if file_of(full)}
         wanted |= {*modules.values()} | ({package} if len(modules) < len(inner) else set())

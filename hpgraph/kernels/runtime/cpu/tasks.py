@@ -24,10 +24,10 @@ def next_task(counter, step=1):
 
 
 def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
-    """Rows to begin and end tasks at, so that each has about as much work.
+    """Rows at which tasks begin and end, for about equal work.
 
     ``ends`` (int64 array, shape (rows + 1,)): entries before each row. Returns int64 array: ascending, from 0 to the
-    number of rows; of two elements where one thread should do it all.
+    number of rows; of two elements if one thread should do all.
     """
     rows = len(ends) - 1
     total = int(ends[-1]) + rows

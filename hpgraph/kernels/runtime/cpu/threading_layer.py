@@ -1,9 +1,9 @@
 """The threading library of the parallel CPU kernels.
 
-Numba offers three threading layers. TBB takes calls from several threads at once and survives a fork, so it goes
-first; but Numba asks the dynamic linker for ``libtbb.so.12`` and the linker does not look where pip puts it, hence
-`prepare`. OpenMP takes calls from several threads, but GNU's dies in a forked child. The last, workqueue, is always
-there and aborts the process when two threads meet in it, so such calls queue up in
+Numba offers three threading layers. TBB takes calls from several threads at once and survives a fork, so it is tried
+first; but Numba asks the dynamic linker for ``libtbb.so.12``, and the linker does not search pip's folder, hence
+`prepare`. OpenMP takes calls from several threads, but GNU's fails in a forked child. The last, workqueue, is always
+available and aborts the process if two threads enter it, so such calls are queued in
 `hpgraph.kernels.runtime.cpu.threads`.
 """
 
@@ -35,14 +35,14 @@ def _packaged_tbb() -> Path | None:
 def prepare() -> None:
     """Load TBB's library so that Numba finds it; to be called before Numba compiles or loads a parallel kernel.
 
-    Does nothing where the library is missing (Numba then takes its next layer) or where the user chose another layer
-    by NUMBA_THREADING_LAYER. A library once loaded answers to its name, wherever it came from.
+    Does nothing if the library is missing (Numba then takes its next layer) or if the user chose another layer by
+    NUMBA_THREADING_LAYER. A loaded library is found by its name, wherever it was loaded from.
     """
     if os.environ.get("NUMBA_THREADING_LAYER", "default").lower() in ("omp", "workqueue"):
         return
     library = _packaged_tbb()
     if library is not None:
-        # One that cannot be loaded leaves Numba to look for the system's.
+        # If it cannot be loaded, Numba looks for the system's.
         with contextlib.suppress(OSError):
             ctypes.CDLL(str(library))
 

@@ -48,10 +48,10 @@ _python: int | None = None
 
 
 class interruptible:
-    """Context manager: what stops the kernels called inside the block is raised by it.
+    """Context manager that raises the reason if kernels called in the block are stopped.
 
-    That is an exception in a function that they were given; and Ctrl-C, but inside another such block, in any thread
-    but the main one, and where SIGINT is not Python's.
+    That is an exception in one of their functions; and Ctrl-C, except inside another such block, in any thread but the
+    main one, and if SIGINT is not Python's.
     """
 
     __slots__ = ("_has_handler", "_memory", "_outermost")
@@ -68,7 +68,7 @@ class interruptible:
             try:
                 _python = _set_handler(_SIGINT, stop_on_signal())
             except KeyboardInterrupt:
-                # A Ctrl-C of just before: Python answers it when the call is over, and ours must not stay.
+                # A Ctrl-C just before: Python handles it after the call, and ours must not stay.
                 signal.signal(_SIGINT, _default)
                 raise
             # From here on Python raises nothing by itself, so that what follows is done as a whole.
@@ -110,7 +110,7 @@ def in_python() -> Iterator[None]:
     handler, _python = _python, None
     try:
         _set_handler(_SIGINT, handler)
-        # What else stops the run is raised when its block is left.
+        # Other reasons are raised when the block of the run is left.
         if memory[WHY] == INTERRUPTED:
             _raise()
         # A run inside is another one, with a block of its own.
@@ -145,10 +145,10 @@ def _layer() -> str:
 
 
 # Threads that are inside a team, that ever were, and that are about to fork.
-_under_way: set[int] = set()
+_active_threads: set[int] = set()
 _known: set[int] = set()
 _forks: list[int] = []
-# A fork waits so many seconds for the kernels of other threads.
+# A fork waits up to this many seconds for the kernels of other threads.
 _FORK_SECONDS = 1.0
 
 
@@ -160,8 +160,8 @@ def _before_fork() -> None:
     _known.intersection_update(sys._current_frames())
     global_compiler_lock.acquire()
     deadline = time.monotonic() + _FORK_SECONDS
-    while _under_way - {me} and time.monotonic() < deadline:
-        time.sleep(_GLANCE)
+    while _active_threads - {me} and time.monotonic() < deadline:
+        time.sleep(_POLL_INTERVAL)
 
 
 def _after_fork() -> None:
@@ -175,25 +175,25 @@ def _after_fork_in_child() -> None:
     # The parent's lock may have been held by a thread that the child does not have.
     _queue = threading.RLock()
     _forked_under = _layer()
-    # The library ends its threads before a fork, but not while another of our threads is known to it, and then its own
-    # locks may be held for ever in the child.
+    # The library ends its threads before a fork, but not while it knows another of our threads; then its own locks may
+    # stay locked in the child.
     if _known - {me}:
         alone.value = 1
-    _under_way.intersection_update({me})
+    _active_threads.intersection_update({me})
     _known.intersection_update({me})
     _after_fork()
     _forks.clear()
     run.go_on()
 
 
-_GLANCE = 0.0005
+_POLL_INTERVAL = 0.0005
 
 
 def _wait_for_forks(me: int) -> None:
     while _forks and me not in _forks:
-        _under_way.discard(me)
-        time.sleep(_GLANCE)
-        _under_way.add(me)
+        _active_threads.discard(me)
+        time.sleep(_POLL_INTERVAL)
+        _active_threads.add(me)
 
 
 def rest() -> bool:
@@ -204,11 +204,11 @@ def rest() -> bool:
 
 
 class team:
-    """Context manager: threads for parallel kernels called inside the block, as many as `hpgraph.config` says.
+    """Context manager: threads for parallel kernels called inside the block, as many as set in `hpgraph.config`.
 
     Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by default the cores). In a
-    child forked while another thread of its parent had used kernels it is 1, as the threading library is not to be
-    trusted there.
+    child forked while another thread of its parent had used kernels it is 1, as the threading library is not safe
+    there.
     """
 
     __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")
@@ -229,9 +229,9 @@ class team:
         self._interruptible = interruptible()
         self._interruptible.__enter__()
         self._thread = threading.get_ident()
-        self._outermost = self._thread not in _under_way
+        self._outermost = self._thread not in _active_threads
         if self._outermost:
-            _under_way.add(self._thread)
+            _active_threads.add(self._thread)
             _known.add(self._thread)
             if _forks:
                 _wait_for_forks(self._thread)
@@ -247,5 +247,5 @@ class team:
         if self._queue is not None:
             self._queue.release()
         if self._outermost:
-            _under_way.discard(self._thread)
+            _active_threads.discard(self._thread)
         self._interruptible.__exit__()

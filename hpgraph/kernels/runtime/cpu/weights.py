@@ -14,7 +14,7 @@ from hpgraph.semiring.intrinsic import instruction, intrinsic
 
 
 def _read(one: Any, signature: Any) -> Any:
-    """What a weight is read by: a constant of the type of `one` if there are none."""
+    """Arguments that read a weight: a constant of the type of `one` if there are none."""
     data = signature.args[0]
     if not isinstance(data, types.NoneType):
         return signature, load

@@ -39,7 +39,7 @@ _COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)
 _TURN = 1 << 32
 _OVER = -(1 << 63)
 # Spins on the gate before the thread yields its core between two of them.
-_PATIENCE = 2000
+_MAX_SPINS = 2000
 
 
 @instruction(lambda: types.none(), lambda: None)
@@ -55,19 +55,19 @@ def cpu_pause(context: Any, builder: Any, sig: Any, args: Any) -> None:
 
 
 @instruction(lambda: types.none(), lambda: None)
-def make_way(context: Any, builder: Any, sig: Any, args: Any) -> None:
+def yield_core(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """Yield the core to another thread."""
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
     builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name), [])
 
 
 @part
-def _wait(glances):
-    if glances < _PATIENCE:
+def _wait(spins):
+    if spins < _MAX_SPINS:
         cpu_pause()
     else:
-        make_way()
-    return glances + 1
+        yield_core()
+    return spins + 1
 
 
 @part
@@ -79,7 +79,7 @@ def leads(board):
 @part
 def _enter(board, last):
     """Wait for an opening of the gate other than ``last``, and go in; its number from 1, negative at the end."""
-    glances = 0
+    spins = 0
     while True:
         gate = atomic_load(board, GATE)
         if gate < 0:
@@ -89,7 +89,7 @@ def _enter(board, last):
             if compare_and_swap(board, GATE, gate, gate + 1):
                 return turn
         else:
-            glances = _wait(glances)
+            spins = _wait(spins)
 
 
 @part(forceinline=True)
@@ -118,9 +118,9 @@ def end_together(board, leading):
     elif not board[ALONE]:
         # Close the gate, and wait until all helpers have left.
         fetch_add(board, GATE, _TURN)
-        glances = 0
+        spins = 0
         while atomic_load(board, GATE) & (_TURN - 1):
-            glances = _wait(glances)
+            spins = _wait(spins)
 
 
 @part

@@ -1,8 +1,8 @@
 """Kernels for the GPU: CUDA C++ templates, link-time code of Python functions, and a cache on disk.
 
-A kernel's text is a ``.cuh`` file of some room behind a prologue that names its types and functors. NVRTC compiles
-it for the very GPU at hand, so the driver never has to translate; where Python functions take part, Numba's LTO-IR of
-them is linked in by nvJitLink and inlined. What comes out is kept under ``config.cache_dir``; a process that finds it
+A kernel's text is a ``.cuh`` file behind a prologue that names its types and functors. NVRTC compiles it for the
+architecture of the present GPU, so the driver never has to translate; if it calls Python functions, Numba's LTO-IR of
+them is linked in by nvJitLink and inlined. The result is cached under ``config.cache_dir``; a process that finds it
 there, or in a package of kernels compiled ahead (`ready_folder`), needs neither compiler and loads in milliseconds.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class _Thread(threading.local):
-    # Of the run under way: modules launched, with the counts that were known then. None outside of runs.
+    # Modules launched in the current run, with the counts known at launch. None outside of runs.
     launched: dict[Faults, int] | None = None
 
 
@@ -106,7 +106,7 @@ _NULL = np.uint64(0)
 
 
 class Request(NamedTuple):
-    """Kernels that were asked for, as `build_cached` takes them, without code of Python functions to link."""
+    """Kernels to build, as `build_cached` takes them, without code of Python functions to link."""
 
     source: str
     prologue: str
@@ -154,7 +154,7 @@ class Kernel:
 
     def _allow(self, shared_mem: int) -> None:
         if shared_mem > self._shared:
-            # Beyond 48 KiB a kernel must ask for it.
+            # Beyond 48 KiB shared memory is opt-in.
             self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
 
 
@@ -194,7 +194,7 @@ def load(
     memo = (device.id, source, prologue, tuple(ltoir), tuple(names), cooperative, checks)
     module = _modules.get(memo)
     if module is None:
-        # One compile at a time: two threads that ask for the same kernels must not both build them.
+        # One compile at a time: two threads with the same request must not both build.
         with _lock:
             module = _modules.get(memo)
             if module is None:
@@ -207,7 +207,7 @@ def load(
 
 @functools.cache
 def _translation() -> bytes:
-    """What Python functions mean on the GPU: numba-cuda, and the modules that complete it."""
+    """Compilers of Python functions for the GPU: numba-cuda, and the modules that complete it."""
     lto = importlib.util.find_spec("hpgraph.semiring.lto")
     assert lto is not None and lto.origin is not None
     ours = (Path(file).read_bytes() for file in (lto.origin, patches.__file__))

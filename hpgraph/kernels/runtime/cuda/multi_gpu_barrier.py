@@ -2,8 +2,8 @@
 
 All kernels of a search must be resident at once, or they would deadlock. So they are launched in the same order on
 every device, by one thread at a time. And the host must not wait for a device between the first launch and the last:
-memory is allocated before, garbage collection is off, and a kernel that is new on a device has run there alone before,
-as the driver may load its code and allocate stack memory at the first launch.
+memory is allocated before, garbage collection is off, and each kernel is run alone on a device first, as the driver may
+load its code and allocate stack memory at the first launch.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PARTS = Layout(
     "Parts", me="i64", count="i64", begins=("i64", MAX_PARTS + 1), barrier_states="*",
     reports=("*", MAX_PARTS),
 ).of()  # fmt: skip
-LETTER = Layout("RemoteMessage<{Index}, {Message}>", vertex="Index", message="Message")
+REMOTE_MESSAGE = Layout("RemoteMessage<{Index}, {Message}>", vertex="Index", message="Message")
 POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MAX_PARTS), "from": ("*", 2 * MAX_PARTS)})
-# What the kernels of a launch find besides.
+# Further structs of a launch.
 SHARED = (PARTS, BARRIER_STATE)
 
 _launching = Lock()
-# Of each device, the streams on which kernels of the last launch run, and an event behind each.
+# Of each device, the streams of the kernels of the last launch, and an event after each.
 _last: dict[int, dict[int, Any]] = {}
 # These handles always denote the same streams; another handle may have been reused.
 _LASTING = (0, 1)
@@ -94,16 +94,16 @@ class Parts:
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
         # Kernels write to it when they end: see LocalLimits::tell.
-        self._told = slot_of(self)
+        self._report = slot_of(self)
         # The last fields of a struct ``LocalLimits``: no search is left to the host.
-        self.limits = np.int64(1 << 62), np.int32(0), int(self._told.ctypes.data)
+        self.limits = np.int64(1 << 62), np.int32(0), int(self._report.ctypes.data)
         with self.all[0].here:
             self._before, self._end = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
 
     @property
     def arcs_a_superstep(self) -> int:
         """In the mean of the last search that is done; 0 before the first."""
-        return int(self._told[1])
+        return int(self._report[1])
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self.all)
@@ -144,11 +144,11 @@ class Parts:
         self, prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch], state: tuple[Any, ...] = (),
         beginnings: tuple[Beginning | None, ...] = (), *, whole: bool = False, apart: bool = False,
     ) -> DividedRecord:  # fmt: skip
-        """Run a kernel on every part, behind the current stream's work; that stream then waits for them.
+        """Run a kernel on every part, after the current stream's work; that stream then waits for them.
 
         The first part's device is the current one.
 
-        ``apart``: leave it on the devices, in arrays of its own, and what `state` holds of it is of no use. Not with
+        ``apart``: leave it on the devices, in arrays of its own; the contents of `state` are then undefined. Not with
         `whole`.
         """
         import cupy
@@ -167,7 +167,7 @@ class Parts:
             if apart:
                 pieces.append(part.pieces(state))
             own = part.properties(state, beginnings, self.n, whole, pieces[-1] if apart else ())
-            launch = prepare(part, own, part.untold if part.number else TRACE.of()(*record.fields))
+            launch = prepare(part, own, part.discarded if part.number else TRACE.of()(*record.fields))
             return _Ready(part, own, launch, launch.prepared(self._teams[part.number], part), stream.ptr)
 
         with _launching:
@@ -267,7 +267,7 @@ class DividedRecord:
 @cache
 def message_dtype(ids: np.dtype, message: np.dtype) -> np.dtype:
     """Memory layout of a ``RemoteMessage``."""
-    return LETTER.of(Index=ids, Message=message).dtype
+    return REMOTE_MESSAGE.of(Index=ids, Message=message).dtype
 
 
 def _padded(addresses: list[int]) -> list[int]:

@@ -4,7 +4,7 @@ from functools import cache
 
 
 def multiprocessors() -> int:
-    """Multiprocessors of CuPy's current device; asked for once."""
+    """Multiprocessors of CuPy's current device; read once."""
     import cupy
 
     return _of_device(cupy.cuda.runtime.getDevice())

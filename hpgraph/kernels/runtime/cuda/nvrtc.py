@@ -46,7 +46,7 @@ def build(
     if ltoir:
         core = _cuda_core()
         codes = [code if isinstance(code, bytes) else code.produce() for code in ltoir]
-        with _complaints(source, arch):
+        with _compile_errors(source, arch):
             linker = core.Linker(
                 compiled,
                 *(core.ObjectCode.from_ltoir(code) for code in codes),
@@ -95,7 +95,7 @@ def texts(source: str, prologue: str = "") -> dict[str, str]:
 
 @functools.cache
 def compiler_version() -> str:
-    """Version of NVRTC, without loading it where a package says."""
+    """Version of NVRTC, without loading it if a package has it in its metadata."""
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
         try:
             return importlib.metadata.version(package)
@@ -110,7 +110,7 @@ def compiler_version() -> str:
 
 
 def _maker(linked: bool) -> tuple[int, ...]:
-    """Version of the library that makes machine code, as it says itself: nvJitLink of what is linked, NVRTC else."""
+    """Version of the library that makes machine code: nvJitLink for linked code, else NVRTC."""
     from cuda.bindings import nvjitlink, nvrtc
 
     return tuple(nvjitlink.version()) if linked else tuple(nvrtc.nvrtcVersion()[1:])
@@ -129,7 +129,7 @@ def _cuda_core() -> ModuleType:
 
 
 def _translated(source: str, prologue: str, names: Sequence[str], arch: str, checks: str, link: bool) -> Any:
-    """What NVRTC makes: machine code, or LTO-IR to be linked."""
+    """NVRTC's output: machine code, or LTO-IR to be linked."""
     if not names:
         raise ValueError("names must list at least one kernel: a template that is not named leaves no machine code")
     texts(source, prologue)
@@ -143,13 +143,13 @@ def _translated(source: str, prologue: str, names: Sequence[str], arch: str, che
         relocatable_device_code=link,
         link_time_optimization=link or None,
     )
-    with _complaints(source, arch):
+    with _compile_errors(source, arch):
         program = core.Program(f'{prologue}\n#include "{source}"\n{checks}\n', "c++", options)
         return program.compile("ltoir" if link else "cubin", name_expressions=tuple(names))
 
 
 @contextlib.contextmanager
-def _complaints(source: str, arch: str) -> Iterator[None]:
+def _compile_errors(source: str, arch: str) -> Iterator[None]:
     """NVRTC's and nvJitLink's errors have no common type in cuda.core, but its name; all of them carry the log."""
     try:
         yield
@@ -161,7 +161,7 @@ def _complaints(source: str, arch: str) -> Iterator[None]:
 
 
 def _log(error: BaseException) -> str:
-    """What the compiler said, cut to its first complaints."""
+    """The compiler's log, cut to its first errors."""
     lines = [line for line in str(error).splitlines() if line.strip()]
-    complaints = [line for line in lines if "error" in line.lower()]
-    return "\n".join((complaints or lines)[:8])
+    errors = [line for line in lines if "error" in line.lower()]
+    return "\n".join((errors or lines)[:8])

@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
-# Of a parameter in the block of all of them; no struct that is passed asks for more.
+# Of a parameter in the block of all; no struct that is passed needs more.
 _ALIGNMENT = 16
 
 
@@ -68,7 +68,7 @@ BARRIER_STATE = Layout("BarrierState", header=HEADER_FIELDS, assembly=_ASSEMBLY)
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What one part has of a graph.
+    """The part of a graph on one GPU.
 
     ``device`` (int): the GPU; ``first, last`` (int): its vertices: from `first`, a multiple of 64, to before `last`;
     ``out, in_`` (CSR of shape (last - first, n)): the rows of these vertices on that GPU, by source and by target, with
@@ -83,7 +83,7 @@ class Rows:
 
     @cached_property
     def sending(self) -> np.ndarray:
-        """A struct ``Arcs`` of `out`, whose row pointers go by the ids of all vertices."""
+        """A struct ``Arcs`` of `out`, with row pointers indexed by the ids of all vertices."""
         return struct(self.out.indptr.data.ptr - 8 * self.first, self.out.indices, self.out.data)
 
     @cached_property
@@ -98,7 +98,7 @@ class Rows:
 
 
 class Elements:
-    """An array as a kernel is passed it, such that elements go by the ids of all vertices."""
+    """Address of an array as a kernel's argument, with elements indexed by the ids of all vertices."""
 
     def __init__(self, address: int) -> None:
         self.ptr, self.data = address, self
@@ -137,8 +137,8 @@ class Part:
             # Reports of finished launches are recognized by their number: this is cleared once.
             self.reports = self.room("reports", 2 * MAX_PARTS * 8 * _REPORT_WORDS)
             self.barrier_states = self.room("barrier_states", 2 * BARRIER_STATE.size)
-            # Where what only the first part is asked for is written, and never read.
-            self.untold = struct(0, 0, self.room("untold", OUTCOME.size))
+            # Target of output that only the first part reports; never read.
+            self.discarded = struct(0, 0, self.room("discarded", OUTCOME.size))
             self.done = cupy.cuda.Event(disable_timing=True)
 
     @property
@@ -211,7 +211,7 @@ class Part:
         return tuple(cupy.empty(last - first, values.dtype) for values in state)
 
     def give(self, state: tuple[Any, ...], own: tuple[Elements, ...]) -> None:
-        """Bring what it has of its vertices to the first part's device, behind its kernel."""
+        """Copy the values of its vertices to the first part's device, after its kernel."""
         for values, mine in zip(state, own, strict=True):
             begin, end = self.rows.first * values.itemsize, self.rows.last * values.itemsize
             if mine.ptr != values.data.ptr:

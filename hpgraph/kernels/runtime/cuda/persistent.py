@@ -31,7 +31,7 @@ IN_FLIGHT = 3072
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Rows of a trace; later supersteps are not recorded.
 TRACE_ROWS = 1 << 20
-# The structs that a launch passes or finds in memory; the files say what they mean.
+# The structs that a launch passes or finds in memory; the ``.cuh`` files describe them.
 FRONTIER = Layout("Frontier<{Index}>", light="*", pieces="*")
 ARCS = Layout("Arcs<{Index}, {Weight}>", indptr="*", indices="*", data="*")
 SOURCES = Layout("Sources<{Index}>", list="*", count="i64", single="Index")
@@ -72,7 +72,7 @@ def heavy_pieces(arcs: CSR) -> int:
 
 
 def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:
-    """The C++ type that says which techniques take part."""
+    """The C++ type of the techniques that are on."""
     flags = techniques.heavy_pieces, techniques.early_exit and leaves_early, techniques.lane_refill
     return _type_of(*flags, batch if techniques.arc_batches else 1, techniques.short_queues)
 
@@ -83,7 +83,7 @@ def _type_of(*switches: int) -> str:
 
 
 def local_limits(local: bool) -> tuple[np.int64, np.int64]:
-    """What a block takes on alone: the first fields of a ``LocalLimits``."""
+    """Limits of work for one block: the first fields of a ``LocalLimits``."""
     return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
 
 
@@ -159,7 +159,7 @@ class Record:
 
 @attached
 def arcs_struct(csr: CSR) -> np.ndarray:
-    """A struct ``Arcs``: addresses, so that it does not keep alive what it belongs to."""
+    """A struct ``Arcs``: addresses, without references to their arrays."""
     return struct(csr.indptr, csr.indices, csr.data)
 
 

@@ -54,7 +54,7 @@ class CUDAProgram(DeviceFunctions):
         self._properties = tuple(dtype for _, dtype in code.properties)
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
-        # What a vertex at v is called, and the arrays that say so.
+        # Name of a vertex at v, and the arrays indexed by it.
         self._vertex, self._named = "v", self._properties
         if code.names_vertices:
             self._vertex = f"p{len(self._properties)}[v]"
@@ -239,7 +239,7 @@ class CUDAProgram(DeviceFunctions):
 
 @lru_cache(maxsize=256)
 def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...]) -> list[Any]:
-    """What each property begins with, what at the sources, and how; see the prologue."""
+    """Initial value of each property, its value at the sources, and how; see the prologue."""
     fills = []
     for dtype, beginning in zip(dtypes, beginnings, strict=True):
         fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
@@ -276,12 +276,12 @@ class ShapedProgram(DeviceFunctions):
         return struct(*state, *(dtype.type(value) for value, dtype in zip(values, self._world, strict=True)))
 
     def arguments(self, state: tuple[Any, ...]) -> np.ndarray:
-        """What a product passes for its gather: the struct."""
+        """Arguments of a product for its gather: the struct."""
         return self.struct(state)
 
     @cached_property
     def product(self) -> Specialization:
-        """What the templates of spmv.cuh are compiled for."""
+        """Parameters of the templates of spmv.cuh."""
         title = f"messages of {self.code.name}"
         return Specialization(self.prologue, self.ltoir, self, title)  # type: ignore[arg-type]
 

@@ -31,10 +31,10 @@ KERNELS = tuple(
 class Bins:
     """Stored rows of a matrix, binned.
 
-    ``arguments`` (numpy void): ``struct Bins`` of spmv.cuh; ``blocks`` (int): blocks that do all bins; ``rows, pieces,
-    long_rows`` (int): how many there are; long rows are those cut in pieces; ``slots, piece_slot, piece_order,
-    long_slots`` (uint32 CuPy array): `slots` are the rows that are not long; ``first_piece`` (int64 CuPy array, shape
-    (long_rows + 1,)).
+    ``arguments`` (numpy void): ``struct Bins`` of spmv.cuh; ``blocks`` (int): blocks for all bins; ``rows, pieces,
+    long_rows`` (int): their numbers; long rows are those cut in pieces; ``slots, piece_slot, piece_order, long_slots``
+    (uint32 CuPy array): `slots` are the rows that are not long; ``first_piece`` (int64 CuPy array, shape (long_rows +
+    1,)).
     """
 
     arguments: Any

@@ -1,4 +1,4 @@
-"""Writes to places of an array that come from data, where several may meet."""
+"""Writes to data-dependent places of an array, with possible collisions."""
 
 import functools
 from typing import Any

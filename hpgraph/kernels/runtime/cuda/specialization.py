@@ -1,4 +1,4 @@
-"""What the templates of products are compiled for: a gather, a monoid and types, as C++ text and code to link."""
+"""Parameters of the templates of products: a gather, a monoid and types, as C++ text and code to link."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DeviceGather:
 
 @dataclass(frozen=True)
 class Specialization:
-    """One instance of the templates: the prologue that says what is computed, and the code to link with it."""
+    """One instance of the templates: the prologue that defines its types, and the code to link with it."""
 
     prologue: str
     ltoir: tuple[LinkedCode, ...]
@@ -86,7 +86,7 @@ def specialize(
     gather: Any, reduce: Any, accum: Any, weight_dtype: np.dtype[Any] | None, index_dtype: np.dtype[Any],
     state_dtypes: tuple[np.dtype[Any], ...], message_dtype: np.dtype[Any], filtered: bool,
 ) -> Specialization:  # fmt: skip
-    """What the templates are compiled for; weights None are a pattern's, 1 in the type of the messages."""
+    """Template parameters of a product; weights None are a pattern's, 1 in the type of the messages."""
     weight = message_dtype if weight_dtype is None else weight_dtype
     if not isinstance(gather, DeviceGather):
         gather = DeviceGather.from_function(gather, weight, state_dtypes, message_dtype)

@@ -24,7 +24,7 @@ def struct(*fields: Any) -> np.ndarray:
 
 @cache
 def _layout(kinds: tuple[type, ...]) -> tuple[Callable[..., bytes], np.dtype, tuple[int, ...]]:
-    """What packs fields of these types, the void type of the struct's size, and which fields are addresses."""
+    """Packing of fields of these types, the void type of the struct's size, and the fields that are addresses."""
     chars = ["q" if kind is int else np.dtype(kind).char if issubclass(kind, np.generic) else "P" for kind in kinds]
     # The end is padded to where another struct of the kind may begin.
     widest = max(chars, key=lambda char: Struct(char).size)
@@ -98,7 +98,7 @@ class StructLayout:
     @cached_property
     def checks(self) -> str:
         """C++ text that does not compile where the compiler lays the struct out otherwise."""
-        # NVRTC has no offsetof before CUDA 13.1; this is what that of its front end stands for.
+        # NVRTC has no offsetof before CUDA 13.1; this is the builtin behind it.
         what = f"hpgraph::{self._name}"
         title = self._name.partition("<")[0]
         lines = [f'static_assert(sizeof({what}) == {self.size}, "{title}");']

@@ -51,31 +51,31 @@ def slot_of(owner: Any) -> np.ndarray:
 
 
 class Takeover:
-    """What is known of a graph's searches: whether the host waits, and its copy of the arcs."""
+    """Knowledge of a graph's searches: whether the host waits, and its copy of the arcs."""
 
     def __init__(self, arcs: CSR) -> None:
         n, size = arcs.shape[0], sum(part.nbytes for part in (arcs.indptr, arcs.indices, arcs.data) if part is not None)
         self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
         # A search has no more supersteps than vertices.
         self._waits = self._possible = n > self.patience
-        self._told = slot_of(self)
-        self._address: int = self._told.ctypes.data
+        self._report = slot_of(self)
+        self._address: int = self._report.ctypes.data
         self._copies: dict[str, CSR] = {}
 
     def waits(self) -> bool:
         """Whether the host waits for the kernel that is launched next."""
-        return self._possible and techniques.host_takeover and (self._waits or bool(self._told[0]))
+        return self._possible and techniques.host_takeover and (self._waits or bool(self._report[0]))
 
     @property
     def arcs_a_superstep(self) -> int:
         """In the mean of the last relaxation that is done; 0 before the first."""
-        return int(self._told[1])
+        return int(self._report[1])
 
     def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
         """The last fields of a ``LocalLimits``."""
         return np.int64(self.patience), np.int32(waits), self._address
 
-    def ended_here(self) -> None:
+    def end_on_gpu(self) -> None:
         """A search that was waited for ended on the GPU."""
         self._waits = False
 
@@ -116,7 +116,7 @@ class Continued:
 
 
 def on_host(state: tuple[Any, ...], run: Callable[[tuple[np.ndarray, ...]], Result]) -> Result:
-    """Run on copies of the properties in the host's memory, and bring them back into `state`."""
+    """Run on copies of the properties in the host's memory, and copy them back into `state`."""
     copies = tuple(values.get() for values in state)
     result = run(copies)
     for values, copy in zip(state, copies, strict=True):

@@ -1,4 +1,4 @@
-"""What a compiler says of a user's function, in words that its author can act on."""
+"""Compilers' messages about a user's function, in terms of its source."""
 
 import itertools
 import re

@@ -31,7 +31,7 @@ STREAMS = 2
 TILE = 4096
 
 
-class Bringing(OnePass):
+class PageLoader(OnePass):
     """Pages of a matrix, loaded to the GPU through a ring of buffers and cached within a budget.
 
     ``memory``: bytes of the device for offsets, buffers and cached pages; None is half of the free memory;
@@ -101,13 +101,13 @@ class Bringing(OnePass):
         """Bytes loaded so far: copied, or, as predicted, read in place."""
         return self._moved
 
-    def _brought(
+    def _loaded(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None
     ) -> Iterator[tuple[Pieces, Slot]]:
         """Runs of pages in buffers on the device, copied ahead; if rows are given, only these, in pinned buffers."""
-        return self._opened(self._bring_all(wanted, values, rows))
+        return self._opened(self._load_all(wanted, values, rows))
 
-    def _bring_all(
+    def _load_all(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None
     ) -> Generator[tuple[Pieces, Slot], None, None]:
         import cupy
@@ -128,9 +128,9 @@ class Bringing(OnePass):
             if rows is None:
                 self._fix_places(run, slot)
             if rows is None and self.host.resident:
-                self._bring(run, slot, stream, values)
+                self._load(run, slot, stream, values)
                 return None
-            return self._pool.submit(self._bring_on, device.id, run, slot, stream, values if rows is None else rows)
+            return self._pool.submit(self._load_on, device.id, run, slot, stream, values if rows is None else rows)
 
         windows = read_ahead(len(runs), count, start)
         try:
@@ -171,13 +171,13 @@ class Bringing(OnePass):
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         return self._threads
 
-    def _bring_on(self, device: int, *what: Any) -> None:
+    def _load_on(self, device: int, *what: Any) -> None:
         import cupy
 
         with cupy.cuda.Device(device):
-            (self._bring_rows if isinstance(what[-1], np.ndarray) else self._bring)(*what)
+            (self._load_rows if isinstance(what[-1], np.ndarray) else self._load)(*what)
 
-    def _bring_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
+    def _load_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
         """Read some rows of a run into its pinned buffer, once the device has read its previous contents."""
         assert slot.pinned is not None
         slot.free.synchronize()
@@ -188,7 +188,7 @@ class Bringing(OnePass):
         self._moved += wanted.nbytes
         slot.ready.record(stream)
 
-    def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
+    def _load(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
         """Copy the uncached pages of a run, on a stream, once the buffer's previous window has been processed."""
         from cupy.cuda import runtime
 

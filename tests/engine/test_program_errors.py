@@ -37,7 +37,7 @@ def caught(x):
         return 0.0
 
 
-# What the first vertex that a function is given may come to, and what is said of it.
+# What the first vertex that a function is given may come to, and what is text of it.
 RETURNS = [
     (lambda v: [v.x], "not a list"), (lambda v: (v.x, v.x, v.x), "not a tuple of 3"),
     (lambda v: {1: v.x}, "not a dict"), (lambda v: {v.x}, "not a set"), (lambda v: "text", "not a string"),
@@ -45,7 +45,7 @@ RETURNS = [
     (lambda v: np.zeros(3), "not an array"), (lambda v: box, "not a function"),
     (lambda v: sometimes(v), "not None where no return is reached"),
 ]  # fmt: skip
-COMPLAINTS = [
+ERRORS = [
     (lambda v: v.widht, "Unknown attribute 'widht' of type Vertex(int64, float64): it has id, x"),
     (lambda v: v.x + undefined, "the name 'undefined' is not defined"),  # noqa: F821
     (lambda v: v.x * scales[0], "scales is a list"),
@@ -71,46 +71,48 @@ def two(**functions):
     return type("Two", (hpg.VertexProgram,), {**usual, **functions})
 
 
-def complaint(program, device):
+def compile_error(program, device):
     G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [5.0, 1.0, 3.0]).to(device)
     with pytest.raises(hpg.CompileError) as error:
         hpg.run(program, G)
-    said = str(error.value)
-    assert len(said) < 500 and "numba" not in said.lower().replace("/numba", "") and "\n" not in said
+    text = str(error.value)
+    assert len(text) < 500 and "numba" not in text.lower().replace("/numba", "") and "\n" not in text
     assert isinstance(error.value, TypeError)
-    return error.value, said
+    return error.value, text
 
 
-@pytest.mark.parametrize(("function", "says"), RETURNS, ids=[says for _, says in RETURNS])
-def test_what_gather_returns(function, says, device):
-    error, said = complaint(two(gather=lambda source, weight, target: function(source)), device)
+@pytest.mark.parametrize(("function", "expected"), RETURNS, ids=[expected for _, expected in RETURNS])
+def test_what_gather_returns(function, expected, device):
+    error, text = compile_error(two(gather=lambda source, weight, target: function(source)), device)
     assert error.function == "Two.gather"
-    assert f"it must return a number, the message, which becomes float64, {says}" in said
+    assert f"it must return a number, the message, which becomes float64, {expected}" in text
 
 
 # As for all functions but `gather`, below.
-@pytest.mark.parametrize(("function", "says"), RETURNS[-2:], ids=[says for _, says in RETURNS[-2:]])
-def test_what_update_returns(function, says, device):
-    error, said = complaint(two(update=lambda vertex, message: function(vertex)), device)
-    assert error.function == "Two.update" and f"it must return a number, the new x, {says}" in said
-    assert 'test_complaint.py", line ' in said
+@pytest.mark.parametrize(("function", "expected"), RETURNS[-2:], ids=[expected for _, expected in RETURNS[-2:]])
+def test_what_update_returns(function, expected, device):
+    error, text = compile_error(two(update=lambda vertex, message: function(vertex)), device)
+    assert error.function == "Two.update" and f"it must return a number, the new x, {expected}" in text
+    assert 'test_program_errors.py", line ' in text
 
 
 def test_what_update_returns_in_a_sweep(device):
-    function, says = RETURNS[0]
-    error, said = complaint(two(activity="all", update=lambda vertex, message: function(vertex)), device)
-    assert error.function == "Two.update" and says in said
+    function, expected = RETURNS[0]
+    error, text = compile_error(two(activity="all", update=lambda vertex, message: function(vertex)), device)
+    assert error.function == "Two.update" and expected in text
 
 
-# What is said does not depend on which function it is said of: everything of one, of the others a type error and a name
+# What is text does not depend on which function it is text of: everything of one, of the others a type error and a name
 # that is missing.
 OTHERS = ["update", "cond", "edge_cond", "aggregate"]
-SAID_OF = [("gather", *said) for said in COMPLAINTS]
-SAID_OF += [(name, *said) for name in OTHERS for said in COMPLAINTS[:2]]
+EXPECTED = [("gather", *text) for text in ERRORS]
+EXPECTED += [(name, *text) for name in OTHERS for text in ERRORS[:2]]
 
 
-@pytest.mark.parametrize(("name", "function", "says"), SAID_OF, ids=[f"{name}: {says}" for name, _, says in SAID_OF])
-def test_every_function(name, function, says, device):
+@pytest.mark.parametrize(
+    ("name", "function", "expected"), EXPECTED, ids=[f"{name}: {expected}" for name, _, expected in EXPECTED]
+)
+def test_every_function(name, function, expected, device):
     wrapped = {
         "gather": lambda source, weight, target: function(source),
         "update": lambda vertex, message: function(vertex),
@@ -119,16 +121,16 @@ def test_every_function(name, function, says, device):
         "aggregate": lambda before, vertex: function(vertex),
     }[name]
     sums = {"aggregators": ("total",)} if name == "aggregate" else {}
-    error, said = complaint(two(**{name: wrapped}, **sums), device)
-    assert error.function == f"Two.{name}" and says in said
-    assert re.search(r'test_complaint\.py", line \d+\)$', said)
+    error, text = compile_error(two(**{name: wrapped}, **sums), device)
+    assert error.function == f"Two.{name}" and expected in text
+    assert re.search(r'test_program_errors\.py", line \d+\)$', text)
 
 
 # And supersteps, above.
 @pytest.mark.parametrize("members", [{"reduce": "any"}, {"reduce": "min", "update": None}, {"activity": "all"}])
 def test_every_loop(members, device):
-    error, said = complaint(two(gather=lambda source, weight, target: [source.x], **members), device)
-    assert error.function == "Two.gather" and "not a list" in said
+    error, text = compile_error(two(gather=lambda source, weight, target: [source.x], **members), device)
+    assert error.function == "Two.gather" and "not a list" in text
 
 
 def test_an_error_of_a_run_is_left_as_it_is():

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.core.errors import CompileError, HpgraphError, OutOfBoundsError
 from hpgraph.kernels.edges.program import EdgeProgramCode
-from hpgraph.semiring.complaint import at_line, reason
+from hpgraph.semiring.compile_errors import at_line, reason
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.references import GENERATED
 
@@ -162,7 +162,7 @@ def _numbers(length: int) -> str:
 
 
 def _with_attributes(code: ProgramCode, reason: str) -> str:
-    """A complaint of an attribute that a vertex, or the world, does not have, with those that it has."""
+    """A message about an attribute that a vertex, or the world, does not have, with those that it has."""
 
     def listed(found: re.Match[str]) -> str:
         return f"{found[0]}: it has {', '.join(getattr(code, found[1].lower())._fields)}"

@@ -1,4 +1,4 @@
-"""Checks of the bytecode of functions before compilation, for what compiled functions must not do.
+"""Checks of the bytecode of functions before compilation, for operations that compiled functions must not contain.
 
 A kernel calls a function once an entry, from many threads and in no order, on either device. A function that returns
 different values at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
@@ -13,10 +13,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from hpgraph.core.errors import CompileError
-from hpgraph.semiring.complaint import KNOWN, at_line
+from hpgraph.semiring.compile_errors import KNOWN, at_line
 from hpgraph.semiring.references import is_known_by_name
 
-# Modules whose functions answer differently each time they are asked.
+# Modules whose functions return another value in each call.
 _UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")
 _OPCODES = {
     "IMPORT_NAME": "it imports {} when it is called: import it outside the function",
@@ -94,7 +94,7 @@ def _module_of(value: Any) -> str:
 
 
 def _resolve(function: FunctionType, lookup: Lookup) -> tuple[Any, int]:
-    """What a lookup finds, as far as modules lead, and the number of attributes that took."""
+    """The value of a lookup, as far as modules lead, and the number of attributes that took."""
     first, *attributes = lookup.names
     if lookup.is_global:
         value = function.__globals__.get(first, getattr(builtins, first, _missing))
@@ -117,7 +117,7 @@ def _resolve(function: FunctionType, lookup: Lookup) -> tuple[Any, int]:
 
 @lru_cache(maxsize=1024)
 def _faults(code: CodeType) -> tuple[tuple[str, str], ...]:
-    """What the code itself says that cannot be compiled, and where."""
+    """Parts of the code itself that cannot be compiled, and their lines."""
     found = [(text, at_line(code, None)) for flag, text in _FLAGS.items() if code.co_flags & flag]
     for instruction, line in _instructions(code):
         if instruction.opname in _OPCODES:
