@@ -80,7 +80,7 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
 
     >>> import hpgraph as hpg
     >>> class Cascade(hpg.VertexProgram):
-    ...     heard = hpg.Property("int64", initial=-1, start=0)
+    ...     arrived = hpg.Property("int64", initial=-1, start=0)
     ...     seed = hpg.Parameter("int64", 0)
     ...     weighted = False
     ...     reduce = "max"
@@ -89,11 +89,11 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
     ...     def edge_cond(source, weight, target, world):
     ...         return hpg.uniform(world.seed, source.id, target.id) < 0.7
     ...     def cond(vertex):
-    ...         return vertex.heard < 0
+    ...         return vertex.arrived < 0
     ...     def update(vertex, message, world):
     ...         return world.superstep
     >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=False)
-    >>> hpg.run(Cascade, G, active=[0], seed=7).heard.tolist()
+    >>> hpg.run(Cascade, G, active=[0], seed=7).arrived.tolist()
     [0, 1, 2, -1, -1]
     >>> float(uniform(7, 0))
     0.7501522221031126

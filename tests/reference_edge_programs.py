@@ -44,8 +44,8 @@ def run_slowly(program, arcs, vertices, edges, join, active=None, weights=None, 
             message = inbox.get(v, program.identity if program.identity is not None else 0)
             before = vertex_of(vertices, v)
             if hasattr(program, "vertex_compute"):
-                heard = message if program.combiner in ("argmin", "argmax") else (message,)
-                result = ask(program.vertex_compute, before, *heard, seen)
+                arguments = message if program.combiner in ("argmin", "argmax") else (message,)
+                result = ask(program.vertex_compute, before, *arguments, seen)
             else:
                 result = join(getattr(before, next(iter(vertices))), message)
             for name, value in zip(vertices, result if isinstance(result, tuple) else (result,), strict=True):

@@ -100,8 +100,8 @@ from benchmarks import memory
 taken = memory.usage_of(lambda: np.ones(1 << 23).sum(), "cpu")
 print(taken.peak, taken.kept)
 """
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    peak, kept = map(int, told.stdout.split())
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    peak, kept = map(int, done.stdout.split())
     assert 60e6 < peak < 75e6
     assert abs(kept) < 6e6
     found["works"]["bfs"]["peak"] = 10**9

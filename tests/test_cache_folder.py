@@ -101,7 +101,7 @@ def test_a_folder_that_others_write_is_refused(config: Config, tmp_path: Path, m
     assert list(folder.iterdir()) == []
 
 
-def test_the_users_own_folder_is_asked_the_same(config: Config, tmp_path: Path) -> None:
+def test_the_users_own_folder_is_checked_alike(config: Config, tmp_path: Path) -> None:
     folder = tmp_path / "xdg" / "hpgraph"
     folder.mkdir(parents=True)
     folder.chmod(0o777)
@@ -153,7 +153,7 @@ def test_what_we_make_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert run(folder).stderr == "", "found, and nothing to complain of"
 
 
-def test_a_folder_inside_is_asked_as_well(tmp_path: Path) -> None:
+def test_a_folder_inside_is_checked_too(tmp_path: Path) -> None:
     inside = tmp_path / "numba"
     inside.mkdir()
     inside.chmod(0o777)

@@ -204,7 +204,7 @@ PROGRAMS = {
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.tbbpool") is None, reason="only TBB survives a fork")
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_answers_do_not_depend_on_who_asks(name: str, tmp_path: Path) -> None:
+def test_results_do_not_depend_on_the_thread(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(BEGINNING + PROGRAMS[name])
     done = subprocess.run(
@@ -213,7 +213,7 @@ def test_answers_do_not_depend_on_who_asks(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_one_line_says_that_something_is_compiled_and_where_it_goes(tmp_path: Path) -> None:
+def test_one_line_announces_a_compilation_and_its_folder(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("""
 import hpgraph as hpg

@@ -162,7 +162,7 @@ def test_cache_dir_is_never_one_that_others_can_write(
     assert stat.S_IMODE(config.cache_dir.stat().st_mode) == 0o700
 
 
-def test_announce_speaks_once_and_only_when_verbose(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_announce_prints_once_and_only_when_verbose(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
     with config(verbose=False):
         config.announce("BFS for the CPU")
     assert capsys.readouterr().err == ""

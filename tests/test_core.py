@@ -19,7 +19,7 @@ def overlap() -> Any:
 
 
 @pytest.mark.parametrize("usual", [True, False])
-def test_garbage_is_not_collected_until_the_last_who_wants_none_has_ended(overlap: Any, usual: bool) -> None:
+def test_garbage_collection_resumes_after_the_last_block(overlap: Any, usual: bool) -> None:
     """As where one thread compiles and another one launches kernels."""
     first, second = overlap
     was = gc.isenabled()

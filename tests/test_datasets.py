@@ -198,7 +198,7 @@ class TestGenerators:
             h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9 % 2**64
             assert w == (h ^ h >> 32) % 64 + 1
 
-    def test_degrees_tell_the_families_apart(self, device):
+    def test_degrees_distinguish_the_families(self, device):
         largest = {name: int(make(device=device).out_degree.max()) for name, make in GENERATORS.items()}
         assert largest["kron"] > largest["social"] > largest["uniform"] > largest["grid"]
         assert largest["grid"] <= 4

@@ -43,7 +43,7 @@ def test_what_is_not_cupy_lies_on_the_cpu(array: object) -> None:
     assert placing.device_of(array) == "cpu"
 
 
-def test_cupy_is_told_by_its_classes() -> None:
+def test_cupy_is_recognized_by_its_classes() -> None:
     assert placing.is_cuda(_CudaArray())
     assert placing.is_cuda(_Subclass())
     assert placing.device_of(_CudaArray(), None, 2.5) == "cuda"

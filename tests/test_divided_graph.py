@@ -129,11 +129,11 @@ def test_device_when_made() -> None:
     assert hpg.Graph(([0], [1]), device="cpu").device == "cpu"
 
 
-def test_access_that_is_switched_off_is_said_once() -> None:
+def test_disabled_access_is_reported_once() -> None:
     both = Devices("cuda", (2, 3))
     with hpg.config(peer_access=False):
-        told = r"^cuda:2,3 do not use each other's memory, as peer_access is off: .* through the host"
-        with pytest.warns(UserWarning, match=told):
+        text = r"^cuda:2,3 do not use each other's memory, as peer_access is off: .* through the host"
+        with pytest.warns(UserWarning, match=text):
             assert not reach_each_other(both)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

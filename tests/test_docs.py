@@ -144,7 +144,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     )
 
 
-def test_places_that_papers_are_said_to_live_in() -> None:
+def test_files_named_in_papers_exist() -> None:
     rows = re.findall(r"^\|.*\|.*\| (`.*`) \|$", (DOCS / "papers.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(rows) > 20
     for place in re.findall(r"`([^`]+)`", " ".join(rows)):

@@ -31,7 +31,7 @@ def adjacency(G: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_communities_are_told_apart(name: str, device: str) -> None:
+def test_communities_are_distinguished(name: str, device: str) -> None:
     graph = nx.planted_partition_graph(4, 40, 0.3, 0.01, seed=1)
     G, part = hpg.from_networkx(graph).to(device), np.repeat(np.arange(4), 40)
     found = ALL[name](G, 16)

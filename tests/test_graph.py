@@ -48,7 +48,7 @@ def test_any_sparse_format_gives_the_same_arcs(layout: str) -> None:
     assert arcs(hpg.Graph(S.asformat(layout)).out_csr) == expected
 
 
-def test_what_a_graph_says(device: str) -> None:
+def test_repr_of_graphs(device: str) -> None:
     G = example(device)
     assert (G.n_vertices, G.n_edges, G.directed, G.weighted, G.device) == (4, 4, True, True, device)
     assert G.dtype == np.float64
@@ -163,7 +163,7 @@ def test_our_own_containers(device: str) -> None:
     assert arcs(hpg.Graph(twice).out_csr) == {(0, 0): 2.0, (0, 1): 3.0}
 
 
-def test_scipy_arrays_are_shared_where_asked() -> None:
+def test_scipy_arrays_are_shared_on_request() -> None:
     S = scipy.sparse.random_array((50, 50), density=0.1, format="csr", rng=2)
     G = hpg.Graph(S, copy=False)
     assert np.shares_memory(G.out_csr.indices, S.indices) and np.shares_memory(G.weights, S.data)

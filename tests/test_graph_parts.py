@@ -18,7 +18,7 @@ every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 @every_kind
-def test_what_it_is_asked(directed: bool, weighted: bool, named: bool, device: str) -> None:
+def test_properties(directed: bool, weighted: bool, named: bool, device: str) -> None:
     N = example(directed, weighted, named)
     G = hpg.from_networkx(N).to(device)
     nodes = list(N)

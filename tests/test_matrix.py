@@ -78,7 +78,7 @@ def test_duplicates_are_summed(device: str) -> None:
     assert host(hpg.Matrix(raw).toarray()).tolist() == [[5, 0, 3]]
 
 
-def test_scipy_arrays_are_shared_both_ways_where_asked() -> None:
+def test_scipy_arrays_are_shared_both_ways_on_request() -> None:
     S = sparse()
     A = hpg.Matrix(S, copy=False)
     assert np.shares_memory(A.csr.indices, S.indices) and np.shares_memory(A.csr.data, S.data)
@@ -141,7 +141,7 @@ def test_sums(dtype: str, axis: int | None, device: str) -> None:
     np.testing.assert_array_equal(host(A.getnnz(axis)), S._getnnz(axis))
 
 
-def test_sums_as_asked(device: str) -> None:
+def test_sums_by_option(device: str) -> None:
     S = sparse("int8")
     A = hpg.Matrix(S).to(device)
     xp = array_module(device)

@@ -62,7 +62,7 @@ def test_hyb_array_multiplies_in_the_quickest_layout(device, road):
     assert isinstance(asked.rows, HYB) and asked.layout == "hyb"
 
 
-def test_explain_tells_predicted_and_measured_times(device, road):
+def test_explain_has_predicted_and_measured_times(device, road):
     A = hpg.Matrix(road).to(device)
     head, *rows, reason = A.explain().splitlines()
     assert head.split() == ["layout", "predicted", "measured", "memory"]
@@ -76,7 +76,7 @@ def test_explain_tells_predicted_and_measured_times(device, road):
         assert float(memory) == pytest.approx(getattr(A, name).nbytes / 2**20, abs=0.06)
 
 
-def test_explain_tells_who_chose(device, road):
+def test_explain_has_the_origin_of_the_choice(device, road):
     asked = hpg.Matrix(road, format="hyb").to(device).explain(measure=True)
     assert asked.endswith('hyb, as format="hyb" asks')
     assert [line.split()[0] for line in asked.splitlines() if line.endswith("chosen")] == ["hyb"]
@@ -104,7 +104,7 @@ def test_the_technique_is_obeyed(device, road):
         assert A.layout == "csr"
 
 
-def test_a_hyb_knows_the_csr_it_was_made_of(device, road):
+def test_a_hyb_keeps_its_csr(device, road):
     csr = hpg.Matrix(road).to(device).csr
     assert HYB.of(csr).csr is csr.csr is csr
     stranger = HYB.from_csr(csr)

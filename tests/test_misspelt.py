@@ -55,7 +55,7 @@ def test_arguments(function: Any, arguments: dict[str, Any], meant: str) -> None
     raises(TypeError, says, function, ([0], [1]), **arguments)
 
 
-def test_arguments_that_nothing_stands_for() -> None:
+def test_arguments_without_a_counterpart() -> None:
     with pytest.raises(TypeError, match="no argument 'weight': weights, where they count, are the graph's own"):
         hpg.sssp(([0], [1]), 0, weight="km")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no argument 'device': it runs where the graph lies"):
@@ -70,7 +70,7 @@ def test_every_algorithm_names_the_right_argument() -> None:
             raises(TypeError, rf"{function.__name__}\(\) has no argument 'maxdepht'", function, None, maxdepht=1)
 
 
-def test_what_is_wrong_within_a_function_is_said_as_it_is() -> None:
+def test_errors_within_a_function_are_unchanged() -> None:
     @suggestions.naming_arguments
     def rank(G: Any, *, damping: float = 0.85) -> Any:
         return len(G, damping)  # type: ignore[call-arg]

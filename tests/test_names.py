@@ -221,7 +221,7 @@ def test_equal_numbers_are_one_name(names: list[Any]) -> None:
         raises(ValueError, r"no vertex is named", G.index_of, other)
 
 
-def test_types_of_the_arrays_asked_with() -> None:
+def test_types_of_index_arrays() -> None:
     G = hpg.Graph.from_edges([0], [1], names=np.array([200, 2**63 + 5, 3], np.uint64))
     assert G.indices_of(np.array([200, 3], np.uint8)).tolist() == [0, 2]
     assert G.indices_of(np.array([2**63 + 5], np.uint64)).tolist() == [1]

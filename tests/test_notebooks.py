@@ -78,7 +78,7 @@ def test_runs(path, executed):
             assert not (out.get("name") == "stderr" and "Warning" in out.text), out.text
 
 
-def test_first_steps_says_what_is_true(executed):
+def test_first_steps_is_accurate(executed):
     """Against numbers that SciPy's csgraph and hand calculation give."""
     shown = [text(cell) for cell in executed(NOTEBOOKS[0]).cells if cell.cell_type == "code"]
     everything = "\n".join(shown)
@@ -95,7 +95,7 @@ def test_first_steps_says_what_is_true(executed):
     assert shown[-1] in ("True", "np.True_")
 
 
-def test_larger_than_memory_says_what_is_true(executed):
+def test_larger_than_memory_is_accurate(executed):
     """Against SciPy's components: arcs go both ways there, so that one number is left in each."""
     everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[3]).cells if cell.cell_type == "code")
     sizes = re.findall(r"([\d,]+) (?:bytes of|in the file)", everything)
@@ -115,7 +115,7 @@ def of(name):
     return next(path for path in NOTEBOOKS if path.name == name)
 
 
-def test_samples_for_learning_says_what_is_true(executed):
+def test_samples_for_learning_is_accurate(executed):
     shown = "\n".join(text(cell) for cell in executed(of("06-samples-for-learning.ipynb")).cells)
     assert "edges around 2 seeds, 2 hops" in shown and "True [2, " in shown
     networks = re.findall(r"epoch 3: accuracy (0\.\d+)", shown)
@@ -148,7 +148,7 @@ def test_contacts_say_what_is_true(executed):
     assert float(re.search(r"mean burstiness of \d+ pairs: (0\.\d+)", shown)[1]) > 0.2
 
 
-def test_on_a_cluster_says_what_is_true(executed):
+def test_on_a_cluster_is_accurate(executed):
     everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[4]).cells if cell.cell_type == "code")
     assert "2 × 2 blocks on 2 workers" in everything
     assert everything.count("as on one machine: True") == 3
@@ -156,7 +156,7 @@ def test_on_a_cluster_says_what_is_true(executed):
     assert "the first: libc6" in everything
 
 
-def test_graphs_of_points_says_what_is_true(executed):
+def test_graphs_of_points_is_accurate(executed):
     shown = "\n".join(text(cell) for cell in executed(of("11-graphs-of-points.ipynb")).cells)
     alike = [float(one) for one in re.findall(r"bits, (\d\.\d+) alike", shown)]
     assert len(alike) == 3 and alike[0] > 0.7 and min(alike) > 0.3

@@ -107,7 +107,7 @@ print(importlib.metadata.version("hpgraph") == hpgraph.__version__)
 
 
 def test_recipes_agree() -> None:
-    """What conda is told, and the citation, is what the package says of itself."""
+    """The recipe for conda and the citation agree with the package metadata."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     recipe = (ROOT / "conda" / "recipe.yaml").read_text()
     assert f'version: "{hpgraph.__version__}"' in recipe

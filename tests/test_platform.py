@@ -175,7 +175,7 @@ def test_a_process_without_what_only_linux_has(tmp_path: Path) -> None:
     assert done.stdout == "the same\n", done.stderr
 
 
-def test_nothing_else_asks_which_system_it_is() -> None:
+def test_the_system_is_tested_in_one_module() -> None:
     root = Path(platform.__file__).parents[1]
     words = (
         "sched_getaffinity", "sysconf", "register_at_fork", "fcntl", '"/proc', "O_DIRECT |", "libcuda",

@@ -64,7 +64,7 @@ def test_paths_are_shortest() -> None:
         assert path[0] == 0 and path[-1] == vertex and len(path) == lengths[vertex] + 1 and nx.is_path(graph, path)
 
 
-def test_paths_that_cannot_be_said() -> None:
+def test_paths_that_cannot_be_written() -> None:
     found = hpg.bfs(people(), "ann")
     assert found.path_to(hpg.id(2), source="ann") == ["ann", "eve"]
     raises(ValueError, "did not begin at 'bob'", found.path_to, "eve", source="bob")

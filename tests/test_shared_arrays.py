@@ -131,7 +131,7 @@ class TestGiven:
         with pytest.raises(ValueError, match="read-only"):
             G.names[0] = "z"
 
-    def test_sharing_is_asked_for(self, device: str) -> None:
+    def test_sharing_is_on_request(self, device: str) -> None:
         S = sparse(device)
         for data in (hpg.Matrix(S, copy=False).csr.data, hpg.Graph(S, copy=False).out_csr.data):
             assert array_module(device).shares_memory(data, S.data)

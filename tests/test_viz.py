@@ -200,7 +200,7 @@ class TestDraw:
             hpg.viz.draw(hpg.datasets.grid(2), color=[1, 2])
 
 
-def test_matplotlib_is_asked_for_only_when_drawing():
+def test_matplotlib_is_imported_only_for_drawing():
     """In a process where matplotlib cannot be imported: the module loads, drawing names the extra."""
     program = """
 import sys

@@ -25,11 +25,11 @@ class Widest(hpg.VertexProgram):
 
 class Rumour(hpg.EdgeVertexProgram):
     best = hpg.Property("int64")
-    told = hpg.EdgeProperty("int8", initial=0)
+    passed = hpg.EdgeProperty("int8", initial=0)
     combiner = "max"
 
     def edge_compute(source, edge, target):
-        return source.best, edge.told + 1
+        return source.best, edge.passed + 1
 
 
 G = hpg.datasets.kron(4, weighted=True)

@@ -51,13 +51,13 @@ class GATConv(nn.GATConv):
 
 
 class TimeConv(torch.nn.Module):
-    """What a vertex heard last, the newer the heavier; ages are a value of each entry."""
+    """Messages of the last interactions, recent ones weighted more; ages are a value of each entry."""
 
     def __init__(self, width):
         super().__init__()
-        self.own, self.heard = torch.nn.Linear(width, width), torch.nn.Linear(width, width)
+        self.own, self.state = torch.nn.Linear(width, width), torch.nn.Linear(width, width)
         self.decay = torch.nn.Parameter(torch.zeros(()))
 
     def forward(self, x, A):
         weight = ht.edge_softmax(A, -A.values * self.decay.exp())
-        return self.own(x) + self.heard(ht.spmm(A.with_values(weight), x))
+        return self.own(x) + self.state(ht.spmm(A.with_values(weight), x))

@@ -63,8 +63,8 @@ def temporal(epochs=10):
 
     def area(strategy):
         with torch.no_grad():
-            told = [(net(one), one.edge_label) for one in batches(slice(2400, None), strategy)]
-        score, label = (torch.cat(part) for part in zip(*told, strict=True))
+            scores = [(net(one), one.edge_label) for one in batches(slice(2400, None), strategy)]
+        score, label = (torch.cat(part) for part in zip(*scores, strict=True))
         label = label > 0
         return float((score[label][:, None] > score[~label]).float().mean())
 

@@ -119,11 +119,11 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
     arcs, vertex = both_ways(graph), xp.arange(n, dtype=graph.id_dtype)
     memory, place = xp.empty((rounds + 1, n), graph.id_dtype), xp.empty(n, graph.id_dtype)
     memory[0] = vertex
-    for heard in range(1, rounds + 1):
-        said = memory[vertex_hashes(graph, key + 2 * heard) % np.uint64(heard), vertex]
-        order = random_order(graph, key + 2 * heard + 1).astype(graph.id_dtype)
+    for received in range(1, rounds + 1):
+        sent = memory[vertex_hashes(graph, key + 2 * received) % np.uint64(received), vertex]
+        order = random_order(graph, key + 2 * received + 1).astype(graph.id_dtype)
         place[order] = vertex
-        memory[heard] = order[backend.frequent_labels(arcs, place[said], 1)]
+        memory[received] = order[backend.frequent_labels(arcs, place[sent], 1)]
     pairs, times = xp.unique(memory.astype(np.int64) * n + vertex, return_counts=True)
     pairs = to_device(pairs[times >= share * (rounds + 1)], "cpu")
     label, vertices = pairs // max(n, 1), pairs % max(n, 1)

@@ -23,7 +23,7 @@ from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 
-# What the hashes of neighbours along arcs out, and along arcs in, are told apart by.
+# Keys that distinguish the hashes of neighbours along arcs out and along arcs in.
 _OUT, _IN = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
 
 
@@ -50,8 +50,8 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     Notes
     -----
     The Weisfeiler–Lehman test of dimension 1: graphs whose numbers are not equally frequent are not isomorphic. A round
-    is one product of the adjacency matrix and a sort of n hashes of 64 bits, by which colours are told apart: among n
-    vertices the chance that two collide is n² / 2⁶⁵.
+    is one product of the adjacency matrix and a sort of n hashes of 64 bits, one a colour: among n vertices the chance
+    that two collide is n² / 2⁶⁵.
 
     References
     ----------

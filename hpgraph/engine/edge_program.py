@@ -72,19 +72,19 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
 
     Examples
     --------
-    Rumours that tire: an arc passes what it has not passed before, three times at the most.
+    Spread of the largest value; each arc passes values on at most three times.
 
     >>> class Rumour(hpg.EdgeVertexProgram):
     ...     best = hpg.Property("int64")
-    ...     told = hpg.EdgeProperty("int8")
+    ...     passed = hpg.EdgeProperty("int8")
     ...     combiner = "max"
     ...     def edge_cond(source, edge, target):
-    ...         return edge.told < 3 and source.best > target.best
+    ...         return edge.passed < 3 and source.best > target.best
     ...     def edge_compute(source, edge, target):
-    ...         return source.best, edge.told + 1
+    ...         return source.best, edge.passed + 1
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> r = hpg.run(Rumour, G, best=[3, 9, 4, 1])
-    >>> r.best.tolist(), r.told.tolist()
+    >>> r.best.tolist(), r.passed.tolist()
     ([9, 9, 9, 9], [0, 1, 1, 0, 2, 0])
     """
 

@@ -32,7 +32,7 @@ class TestTuples:
         assert shown(A).tolist() == [[2, 0, 1], [0, 0, 0], [0, 7, 0]] and A.device == device
         assert hpg.Matrix(([2**63 + 1, 1], ([0, 1], [0, 1])), dtype=np.uint64)[0, 0] == np.uint64(2**63 + 1)
 
-    def test_arrays_that_serve_are_shared_where_asked(self) -> None:
+    def test_arrays_of_accepted_types_are_shared_on_request(self) -> None:
         S = scipy.sparse.csr_array(dense())
         arrays = S.data, S.indices, S.indptr
         assert np.shares_memory(hpg.Matrix(arrays, S.shape, copy=False).csr.data, S.data)

@@ -40,7 +40,7 @@ def test_apply(device: str) -> None:
     agree(matrix(device, "float32").apply(lambda x: x * x), (D * D).astype("float32"))
 
 
-def test_dtype_says_otherwise(device: str) -> None:
+def test_dtype_overrides(device: str) -> None:
     A = matrix(device)
     agree(A.apply(lambda x: x / 2, dtype="int64"), D // 2)
     agree(matrix(device, "float32").apply(lambda x: x * 0.5, dtype="float32"), (D / 2).astype("float32"))

@@ -104,7 +104,7 @@ def test_cycles(device: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_far_apart_numbers(dtype: str, device: str) -> None:
-    """Thousands of messages to one vertex, and factors of which one is beyond float32, are told apart."""
+    """Thousands of messages to one vertex, and factors of which one is beyond float32, are computed separately."""
     n = 5001
     star = hpg.Graph.from_edges(np.zeros(n - 1, int), np.arange(1, n), directed=False).to(device)
     unary = np.ones((n, 2))

@@ -81,7 +81,7 @@ def test_hubs(direction, device):
 
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
-def test_hubs_side_by_side_whom_few_lead_to(direction, device):
+def test_adjacent_hubs_with_few_in_neighbours(direction, device):
     """Hubs with thousands of in-neighbours, of which only the last becomes active; other hubs are unreachable."""
     hubs, leaves, deaf = np.arange(64, 96), np.arange(1000, 4000), np.arange(128, 160)
     others = leaves[:-1]

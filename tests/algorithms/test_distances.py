@@ -223,7 +223,7 @@ def test_what_is_not_connected(call, device):
         call(graph(CASES["path"], device), largest_component="yes")
 
 
-def test_sources_that_do_not_reach_everyone():
+def test_sources_that_do_not_reach_all():
     with pytest.raises(ValueError, match="largest_component"):
         hpg.eccentricity(graph(CASES["disconnected"], "cpu"), [0])
     # As NetworkX: this end of the path reaches all vertices.

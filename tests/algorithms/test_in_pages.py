@@ -79,7 +79,7 @@ def test_sums_of_distances(made):
         assert np.allclose(host(row), host(hpg.sssp(G, source).distance))
 
 
-def test_what_a_graph_is_asked(made):
+def test_graph_properties(made):
     G, D = made(SMALL, True, 40_000), nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
     for vertex in (0, 77, 199):
         assert host(G.neighbors(vertex)).tolist() == sorted(D.successors(vertex))

@@ -69,7 +69,7 @@ def test_many_pairs_of_few_vertices(device):
         assert found.tolist() == np.where(np.isinf(expected), -1, expected).tolist()
 
 
-def test_as_asked(device):
+def test_requested_types(device):
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], names=["a", "b", "c", "d"]).to(device)
     L = hpg.landmarks(G, ["b", "c"])
     assert L.distance("a", "d") == 3 and type(L.distance("a", "d")) is int

@@ -234,7 +234,7 @@ class TestLoader:
         batches.close()
         assert threading.active_count() == before
 
-    def test_an_error_reaches_who_iterates(self, graph: hpg.Graph) -> None:
+    def test_an_error_reaches_the_iterator(self, graph: hpg.Graph) -> None:
         bad = hpg.Graph.from_edges([0], [1], [-1.0])
         with pytest.raises(ValueError, match="there is -1"):
             list(hpg.NeighborLoader(bad, 3, weight=True))

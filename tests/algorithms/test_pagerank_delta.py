@@ -68,24 +68,24 @@ class Relay(hpg.VertexProgram):
     """Counts what arrives, and hands on what comes in the first two supersteps."""
 
     reduce = "plus"
-    heard = hpg.Property("int64")
+    arrived = hpg.Property("int64")
     last = hpg.Property("int64")
 
     def gather(source, weight, target):
         return 1
 
     def update(vertex, message, world):
-        return vertex.heard + message, world.superstep
+        return vertex.arrived + message, world.superstep
 
     def sends(before, vertex):
         return vertex.last <= 2 and vertex.id != 9
 
 
 @pytest.mark.parametrize("direction", ["push", "pull", "auto"])
-def test_who_sends(direction: str, device: str) -> None:
+def test_senders(direction: str, device: str) -> None:
     G = hpg.Graph.from_edges([0, 1, 2, 3, 0, 9], [1, 2, 3, 4, 9, 5]).to(device)
     found = hpg.run(Relay, G, active=[0], direction=direction)
-    assert host(found.heard).tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0, 1], "9 and 3 have changed, and send nothing"
+    assert host(found.arrived).tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0, 1], "9 and 3 have changed, and send nothing"
     assert found.supersteps == 3 and found.trace.loop == "supersteps: sends says who is active"
 
 

@@ -179,7 +179,7 @@ def test_top_of_all_pairs(
         assert host(found.score).tolist() == pytest.approx([scores[pair] for pair in expected])
 
 
-def test_who_is_in_common(device: str) -> None:
+def test_common_neighbours(device: str) -> None:
     graph = nx.relabel_nodes(with_loops(), {v: f"v{v}" for v in range(61)})
     G = hpg.from_networkx(graph).to(device)
     for u, v in (("v0", "v3"), ("v3", "v57"), ("v60", "v1")):

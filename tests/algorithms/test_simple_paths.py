@@ -45,7 +45,7 @@ def test_all_simple_paths(directed, weighted, named, device):
     assert list(hpg.all_simple_paths(G, source, source)) == [[source]]
 
 
-def test_many_simple_paths_come_as_asked_for():
+def test_many_simple_paths_are_found_on_demand():
     """There are 38! or so; and far more ways that lead nowhere than time to take them, but for the distances left."""
     G = hpg.datasets.gnp_random_graph(40, 1)
     found = list(itertools.islice(hpg.all_simple_paths(G, 0, 39), 50_000))

@@ -186,7 +186,7 @@ def first_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     return built_in_calls(device)[:2]
 
 
-def test_warmup_says_what_it_compiles(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warmup_prints_what_it_compiles(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hpgraph.warmup.built_in_calls", first_calls)
     with hpg.config(progress=False):
         assert main(["warmup", "--device", "cpu"]) == 0
@@ -329,7 +329,7 @@ def test_names_do_not_act_on_a_terminal(tmp_path: Path, capsys: pytest.CaptureFi
     assert [row["vertex"] for row in table(out)] == ["a\x1b[31m", "=1+1", "c"], "files hold names as they are"
 
 
-def test_streams_that_are_closed_or_speak_ascii(tmp_path: Path) -> None:
+def test_closed_and_ascii_streams(tmp_path: Path) -> None:
     path = tmp_path / "names.csv"
     path.write_text("source,target\n\u00e9ve,b\n", encoding="utf-8")
     command = f"{sys.executable} -m hpgraph"

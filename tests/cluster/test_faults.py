@@ -255,7 +255,7 @@ def test_messages_are_checked_before_anything_is_taken() -> None:
         parsed(b"\x80" * 256)
 
 
-def test_who_does_not_know_the_token_is_not_let_in() -> None:
+def test_connections_without_the_token_are_refused() -> None:
     listener = Listener("127.0.0.1")
     with socket.create_connection(listener.address, timeout=20) as stranger:
         stranger.sendall(b"GET / HTTP/1.1".ljust(28))

@@ -19,7 +19,7 @@ def rising() -> type[hpg.VertexProgram]:
         reduce = "plus"
         aggregators = ("moved",)
         level = hpg.Property("float64", initial=lambda G: np.arange(G.n_vertices) % 7)
-        heard = hpg.Property("int32", initial=0)
+        arrived = hpg.Property("int32", initial=0)
         least = hpg.Parameter("float64", default=0.5)
 
         def edge_cond(source, weight, target):
@@ -29,10 +29,10 @@ def rising() -> type[hpg.VertexProgram]:
             return (source.level - target.level) * weight / (64 + source.id % 3)
 
         def update(vertex, message, world):
-            return vertex.level + message, vertex.heard + world.superstep
+            return vertex.level + message, vertex.arrived + world.superstep
 
         def sends(before, vertex):
-            return vertex.heard % 3 != 0
+            return vertex.arrived % 3 != 0
 
         def aggregate(before, vertex):
             return vertex.level - before.level
@@ -49,7 +49,7 @@ def by_definition(matrix, least: float):
     # A vertex gathers along its out-arcs: messages go against the arcs.
     target, source = matrix.nonzero()
     weight = matrix.data.astype(float)
-    level, heard, active = np.arange(n) % 7 + 0.0, np.zeros(n, int), np.ones(n, bool)
+    level, arrived, active = np.arange(n) % 7 + 0.0, np.zeros(n, int), np.ones(n, bool)
     for step in range(1, 100):
         sent = active[source] & (level[source] > level[target])
         received = np.bincount(target[sent], minlength=n) > 0
@@ -57,21 +57,21 @@ def by_definition(matrix, least: float):
         message = np.bincount(target[sent], given[sent], n)
         moved = message[received].sum()
         level[received] += message[received]
-        heard[received] += step
-        active = received & (heard % 3 != 0)
+        arrived[received] += step
+        active = received & (arrived % 3 != 0)
         if moved < least or not active.any():
-            return level, heard, step
+            return level, arrived, step
     raise AssertionError("it should have ended")
 
 
 def test_a_program_that_reads_both_ends(client, device) -> None:
     graph = sparse_graph(3)
-    level, heard, steps = by_definition(matrix_of(graph), 2.0)
+    level, arrived, steps = by_definition(matrix_of(graph), 2.0)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered", device=device) as C:
         found = C.run(rising(), least=2.0)
         kept = C.run(rising(), least=2.0, gather=False)
     np.testing.assert_allclose(found.level, level, rtol=1e-12)
-    assert (found.heard == heard).all()
+    assert (found.arrived == arrived).all()
     assert found.supersteps == steps and len(found.trace.sent) == steps
     assert (kept.level.compute() == found.level).all()
 
@@ -100,14 +100,14 @@ def by_mirrors(real: bool) -> None:
 
 def test_values_behind_mirrors(client) -> None:
     graph = sparse_graph(3)
-    level, heard, _ = by_definition(matrix_of(graph), 2.0)
+    level, arrived, _ = by_definition(matrix_of(graph), 2.0)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered") as C:
         right = C.sssp(7).distance, C.pagerank().rank, C.bfs(7).level
         client.run(by_mirrors, False)
         try:
             found = C.run(rising(), least=2.0)
             np.testing.assert_allclose(found.level, level, rtol=1e-12)
-            assert (found.heard == heard).all()
+            assert (found.arrived == arrived).all()
             again = C.sssp(7).distance, C.pagerank().rank, C.bfs(7).level
         finally:
             client.run(by_mirrors, True)

@@ -129,7 +129,7 @@ class Drift(hpg.EdgeVertexProgram):
     message = "int64", 3
     weighted = False
     at = Property("int32", shape=2, initial=(3, 1))
-    heard = Property("int64")
+    arrived = Property("int64")
     pull = EdgeProperty("int32", initial=1)
 
     def reply_cond(source, edge, target):
@@ -145,7 +145,7 @@ class Drift(hpg.EdgeVertexProgram):
         return (source.at[0] % 7, source.at[1] + edge.reverse.pull, 1), (edge.pull + target.at[1]) % 5
 
     def vertex_compute(vertex, message):
-        return ((vertex.at[0] + message[0]) % 101, (vertex.at[1] + message[1]) % 103), vertex.heard + message[2]
+        return ((vertex.at[0] + message[0]) % 101, (vertex.at[1] + message[1]) % 103), vertex.arrived + message[2]
 
     def vote_to_halt(before, vertex):
         return vertex.at[0] % 5 == 0
@@ -157,14 +157,14 @@ class Tired(hpg.EdgeVertexProgram):
     combiner = "plus"
     weighted = False
     wealth = Property("int64", initial=1)
-    told = EdgeProperty("int8")
+    passed = EdgeProperty("int8")
     rate = EdgeProperty("int32", initial=2, constant=True)
 
     def edge_cond(source, edge, target):
-        return edge.told < 3 and (source.wealth + edge.rate + target.id) % 4 != 0
+        return edge.passed < 3 and (source.wealth + edge.rate + target.id) % 4 != 0
 
     def edge_compute(source, edge, target, world):
-        return source.wealth * edge.rate + edge.id % 5 + world.superstep, edge.told + 1
+        return source.wealth * edge.rate + edge.id % 5 + world.superstep, edge.passed + 1
 
     def vertex_compute(vertex, message):
         return (vertex.wealth + message) % 1009

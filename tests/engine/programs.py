@@ -247,13 +247,13 @@ class Heard(hpg.VertexProgram):
     reduce = "plus"
     message = "int64"
     weighted = False
-    heard = Property("int64", initial=0)
+    arrived = Property("int64", initial=0)
 
     def gather(source, weight, target):
         return 1
 
     def update(vertex, message):
-        return vertex.heard + message
+        return vertex.arrived + message
 
 
 class HeardAtMost(Heard):
@@ -262,11 +262,11 @@ class HeardAtMost(Heard):
     enough = Parameter("int64", 300)
 
     def edge_cond(source, weight, target, world):
-        return target.heard < world.enough
+        return target.arrived < world.enough
 
 
 class HeardFew(Heard):
     """The same with a literal."""
 
     def edge_cond(source, weight, target):
-        return target.heard < 300
+        return target.arrived < 300

@@ -61,7 +61,7 @@ def test_numbers_are_uniform():
 class Rumour(hpg.VertexProgram):
     """Rumour spreading with a probability for each arc, until a superstep without messages. All functions draw."""
 
-    heard = Property("int64", initial=-1, start=0)
+    arrived = Property("int64", initial=-1, start=0)
     drawn = Property("float64")
     seed = Parameter("int64", 1)
     chance = Parameter("float32", 0.5)
@@ -76,7 +76,7 @@ class Rumour(hpg.VertexProgram):
         return hpg.uniform32(world.seed + 1, source.id * 1000 + target.id, world.superstep) < world.chance
 
     def cond(vertex, world):
-        return vertex.heard < 0 and vertex.id % 7 != world.superstep
+        return vertex.arrived < 0 and vertex.id % 7 != world.superstep
 
     def update(vertex, message, world):
         return world.superstep, float(message >> 11) + hpg.uniform(world.seed, vertex.id, world.superstep)
@@ -87,20 +87,20 @@ class Rumour(hpg.VertexProgram):
 
 def rumour(graph, seed):
     """The same in plain Python."""
-    heard, drawn = np.full(200, -1), np.zeros(200)
-    heard[3], active, step = 0, [3], 0
+    arrived, drawn = np.full(200, -1), np.zeros(200)
+    arrived[3], active, step = 0, [3], 0
     while active:
         step += 1
         best = {}
         for u in active:
             for v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]].tolist():
                 chance = (philox(seed + 1, u * 1000 + v, step) >> 40) / 2**24
-                if chance < 0.5 and heard[v] < 0 and v % 7 != step:
+                if chance < 0.5 and arrived[v] < 0 and v % 7 != step:
                     best[v] = max(best.get(v, 0), philox(seed, u, step))
         for v, message in best.items():
-            heard[v], drawn[v] = step, float(message >> 11) + (philox(seed, v, step) >> 11) / 2**53
+            arrived[v], drawn[v] = step, float(message >> 11) + (philox(seed, v, step) >> 11) / 2**53
         active = [v for v in best if (philox(seed + 2, v, step) >> 11) / 2**53 < 0.9]
-    return heard, drawn
+    return arrived, drawn
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
@@ -108,7 +108,7 @@ def test_a_program_that_draws_repeats_for_a_seed(direction, device):
     G = hpg.Graph(SMALL, directed=True).to(device)
     for seed in (1, 2**40 + 5):
         found = hpg.run(Rumour, G, active=[3], direction=direction, seed=seed)
-        heard, drawn = rumour(SMALL, seed)
-        assert (to_device(found.heard, "cpu") == heard).all() and (to_device(found.drawn, "cpu") == drawn).all()
-        assert (heard > 1).any()
+        arrived, drawn = rumour(SMALL, seed)
+        assert (to_device(found.arrived, "cpu") == arrived).all() and (to_device(found.drawn, "cpu") == drawn).all()
+        assert (arrived > 1).any()
     assert "reads the world" in found.trace.loop

@@ -142,7 +142,7 @@ def test_a_graph_is_used_between_its_blocks(in_pages):
         assert (np.concatenate(array) == wanted).all()
 
 
-def test_blocks_that_nobody_goes_on_with_hold_nothing_up(in_pages):
+def test_abandoned_blocks_do_not_block_runs(in_pages):
     left = in_pages.edge_blocks()
     next(left)
     at_once([lambda: search(in_pages, 3), lambda: edges(in_pages, 3)])
@@ -173,7 +173,7 @@ def test_an_interrupt_leaves_the_graph_to_others(in_pages):
     at_once([lambda: search(in_pages, 3), lambda: ranks(in_pages, 0)])
 
 
-def test_a_condition_may_ask_the_graph_itself(in_pages):
+def test_a_condition_may_read_the_graph(in_pages):
     def asks(world):
         search(in_pages, 5)
         edges(in_pages, 5)

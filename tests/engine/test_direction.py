@@ -7,7 +7,7 @@ from pathlib import Path
 import hpgraph
 
 
-def test_nobody_else_compares_the_arcs_of_a_frontier():
+def test_the_arcs_of_a_frontier_are_compared_in_one_place():
     """Other modules import the shares of arcs and the constants of the choice from this one."""
     names = {"ALPHA", "BETA", "REACHED", "SHARE", "PUSH", "PULL"}
     for file in Path(hpgraph.__file__).parent.rglob("*.py"):

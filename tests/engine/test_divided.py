@@ -39,7 +39,7 @@ def G(request, places):
 
 test_widest_path = test_run.test_widest_path
 test_components = test_run.test_components
-test_everyone_is_updated_in_every_superstep = test_run.test_everyone_is_updated_in_every_superstep
+test_all_vertices_are_updated_in_every_superstep = test_run.test_all_vertices_are_updated_in_every_superstep
 test_conditions_of_a_search = test_run.test_conditions_of_a_search
 test_conditions_of_a_relaxation = test_run.test_conditions_of_a_relaxation
 test_without_update_the_message_joins_the_property = test_run.test_without_update_the_message_joins_the_property
@@ -82,11 +82,11 @@ def test_gpus_without_access_to_each_other_copy(places, monkeypatch):
     if places[0] == "cpu":
         pytest.skip("the CPU has one memory")
     graph = divide(hpg.Graph(SMALL / 40, directed=True), places)
-    ranks, told = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
+    ranks, sums = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
     monkeypatch.setattr("hpgraph.kernels.sweep.cuda_divided.reach_each_other", lambda devices: False)
     again, copied = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
     assert (host(again.rank) == host(ranks.rank)).all() and again.iterations == ranks.iterations
-    assert (host(copied.value) == host(told.value)).all() and copied.world == told.world
+    assert (host(copied.value) == host(sums.value)).all() and copied.world == sums.world
 
 
 def test_updates_wait_for_sums(places, monkeypatch):

@@ -35,7 +35,7 @@ def test_arcs_that_change(place, matrix, device, tmp_path):
     m, active = len(arcs), [v for v in range(N) if v % 3]
     rate = np.arange(m, dtype=np.int32) % 4
     expected = run_slowly(
-        Tired, arcs, {"wealth": [1] * N}, {"told": [0] * m, "rate": rate.tolist()}, operator.add, active, limit=6
+        Tired, arcs, {"wealth": [1] * N}, {"passed": [0] * m, "rate": rate.tolist()}, operator.add, active, limit=6
     )
     found = hpg.run(Tired, G, active=active, rate=rate, max_iteration=6)
     compare(found, *expected)
@@ -46,7 +46,7 @@ def test_phases(matrix, device, tmp_path):
     G, whole = streamed(matrix, device, "memory", tmp_path, True), hpg.Graph(matrix, directed=True)
     several = hpg.Phases([type("Briefly", (Tired,), {"max_iteration": 2}), Rest], max_iteration=2)
     found, expected = hpg.run(several, G), hpg.run(several, whole)
-    assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
+    assert host(found.wealth) == host(expected.wealth) and host(found.passed) == host(expected.passed)
 
 
 @pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
@@ -72,7 +72,7 @@ def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path,
     monkeypatch.setattr(Module, "function", slowly)
     found = hpg.run(briefly, G)
     assert not waiting
-    assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
+    assert host(found.wealth) == host(expected.wealth) and host(found.passed) == host(expected.passed)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path,
          "Tuples has tuples at vertices or as messages"),
     ],
 )  # fmt: skip
-def test_what_pages_do_not_tell(program, says, matrix, tmp_path):
+def test_facts_missing_in_pages(program, says, matrix, tmp_path):
     G = streamed(matrix, "cpu", "memory", tmp_path, True)
     raises(hpg.StreamingError, re.escape(says), hpg.run, program, G)
 

@@ -75,7 +75,7 @@ def test_no_reverse_and_no_vertex_compute(direction, directed, device):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_floats_and_everyone_active(directed, device):
+def test_floats_and_all_active(directed, device):
     G = random_graph(SMALL, 4 * SMALL, directed, device, weighted=False)
     arcs, _ = lists(G)
     expected, _, supersteps = run_slowly(
@@ -149,7 +149,7 @@ def test_pairs_and_functions_of_the_world(direction, device):
     compare(hpg.run(Suitors, G, direction=direction), *expected)
 
 
-def test_who_starts(device):
+def test_starting_vertices(device):
     G = random_graph(SMALL, 4 * SMALL, True, device)
     starting = type("Starting", (Ledger,), {"starts": lambda vertex, world: vertex.id % world.most == 1})
     given = {"max_iteration": 3, "most": 4}
@@ -224,9 +224,9 @@ def test_hardly_any_arc(arcs, device):
 def rumour(**members):
     usual = {
         "best": hpg.Property("int64"),
-        "told": hpg.EdgeProperty("int8"),
+        "passed": hpg.EdgeProperty("int8"),
         "combiner": "max",
-        "edge_compute": lambda source, edge, target: (source.best, edge.told),
+        "edge_compute": lambda source, edge, target: (source.best, edge.passed),
     }
     return type("Rumour", (hpg.EdgeVertexProgram,), {**usual, **members})
 
@@ -246,8 +246,12 @@ def rumour(**members):
         ({"edge_compute": None}, TypeError, "no edge_compute"),
         ({"best": None}, TypeError, "no vertex property"),
         ({"other": hpg.Property("int64")}, TypeError, "needs vertex_compute"),
-        ({"told": hpg.EdgeProperty("int8", constant=2)}, TypeError, "constant must be True or False"),
-        ({"aggregators": ("told",), "aggregate": lambda before, vertex: 1}, ValueError, "no aggregator can be called"),
+        ({"passed": hpg.EdgeProperty("int8", constant=2)}, TypeError, "constant must be True or False"),
+        (
+            {"aggregators": ("passed",), "aggregate": lambda before, vertex: 1},
+            ValueError,
+            "no aggregator can be called",
+        ),
         ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt says who"),
     ],
 )
@@ -264,7 +268,7 @@ def test_refused_at_a_run(members, error, says):
         ({"weight": hpg.EdgeProperty("int8")}, ValueError, "Rumour.weight cannot be called that"),
         ({"reverse": hpg.EdgeProperty("int8")}, ValueError, "Rumour.reverse cannot be called that"),
         ({"edge_cond": hpg.EdgeProperty("int8")}, TypeError, "must be a function"),
-        ({"told": hpg.EdgeProperty("complex64")}, TypeError, "the type of Rumour.told"),
+        ({"passed": hpg.EdgeProperty("complex64")}, TypeError, "the type of Rumour.passed"),
     ],
 )
 def test_refused_when_defined(members, error, says):
@@ -274,13 +278,13 @@ def test_refused_when_defined(members, error, says):
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
-        ({"told": [1, 2, 3]}, ValueError, "told must be a scalar or have one value for each of the 2 arcs"),
-        ({"told": [0.5, 1.0]}, TypeError, "told is int8, which does not take float64"),
-        ({"told": [300, 1]}, ValueError, "told is int8, which cannot hold"),
-        ({"told": 1000}, ValueError, "told is int8, which cannot hold 1000"),
+        ({"passed": [1, 2, 3]}, ValueError, "passed must be a scalar or have one value for each of the 2 arcs"),
+        ({"passed": [0.5, 1.0]}, TypeError, "passed is int8, which does not take float64"),
+        ({"passed": [300, 1]}, ValueError, "passed is int8, which cannot hold"),
+        ({"passed": 1000}, ValueError, "passed is int8, which cannot hold 1000"),
         ({"best": [1]}, ValueError, "best must be a scalar or have one value for each of the 3 vertices"),
-        ({"tolled": 1}, TypeError, "Rumour has no property or parameter 'tolled'; it has best, told"),
-        ({"active": [[0], [1]], "told": [[0, 0]] * 3}, ValueError, "or a row of that for each of the 2 sources"),
+        ({"tolled": 1}, TypeError, "Rumour has no property or parameter 'tolled'; it has best, passed"),
+        ({"active": [[0], [1]], "passed": [[0, 0]] * 3}, ValueError, "or a row of that for each of the 2 sources"),
         ({"delta": 1.0}, ValueError, "delta is for relaxations"),
         ({"ceiling": 1.0}, ValueError, "ceiling is for relaxations"),
     ],
@@ -294,14 +298,14 @@ def test_refused_values(given, error, says):
     ("members", "function", "says"),
     [
         ({"edge_compute": lambda source, edge, target: source.best}, "edge_compute",
-         "it must return a tuple of 2 numbers: the message, which becomes int64, the new told, not int64"),
+         "it must return a tuple of 2 numbers: the message, which becomes int64, the new passed, not int64"),
         ({"edge_compute": lambda source, edge, target: (1, edge.tolled)}, "edge_compute",
-         "it has id, weight, told, reverse"),
+         "it has id, weight, passed, reverse"),
         ({"edge_compute": lambda source, edge, target: (1, edge.reverse.tolled)}, "edge_compute",
-         "it has exists, weight, told"),
-        ({"edge_cond": lambda source, edge, target: edge.told < "a"}, "edge_cond", "int8"),
+         "it has exists, weight, passed"),
+        ({"edge_cond": lambda source, edge, target: edge.passed < "a"}, "edge_cond", "int8"),
         ({"vertex_compute": lambda vertex, message: (message, 1)}, "vertex_compute", "a number, the new best"),
-        ({"vote_to_halt": lambda before, vertex: vertex.told}, "vote_to_halt", "it has id, best"),
+        ({"vote_to_halt": lambda before, vertex: vertex.passed}, "vote_to_halt", "it has id, best"),
     ],
 )  # fmt: skip
 def test_what_does_not_compile(members, function, says, device):

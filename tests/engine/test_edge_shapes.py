@@ -23,7 +23,7 @@ def test_tuples(direction, device):
     arcs, _ = lists(G)
     active = range(0, N, 2)
     at = [(v % 11, v % 5) for v in range(N)]
-    expected = run_slowly(Drift, arcs, {"at": at, "heard": [0] * N}, {"pull": [1] * len(arcs)}, add, active, limit=5)
+    expected = run_slowly(Drift, arcs, {"at": at, "arrived": [0] * N}, {"pull": [1] * len(arcs)}, add, active, limit=5)
     given = np.array(at, np.int32)
     result = hpg.run(Drift, G, direction=direction, active=active, at=given, max_iteration=5)
     compare(result, *expected)
@@ -36,17 +36,17 @@ class Turned(Drift):
     max_iteration = 1
 
     def starts(vertex):
-        return vertex.heard < 4 and vertex.id % 3 == 1
+        return vertex.arrived < 4 and vertex.id % 3 == 1
 
 
 def test_tuples_in_phases(device):
     G = random_graph(N, 4 * N, True, device, weighted=False)
     arcs, _ = lists(G)
-    vertices, edges = {"at": [(3, 1)] * N, "heard": [0] * N}, {"pull": [1] * len(arcs)}
+    vertices, edges = {"at": [(3, 1)] * N, "arrived": [0] * N}, {"pull": [1] * len(arcs)}
     for _ in range(2):
-        starting = [v for v in range(N) if vertices["heard"][v] < 4 and v % 3 == 1]
+        starting = [v for v in range(N) if vertices["arrived"][v] < 4 and v % 3 == 1]
         found, left, _ = run_slowly(Drift, arcs, vertices, edges, add, starting, limit=1)
-        vertices, edges = {"at": found["at"], "heard": found["heard"]}, {"pull": found["pull"]}
+        vertices, edges = {"at": found["at"], "arrived": found["arrived"]}, {"pull": found["pull"]}
     result = hpg.run(hpg.Phases([Turned]), G, max_iteration=2)
     for name, values in (vertices | edges).items():
         np.testing.assert_array_equal(host(getattr(result, name)), values, err_msg=name)

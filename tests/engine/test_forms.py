@@ -120,8 +120,8 @@ def test_conditions_on_ids_do_not():
     assert form(program, "float64").recognized
 
 
-def test_a_message_that_turns_back_is_told_superstep_by_superstep(device):
-    """In place, what 2 says to 3 could be made of what 0 and 1 have told it meanwhile, and be less."""
+def test_a_falling_message_is_found_superstep_by_superstep(device):
+    """In place, what 2 says to 3 could include messages from 0 and 1 of the same superstep, and be less."""
     graph = hpg.Graph.from_edges([0, 1, 2], [2, 2, 3], [1.0, 1.0, 1.0], directed=True).to(device)
     program = made("float64", "max", SAME["max"], lambda source, weight, target: 10 - source.value)
     found = hpg.run(program, graph, value=[2.0, 7.0, 1.0, 0.0])
@@ -170,10 +170,10 @@ def test_a_limit_counts_supersteps_that_are_not_listed(device):
     """On the GPU a launch lists no more than there are vertices, and two."""
     ring = hpg.Graph.from_edges([0, 1], [1, 0], directed=True).to(device)
     found = hpg.run(programs.Heard, ring, active=[0], max_iteration=101)
-    assert to_device(found.heard, "cpu").tolist() == [50, 51] and found.supersteps == 101
+    assert to_device(found.arrived, "cpu").tolist() == [50, 51] and found.supersteps == 101
 
 
-def test_who_asks_for_pulls_gets_them(G):
+def test_forced_pulls(G):
     found = hpg.run(programs.Widest, G, active=[3], direction="pull")
     assert set(found.trace.direction) == {"pull"}
 
@@ -198,7 +198,7 @@ def test_buckets_are_for_it_too(G):
         hpg.run(programs.Widest, G, active=[3], delta=5.0)
 
 
-def test_explain_says_which_loop_and_why(G):
+def test_explain_has_the_loop_and_the_reason(G):
     def first_line(result):
         return result.trace.explain().splitlines()[0]
 

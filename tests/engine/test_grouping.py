@@ -61,12 +61,12 @@ def test_a_survey_totals_levels(csr, incoming, depth, device):
     assert found.histogram.tolist() == np.bincount(rows[rows >= 0]).tolist()
 
 
-def test_a_survey_of_nobody(device):
+def test_a_survey_without_sources(device):
     found = survey(hpg.datasets.grid(3).to(device), [])
     assert found.reached.tolist() == [] and found.histogram.tolist() == [0] and found.traces == []
 
 
-def test_a_survey_of_everyone_on_a_grid(device):
+def test_a_survey_of_all_vertices_of_a_grid(device):
     """Frontiers that hardly meet: the lanes go on one by one."""
     csr = lattice(24)
     found = survey(hpg.Graph(csr).to(device), None)

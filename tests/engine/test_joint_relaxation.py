@@ -115,7 +115,7 @@ def test_whole_numbers_conditions_and_a_monoid_that_raises(device):
         assert (found[lane] == width).all()
 
 
-def test_a_limit_and_who_goes_on(device):
+def test_a_limit_and_continuing_vertices(device):
     csr = GRAPHS["chain"]
     G = graph(csr, device)
     found = hpg.run(Distances, G, active=[[0], [10, 2990], []], max_iteration=4)

@@ -103,7 +103,7 @@ class ShortTree(Tree):
 
 
 @pytest.mark.parametrize("name", ["digraph", "hubs", "grid", "few"])
-def test_messages_that_depend_on_who_sends(name, device):
+def test_messages_that_depend_on_the_sender(name, device):
     csr = GRAPHS[name]
     sources = np.random.default_rng(4).integers(0, csr.shape[0], 67)
     found = hpg.run(ShortTree, graph(csr, device), active=sources[:, None])

@@ -81,7 +81,7 @@ class Halve(luby.Join):
 
 
 class Remember(hpg.VertexProgram):
-    """Keeps what it is told, where there is something to keep."""
+    """Keeps the message, if there is a property to keep it in."""
 
     seen = Property("float64", initial=-1)
     best = Property("uint64")
@@ -120,9 +120,9 @@ def test_active_begins_the_first_phase_and_properties_are_given(G):
     state[:50] = luby.UNDECIDED
     found = hpg.run(hpg.Phases([luby.Leave, luby.Join]), G, active=[3], state=state, seed=5)
     assert (state[:50] == luby.UNDECIDED).all(), "what was given is not written to"
-    told = SMALL.tocsr()[[3]].indices.tolist() + SMALL.T.tocsr()[[3]].indices.tolist()
+    neighbours = SMALL.tocsr()[[3]].indices.tolist() + SMALL.T.tocsr()[[3]].indices.tolist()
     expected = state.copy()
-    expected[told] = luby.OUT
+    expected[neighbours] = luby.OUT
     # The other undecided vertices join: they have received no number.
     expected[expected == luby.UNDECIDED] = luby.IN
     joined = np.flatnonzero(expected == luby.IN)

@@ -85,7 +85,7 @@ def test_core(k, G):
     assert (host(found.gone) == ~stays).all()
     assert ((host(found.when) >= 0) == ~stays).all()
     assert (found.gone.dtype, found.when.dtype, found.left.dtype) == (np.bool_, np.int8, np.int64)
-    # Those that stay were told by each neighbour that went.
+    # Remaining vertices received from each removed neighbour.
     expected = both[:, np.flatnonzero(stays)].astype(bool).sum(axis=1)
     assert (host(found.left)[stays] == expected[stays]).all()
     assert found.world["k"] == k
@@ -132,7 +132,7 @@ def test_sums_decide_when_to_stop(G):
     assert limited.supersteps == 3 and len(limited.active) == 200
 
 
-def test_everyone_is_updated_in_every_superstep(G):
+def test_all_vertices_are_updated_in_every_superstep(G):
     found = hpg.run(programs.Counter, G, max_iteration=7)
     assert (host(found.times) == 7).all() and (host(found.last) == 7).all()
 
@@ -204,8 +204,8 @@ def test_without_update_the_message_joins_the_property(G):
 def test_nan_ends_the_run(G):
     found = hpg.run(programs.Poison, G, active=[3])
     assert found.supersteps == 1
-    told = np.isin(np.arange(200), SMALL[[3], :].indices)
-    assert (np.isnan(host(found.value)) == told).all()
+    passed = np.isin(np.arange(200), SMALL[[3], :].indices)
+    assert (np.isnan(host(found.value)) == passed).all()
 
 
 @pytest.mark.parametrize("program", [programs.Widest, programs.WidestInPlace])
@@ -270,7 +270,7 @@ def test_float_sums_repeat_bit_for_bit(device):
 
 
 @pytest.mark.parametrize("arcs", [([0, 1, 2], [1, 2, 3]), ([], [])])
-def test_whom_cond_keeps_from_receiving_is_updated_by_no_message(device, arcs):
+def test_vertices_masked_by_cond_are_not_updated(device, arcs):
     class Even(hpg.VertexProgram):
         activity = "all"
         reduce = "min"
@@ -304,13 +304,13 @@ def test_every_message_arrives_once(program, enough, device):
     ends = np.concatenate([*hubs, rng.integers(0, 4000, (2, 6000))], axis=1)
     A = scipy.sparse.csr_array((np.ones(ends.shape[1]), ends), shape=(4000, 4000))
     A = ((A + A.T) != 0).astype(np.int64)
-    heard, active, sizes, arcs = np.zeros(4000, np.int64), np.zeros(4000, bool), [], []
+    arrived, active, sizes, arcs = np.zeros(4000, np.int64), np.zeros(4000, bool), [], []
     active[17] = True
     for _ in range(7):
         sizes.append(active.sum())
         arcs.append(np.diff(A.indptr)[active].sum())
-        came = (A.T @ active) * (heard < enough)
-        heard, active = heard + came, came > 0
+        came = (A.T @ active) * (arrived < enough)
+        arrived, active = arrived + came, came > 0
     found = hpg.run(program, hpg.Graph(A, directed=True).to(device), active=[17], max_iteration=7, direction="push")
-    assert (host(found.heard) == heard).all() and (np.sort(host(found.active)) == np.flatnonzero(active)).all()
+    assert (host(found.arrived) == arrived).all() and (np.sort(host(found.active)) == np.flatnonzero(active)).all()
     assert found.trace.active.tolist() == sizes and found.trace.edges.tolist() == arcs

@@ -52,19 +52,19 @@ def boxes(places):
     box, grown = np.concatenate([places, -places], axis=1), np.zeros(200, int)
     active = np.ones(200, bool)
     while active.any():
-        heard = {}
+        arrived = {}
         for u, v in arcs:
             if active[u]:
-                heard[v] = np.minimum(heard.get(v, np.inf), box[u])
+                arrived[v] = np.minimum(arrived.get(v, np.inf), box[u])
         # `grown` changes with every message: supersteps until no vertex receives one.
-        for v in heard:
+        for v in arrived:
             grown[v] += 1
         after = box.copy()
-        for v, message in heard.items():
+        for v, message in arrived.items():
             after[v] = np.minimum(box[v], message)
         yield after, grown.copy()
         active[:] = False
-        active[list(heard)] = True
+        active[list(arrived)] = True
         box = after
 
 

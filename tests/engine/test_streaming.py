@@ -131,14 +131,14 @@ def shortest(found):
     return found.distance, found.parent
 
 
-def test_it_says_what_it_cannot(G, undirected, device):
+def test_unsupported_calls_raise(G, undirected, device):
     raises(hpg.StreamingError, r"triangles needs the whole topology.*in_memory", hpg.triangles, undirected)
     raises(hpg.StreamingError, "directed graph in pages", hpg.run, programs.Core, G, left=1)
     assert hpg.triangle_count(undirected.in_memory()) == hpg.triangle_count(hpg.Graph(BOTH))
     assert repr(undirected).endswith(f"undirected, float64 weights, {device}, {undirected._out.n_pages} pages")
 
 
-def test_a_budget_that_is_too_small_is_said_before_anything_is_read(device, place, tmp_path):
+def test_a_small_budget_is_reported_before_reading(device, place, tmp_path):
     if place == "array" and device == "cpu":
         return  # plain pages in memory take no more of it
     for matrix, directed in ((BOTH, False), (SMALL, True)):
@@ -186,7 +186,7 @@ def test_few_rows_are_read_by_themselves(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["none", "gaps"])
-def test_a_window_holds_all_rows_that_were_asked_for(encoding, tmp_path):
+def test_a_window_has_all_requested_rows(encoding, tmp_path):
     matrix = random_digraph(4000, 400_000, seed=11)
     whole = hpg.Graph(matrix).out_csr.with_data(None)
     pages = cut(whole, arcs_per_page=1 << 17, encoding=encoding)

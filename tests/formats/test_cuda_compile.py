@@ -57,7 +57,7 @@ def test_kernels_of_every_type_are_instantiated(file):
     assert set(compiled.symbol_mapping) >= set(names)
 
 
-def test_every_kernel_asked_for_exists():
+def test_every_requested_kernel_exists():
     text = Path(convert_cuda.__file__).read_text()
     asked = set(re.findall(r'"(?:convert|radix|bitmask|lengths)\.cuh",\s*f?"(\w+)', text))
     present = {re.sub(r"hpgraph::|<.*", "", name) for file in FILES for name in kernels(file)}

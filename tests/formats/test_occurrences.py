@@ -20,6 +20,6 @@ def test_counts(device, dtype, step, n):
     assert found.dtype == np.float64 and found.tolist() == np.bincount(ids, weights, n).tolist()
 
 
-def test_nobody(device):
+def test_no_vertex(device):
     for n in (0, 3):
         assert to_device(occurrences(to_device(np.zeros(0, np.int32), device), n), "cpu").tolist() == [0] * n

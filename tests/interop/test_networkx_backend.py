@@ -107,7 +107,9 @@ def test_what_it_leaves_to_networkx() -> None:
     graph = GRAPHS["connected"]
     several = nx.MultiGraph(graph)
     assert interface.can_run("connected_components", (several,), {}) is True
-    raises(NotImplementedError, "pagerank: parallel edges are not told apart", nx.pagerank, several, backend="hpgraph")
+    raises(
+        NotImplementedError, "pagerank: parallel edges are not distinguished", nx.pagerank, several, backend="hpgraph"
+    )
     with pytest.raises(NotImplementedError, match="weight must be the name of an attribute"):
         nx.dijkstra_path_length(graph, *NODES, weight=lambda u, v, data: 1, backend="hpgraph")
     raises(NotImplementedError, "dangling is not taken", nx.pagerank, graph, dangling={"v3": 1}, backend="hpgraph")

@@ -21,7 +21,7 @@ ESTIMATORS = [Leiden(), Louvain(), SpectralClustering(3)]
 
 
 @parametrize_with_checks(ESTIMATORS)
-def test_as_scikit_learn_has_it(estimator, check):
+def test_equal_to_scikit_learn(estimator, check):
     check(estimator)
 
 

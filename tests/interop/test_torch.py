@@ -194,7 +194,7 @@ def test_halves_are_summed_in_float32(device: str, half: str) -> None:
     assert found.dtype == kind and float(found) == n
 
 
-def test_operators_are_what_torch_compile_asks_for(device: str) -> None:
+def test_operators_satisfy_torch_compile(device: str) -> None:
     A = ht.Adjacency.of(edges(device), shape=SHAPE)
     values, X = values_of(A.nnz, device=device).requires_grad_(), values_of(SHAPE[1], 4, device=device).requires_grad_()
     torch.library.opcheck(torch.ops.hpgraph.spmm, (A.places.number, False, values, X))

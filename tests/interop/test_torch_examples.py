@@ -57,7 +57,7 @@ def test_batches_are_learned(batches: str) -> None:
     assert graphsage.graphsage(getattr(graphsage, batches)) > 0.7
 
 
-def test_the_last_contacts_tell_the_next() -> None:
+def test_last_contacts_predict_the_next() -> None:
     import temporal
 
     last, uniform = temporal.temporal()

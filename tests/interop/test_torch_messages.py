@@ -139,7 +139,7 @@ def test_halves_and_empty_ones(half: str) -> None:
         assert made.tolist() == [[0.0]] * 3
 
 
-def test_messages_are_what_torch_compile_asks_for() -> None:
+def test_messages_satisfy_torch_compile() -> None:
     A = ht.Adjacency.of(torch.tensor([ROWS, COLUMNS]), shape=SHAPE)
     X, W, Y = operands(2, edge_shape=())
     ht.gather_scatter(A, MESSAGES["product"], source=X, edge=W, target=Y)

@@ -77,7 +77,7 @@ def test_ids_of_all_kinds(tmp_path, kind, directed):
 
 
 @pytest.mark.parametrize("arguments", [{"names": True}, {"names": False}, {"n_vertices": 5000}])
-def test_what_ids_are_may_be_said(tmp_path, arguments):
+def test_ids_option(tmp_path, arguments):
     source, target = edges(900, 3000)
     path = written(tmp_path / "edges.txt", source + 100, target + 100)
     hpg.convert(path, tmp_path / "made.hpg", **arguments)

@@ -196,7 +196,7 @@ def test_ids_beyond_n_vertices(tmp_path: Path) -> None:
         read(put(tmp_path, "0 1\n7 1\n"), n_vertices=5)
 
 
-def test_names_and_numbers_as_asked(tmp_path: Path) -> None:
+def test_names_and_numbers_by_option(tmp_path: Path) -> None:
     named = put(tmp_path, "a b\nb c\n")
     raises(FileFormatError, "line 1: vertex id 'a' is not a whole number", read, named, names=False)
     raises(ValueError, "n_vertices is for ids that are vertex numbers", read, named, n_vertices=7)

@@ -87,7 +87,7 @@ def test_names_of_other_types_are_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_read_takes_the_file_as_asked(tmp_path):
+def test_read_options(tmp_path):
     graph = some_graph(dtype="int64")
     graph.save(tmp_path / "graph.hpg")
     same(hpg.read(tmp_path / "graph.hpg", directed=False), graph.undirected)

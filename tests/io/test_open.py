@@ -126,7 +126,7 @@ print(hpg.bfs(G, 0).level.sum(), round(float(hpg.pagerank(G).rank.max()), 12))
 """
 
 
-def test_two_processes_and_many_threads_in_a_folder_nobody_may_write_to(tmp_path):
+def test_two_processes_and_many_threads_in_a_read_only_folder(tmp_path):
     graph = some_graph()
     graph.save(tmp_path / "graph.hpg")
     (tmp_path / "graph.hpg").chmod(0o444)

@@ -1,4 +1,4 @@
-"""What the first line of our own edge lists says, and how comments and titles are told from edges."""
+"""The first line of edge lists by hpgraph, and the distinction of comments, titles and edges."""
 
 import gzip
 from pathlib import Path

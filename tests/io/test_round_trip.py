@@ -105,7 +105,7 @@ def test_without_names(suffix: str, graph: hpg.Graph) -> None:
 @SOME
 @given(graph=graphs())
 def test_weights_as_the_reader_finds_them(suffix: str, graph: hpg.Graph) -> None:
-    """Without being told the type: the numbers are the same, in the type that holds them."""
+    """Without the type: the numbers are the same, in the type that represents them."""
     found = written_and_read(graph, suffix)
     assert found.weighted is graph.weighted
     if graph.weighted:

@@ -413,7 +413,7 @@ def test_what_a_parser_raises_names_the_file(
             assert raised.value is error
 
 
-def test_an_encoding_that_nobody_knows(tmp_path: Path) -> None:
+def test_an_unknown_encoding(tmp_path: Path) -> None:
     path = tmp_path / "g.graphml"
     path.write_text("<?xml version='1.0' encoding='klingon'?><graphml/>")
     with pytest.raises(FileFormatError, match="klingon") as raised:

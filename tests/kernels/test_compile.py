@@ -118,7 +118,7 @@ def test_edited_text_changes_the_key(folder, change):
     assert compiler.cache_key("scale.cuh", "", (), ("scale<float>",), "sm_90") != before
 
 
-def test_key_tells_all_inputs_apart(folder):
+def test_key_distinguishes_all_inputs(folder):
     base = {"source": "scale.cuh", "prologue": "", "ltoir": (), "names": ("scale<float>",), "arch": "sm_90"}
     other = {"prologue": "//", "ltoir": (b"x",), "names": ("scale<int>",), "arch": "sm_80"}
     keys = {compiler.cache_key(**base)} | {compiler.cache_key(**{**base, name: value}) for name, value in other.items()}

@@ -185,7 +185,7 @@ def said_by_kernels(cache: Path, calls: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_file_says_what_it_was_compiled_for(tmp_path: Path) -> None:
+def test_a_file_has_its_target(tmp_path: Path) -> None:
     assert said_by_kernels(tmp_path, "half(3)") == "1.5"
     (of_integers,) = tmp_path.rglob("half*.code")
     assert said_by_kernels(tmp_path, "half(3.0)") == "1.5"

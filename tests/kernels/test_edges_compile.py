@@ -98,11 +98,11 @@ def test_products(program, ask):
 def test_tuples():
     """Messages pushed and pulled, updates, start vertices, and replies, combined with earlier messages."""
     code, ids = code_of(Drift, None), np.dtype("int32")
-    made, heard = shaped_program(code, ids, ids), shaped_program(code, ids, ids, True)
+    made, replies = shaped_program(code, ids, ids), shaped_program(code, ids, ids, True)
     compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, int>",))
     products = [f"hpgraph::{name}<Product>" for name in PULL_ROWS]
     # Machine code of the one with more under way.
-    for one, ask in ((made, translates), (heard, compiles)):
+    for one, ask in ((made, translates), (replies, compiles)):
         ask("spmv.cuh", one.prologue, one.ltoir, [*products, "hpgraph::accumulate<Product>"])
     for one in (code, code.choosing):
         alone = shaped_program(one, None, ids)

@@ -32,7 +32,7 @@ def test_an_early_reader_is_held_back():
     assert (again == words).all()
 
 
-def test_who_reads_late_or_another_register_is_left():
+def test_late_reads_and_other_registers_are_unchanged():
     late = [READ_EARLY[0], (0x918, 5 << 41), *READ_EARLY[2:]]
     other = [READ_EARLY[0], (0x0000001E100B7210, 0x000FCA0007F5E0FF), *READ_EARLY[1:]]
     for code in (late, other[:2]):

@@ -28,7 +28,7 @@ pytest.importorskip("numba.cuda")
 class Drawing(hpg.VertexProgram):
     """Every function draws a number, and so reads the world."""
 
-    heard = Property("float64")
+    arrived = Property("float64")
     seed = Parameter("int64", 1)
     reduce = "max"
     aggregators = ("total",)
@@ -40,7 +40,7 @@ class Drawing(hpg.VertexProgram):
         return hpg.uniform32(world.seed, target.id, world.superstep) < weight
 
     def cond(vertex, world):
-        return vertex.heard < world.total
+        return vertex.arrived < world.total
 
     def update(vertex, message, world):
         return message * hpg.uniform(world.seed, vertex.id, world.superstep)
@@ -49,7 +49,7 @@ class Drawing(hpg.VertexProgram):
         return hpg.random_bits(world.seed, vertex.id) & 1 == 0
 
     def aggregate(before, vertex):
-        return vertex.heard
+        return vertex.arrived
 
 
 class Lightest(hpg.VertexProgram):
@@ -124,7 +124,7 @@ def test_general_loop(program, arch):
 
 
 def test_over_blocks():
-    """What is told as a vertex's id is the vertex, not its number in the block."""
+    """The id of a vertex is that of the graph, not its number in the block."""
     made = cuda_program(block_code(code_of(Drawing)), np.dtype("float32"))
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
     compiles("joined.cuh", made.prologue, made.ltoir, supersteps_cuda.JOIN_KERNELS)
@@ -201,7 +201,7 @@ def test_sweeps(program: dict, weighted: bool, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_who_sends(weighted: bool) -> None:
+def test_senders(weighted: bool) -> None:
     program = pagerank_delta.WeightedChanges if weighted else pagerank_delta.Changes
     given = ("float64", "int64", "int64", "float64" if weighted else "int32")
     code = declarations_of(program).code(tuple(map(np.dtype, given)))

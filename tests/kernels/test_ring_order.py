@@ -81,7 +81,7 @@ def test_a_window_that_is_left_while_it_is_read(store, pages):
     assert bytes(seen.get()) == bytes(pages.payload(0))
 
 
-def test_windows_that_nobody_waits_for(store):
+def test_abandoned_windows(store):
     """A copy in flight when iteration stops completes before the next use of its buffer."""
     import cupy
 

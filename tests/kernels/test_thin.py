@@ -139,7 +139,7 @@ def test_levels_parents_and_trace(make, directed):
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("make", SHAPES)
-def test_who_does_not_listen_what_does_not_carry_and_who_does_not_change(make, directed):
+def test_masked_receivers_failed_conditions_and_unchanged_vertices(make, directed):
     edges = make()
     rng = np.random.default_rng(3)
     # Of two arcs there and back, both or neither carry.

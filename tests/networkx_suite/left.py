@@ -59,7 +59,7 @@ LEFT: dict[str, str] = {
         build_auxiliary_node_connectivity
     """,
     "files and other formats": "readwrite drawing algorithms.bipartite.edgelist algorithms.bipartite.matrix",
-    "NetworkX hands a matrix to SciPy or NumPy, whose solver takes all of the time": """
+    "NetworkX passes a matrix to SciPy or NumPy, whose solver takes all of the time": """
         linalg algorithms.communicability_alg algorithms.centrality.subgraph_alg
         algorithms.centrality.second_order eigenvector_centrality_numpy kemeny_constant number_of_spanning_trees
         algorithms.walks algorithms.bipartite.spectral

@@ -40,7 +40,7 @@ def test_two_operands_are_given_as_they_are():
     assert place(True, 1, 4, 2) == 1.5
 
 
-def test_a_declared_type_stands():
+def test_a_declared_type_is_kept():
     assert UnaryOp("halve", lambda a: a / 2, "same").result_dtype("int32") == np.int32
     assert BinaryOp("less", lambda a, b: a - b, "bool").result_dtype("int32", "int32") == np.bool_
     assert IndexUnaryOp("sum", lambda a, i, j: i + j, "same").result_dtype("int16") == np.int16
@@ -57,7 +57,7 @@ def missing(a):
         return a
 
 
-def test_a_path_without_return_is_said():
+def test_a_path_without_return_is_reported():
     line = missing.__code__.co_firstlineno
     with pytest.raises(CompileError, match=re.escape("not None where no return is reached")) as error:
         get_unary(missing).result_dtype("int64")

@@ -147,7 +147,7 @@ def test_result_kinds_are_checked():
     raises(ValueError, "result is 'first'", UnaryOp, "f", lambda a: a, "first")
 
 
-def test_numbers_in_a_closure_are_told_apart_by_type_and_sign():
+def test_numbers_in_a_closure_differ_by_type_and_sign():
     def scaled(by):
         return lambda x: x * by
 

@@ -67,7 +67,7 @@ def test_elsewhere_integers_wrap_around_and_bool_and_floats_are_as_they_were() -
     assert tropical(1e308, 1e308) == np.inf and tropical(np.float32(0.5), np.float32(0.25)) == 0.75
 
 
-def test_whoever_is_not_reached_stays_far() -> None:
+def test_unreached_vertices_keep_their_distance() -> None:
     far = np.iinfo(np.int32).max
     A = hpg.Matrix.from_coo([0, 1], [1, 0], np.array([5, 7], np.int32), shape=(2, 2))
     assert A.mxv(np.array([far, 2], np.int32), "min_plus").tolist() == [7, far]

@@ -214,5 +214,5 @@ def test_endless_decisions_are_left_to_numba():
     assert traced(Function(counts).python, ("int64",), INT64, "f") is None
 
 
-def test_what_nobody_compiles_is_numbas_to_explain():
+def test_errors_of_numba_are_passed_on():
     raises(CompileError, "nothing", Function(lambda a: a.nothing, "broken").cuda, ("int64",), "int64", "broken")

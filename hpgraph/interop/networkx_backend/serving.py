@@ -173,7 +173,7 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
             return f"{key}={arguments[key]!r} is not taken"
     for graph in graphs_of(function.__name__, arguments):
         if graph.is_multigraph() and not function.parallel:  # type: ignore[attr-defined]
-            return "parallel edges are not told apart"
+            return "parallel edges are not distinguished"
     attributes = of_networkx.edge_attrs or ()
     for key in (attributes,) if isinstance(attributes, str) else attributes:
         if not isinstance(arguments.get(key), str | None):

@@ -136,7 +136,7 @@ def test_every_function_of_a_vertex_program(name):
     raises(hpg.CompileError, rf"^Chance\.{name}\(\) cannot be compiled: random\.random answers", hpg.run, program, G)
 
 
-def test_only_python_is_asked_whether_a_run_has_converged():
+def test_only_python_tests_convergence():
     """It may look at the clock: it runs between supersteps."""
     end = time.monotonic() + 3600
 
