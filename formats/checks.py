@@ -87,11 +87,8 @@ def _counted(count: int, axis: str) -> str:
     return f"are {count} {'vertices' if axis == 'vertex' else axis + 's'}"
 
 
-def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool = True) -> Any:
-    """The array as int64 offsets: segments + 1 of them, from 0, never falling, up to the total.
-
-    `check=False` leaves their values unread. Reading them on CUDA waits for the stream.
-    """
+def as_offsets(indptr: Any, name: str, segments: int, total: int) -> Any:
+    """The array as int64 offsets: segments + 1, from 0 to the total, ascending. Waits for CUDA."""
     xp = array_module(indptr)
     indptr = xp.asarray(unmasked(indptr, name))
     if indptr.dtype.kind not in "iu":
@@ -99,13 +96,12 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
     if indptr.shape != (segments + 1,):
         raise ValueError(f"{name} must have one offset more than the {segments} rows it divides, not {indptr.shape}")
     indptr = xp.ascontiguousarray(indptr, dtype=np.int64)
-    if check:
-        first, last = indptr[[0, -1]].tolist()
-        if first != 0 or last != total:
-            raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
-        if anywhere(indptr[1:] < indptr[:-1]):
-            row = first_true(indptr[1:] < indptr[:-1])
-            raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
+    first, last = indptr[[0, -1]].tolist()
+    if first != 0 or last != total:
+        raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
+    if anywhere(indptr[1:] < indptr[:-1]):
+        row = first_true(indptr[1:] < indptr[:-1])
+        raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
     return indptr
 
 

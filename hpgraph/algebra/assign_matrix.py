@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.extract import as_row, take
-from hpgraph.algebra.operands import as_operand
+from hpgraph.algebra.operands import as_operand, check_same_device
 from hpgraph.algebra.selection import Axis, Selection, as_axis, ids_of, index_of, is_whole, size_of
 from hpgraph.algebra.write import as_matrix_mask, restrict, write
 from hpgraph.containers.matrix import MatrixStorage
@@ -108,8 +108,7 @@ def _source(x: Any, C: MatrixStorage, shape: tuple[int, int], as_column: bool, *
         made = _dense(array)
     if made.shape != shape:
         raise ValueError(f"A must have shape {shape}, that of the rows and columns selected, not {made.shape}")
-    if made.device != C.device:
-        raise TypeError(f'A lies on "{made.device}" and C on "{C.device}": move one of them with .to()')
+    check_same_device("A", made.device, "C", C.device)
     kind = np.dtype(bool) if made.data is None else made.data.dtype
     if checked and not np.can_cast(kind, C.dtype, "same_kind"):
         raise TypeError(f"values of type {kind} cannot be written to C, which is {C.dtype}: convert with .astype")
@@ -131,8 +130,7 @@ def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selectio
             made = made.transpose()
         if any(given not in (1, wanted) for given, wanted in zip(made.shape, shape, strict=True)):
             raise ValueError(f"shape mismatch: {made.shape} cannot be broadcast to {shape}")
-        if made.device != A.device:
-            raise TypeError(f'x lies on "{made.device}" and the matrix on "{A.device}": move one of them with .to()')
+        check_same_device("x", made.device, "the matrix", A.device)
         if made.shape != shape:
             repeated = (np.zeros(wanted, np.int64) if given == 1 else range(wanted)
                         for given, wanted in zip(made.shape, shape, strict=True))  # fmt: skip

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hpgraph.algebra.operands import as_matrix
+from hpgraph.algebra.operands import as_matrix, check_same_device
 from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module, check_memory
@@ -84,8 +84,7 @@ def mxm(
            [0., 0., 0.]])
     """
     A, B = as_matrix(A, "A"), as_matrix(B, "B")
-    if A.device != B.device:
-        raise TypeError(f'A lies on "{A.device}" and B on "{B.device}": move one of them with .to()')
+    check_same_device("A", A.device, "B", B.device)
     if A.shape[1] != B.shape[0]:
         raise ValueError(
             f"A of shape {A.shape} cannot be multiplied by B of shape {B.shape}: A needs as many columns as B has rows"
@@ -196,8 +195,7 @@ def kronecker(
            [6, 7]])
     """
     A, B = as_matrix(A, "A"), as_matrix(B, "B")
-    if A.device != B.device:
-        raise TypeError(f'A lies on "{A.device}" and B on "{B.device}": move one of them with .to()')
+    check_same_device("A", A.device, "B", B.device)
     op = get_binary(op)
     if op.position is not None:
         raise TypeError(f"{op.name} gives an index or needs places: a Kronecker product takes a function of two values")

@@ -39,6 +39,12 @@ def as_matrix(x: Any, name: str) -> Any:
     raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
 
 
+def check_same_device(name: str, device: str, other: str, other_device: str) -> None:
+    """Refuse operands on different devices; `name` and `other` say which."""
+    if device != other_device:
+        raise TypeError(f'{name} lies on "{device}" and {other} on "{other_device}": move one of them with .to()')
+
+
 def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
     """Two operands that can be joined entry by entry."""
     a, b = as_container(a, "A"), as_container(b, "B")
@@ -46,8 +52,7 @@ def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
         raise TypeError("A and B must both be matrices or both vectors")
     if a.shape != b.shape:
         raise ValueError(f"A and B must have the same shape, not {a.shape} and {b.shape}")
-    if a.device != b.device:
-        raise TypeError(f'A lies on "{a.device}" and B on "{b.device}": move one of them with .to()')
+    check_same_device("A", a.device, "B", b.device)
     return a, b
 
 
@@ -123,8 +128,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         length, place = len(flags), "cuda" if is_cuda(flags) else "cpu"
     if length != n:
         raise ValueError(f"{name} must have length {n}, that of the result, not {length}")
-    if place != device:
-        raise TypeError(f'{name} lies on "{place}" and the matrix on "{device}": move one of them with .to()')
+    check_same_device(name, place, "the matrix", device)
     if isinstance(mask, Bitmask):
         return mask
     if isinstance(mask, VectorStorage):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algebra.operands import as_mask, check_accum
+from hpgraph.algebra.operands import as_mask, check_accum, check_same_device
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import matrix_of_csr, vector_of_values
 from hpgraph.containers.vector import VectorStorage
@@ -104,8 +104,7 @@ def _check_out(shape: tuple[int, ...], dtype: np.dtype[Any], device: str, out: A
         wanted, found = (shape[0], out.shape[0]) if len(shape) == 1 else (tuple(shape), out.shape)
         what = "length" if len(shape) == 1 else "shape"
         raise ValueError(f"out must have {what} {wanted}, that of the result, not {found}")
-    if out.device != device:
-        raise TypeError(f'out lies on "{out.device}" and the result on "{device}": move one of them with .to()')
+    check_same_device("out", out.device, "the result", device)
     if isinstance(out, VectorStorage) and isinstance(out.values, np.ndarray) and not out.values.flags.writeable:
         raise ValueError("out is read-only: give a vector that can be written")
     if accum is not None:
@@ -159,19 +158,18 @@ def structure_after(
     return kept | given
 
 
-def as_matrix_mask(mask: Any, shape: tuple[int, int], device: str, name: str = "mask") -> CSR | None:
+def as_matrix_mask(mask: Any, shape: tuple[int, int], device: str) -> CSR | None:
     """A mask of the result's `shape` as a pattern with sorted rows; None for None, which allows everything."""
     if mask is None:
         return None
-    csr = _csr_of(mask, name)
+    csr = _csr_of(mask)
     if csr.shape != tuple(shape):
-        raise ValueError(f"{name} must have shape {tuple(shape)}, that of the result, not {csr.shape}")
-    if csr.device != device:
-        raise TypeError(f'{name} lies on "{csr.device}" and the matrix on "{device}": move one of them with .to()')
+        raise ValueError(f"mask must have shape {tuple(shape)}, that of the result, not {csr.shape}")
+    check_same_device("mask", csr.device, "the matrix", device)
     return without_zeros(csr).with_data(None)
 
 
-def _csr_of(mask: Any, name: str) -> CSR:
+def _csr_of(mask: Any) -> CSR:
     if isinstance(mask, MatrixStorage):
         return mask.csr
     if hasattr(mask, "tocsr"):
@@ -179,7 +177,7 @@ def _csr_of(mask: Any, name: str) -> CSR:
     if (isinstance(mask, np.ndarray) or is_cuda(mask)) and mask.dtype == np.bool_ and mask.ndim == 2:
         return MatrixStorage(mask).csr
     raise TypeError(
-        f"{name} must be a Matrix, a sparse array or a two-dimensional array of bool, not {type(mask).__name__}: for "
+        f"mask must be a Matrix, a sparse array or a two-dimensional array of bool, not {type(mask).__name__}: for "
         "places whatever their values give A.structure"
     )
 

@@ -194,9 +194,9 @@ class ConvertedGraph:
         """Values of all nodes, in the graph's order, as Python's own numbers."""
         return dict(zip(self.nodes, to_device(array, "cpu").tolist(), strict=True))
 
-    def array_of(self, by_node: Any, missing: float = 0.0) -> np.ndarray[Any, Any]:
-        """The values of a dict for the nodes, in the graph's order."""
-        return np.array([by_node.get(node, missing) for node in self.nodes], np.float64)
+    def array_of(self, by_node: Any) -> np.ndarray[Any, Any]:
+        """The values of a dict for the nodes, in the graph's order; 0 if missing."""
+        return np.array([by_node.get(node, 0.0) for node in self.nodes], np.float64)
 
     def named(self, numbers: Any) -> list[Any]:
         """The nodes of these numbers."""

@@ -204,11 +204,9 @@ def with_start(graph: Graph, numbers: Iterable[int]) -> Graph:
     return Graph(made, directed=True).to(graph.device)
 
 
-def by_any_weights(
-    G: ConvertedGraph, source: Any, weight: str | None, complaint: str = "Source {} not in G", incoming: bool = False
-) -> Search:
+def by_any_weights(G: ConvertedGraph, source: Any, weight: str | None, incoming: bool = False) -> Search:
     """Bellman and Ford's search: weights may be negative. Nodes are in the order of a search along its tree."""
-    number = G.number(source, complaint)
+    number = G.number(source, "Source {} not in G")
     values = G.column(weight)
     if values is not None and not np.isfinite(values).all():
         raise NotImplementedError(f"{weight!r} is not finite somewhere")
