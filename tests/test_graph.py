@@ -48,7 +48,7 @@ def test_any_sparse_format_gives_the_same_arcs(layout: str) -> None:
     assert arcs(hpg.Graph(S.asformat(layout)).out_csr) == expected
 
 
-def test_repr_of_graphs(device: str) -> None:
+def test_properties_of_graphs(device: str) -> None:
     G = example(device)
     assert (G.n_vertices, G.n_edges, G.directed, G.weighted, G.device) == (4, 4, True, True, device)
     assert G.dtype == np.float64

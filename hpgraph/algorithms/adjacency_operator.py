@@ -103,7 +103,7 @@ class _Transposed(_Product):
 
 
 class AdjacencyOperator:
-    """``A @ x`` for the adjacency matrix of a graph: what SciPy's and CuPy's solvers ask of a linear operator.
+    """``A @ x`` for the adjacency matrix of a graph: a linear operator for SciPy's and CuPy's solvers.
 
     Products stream the arcs of a `StreamedGraph`, so that the matrix may be larger than memory; ``A[i, j]`` is the
     weight of the arc from i to j, 1 where there are no weights.
@@ -169,9 +169,9 @@ class AdjacencyOperator:
         return self._times_all(X, by_target=True)
 
     def to_linear_operator(self) -> Any:
-        """The operator as SciPy's own, or CuPy's: their solvers then take columns together, too.
+        """The operator as SciPy's own, or CuPy's: their solvers then multiply several columns at once.
 
-        ``aslinearoperator`` knows `matvec` and `rmatvec` alone, and goes column by column.
+        ``aslinearoperator`` uses `matvec` and `rmatvec` only, column by column.
 
         Returns
         -------

@@ -71,7 +71,7 @@ class SearchResult(ResultTable):
     """A result of searches, with a graph in which paths are found when asked for: copies keep it, pickles do not."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # Not the graph in which paths would be found.
+        # Without the graph in which paths would be found.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_find_")}
 
     def __copy__(self) -> Any:
@@ -106,7 +106,7 @@ class ParentTree(SearchResult):
 
     parent: Any
     traces: list[Trace]
-    # Gives the parents that the result does not hold when a path is first asked for; then None, and no graph is kept.
+    # Computes the parents on the first call for a path; then None, and no graph is kept.
     _find_parents: Callable[[], Any] | None = None
     _found_parents: Any = None
 

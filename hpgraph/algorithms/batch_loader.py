@@ -23,7 +23,7 @@ from hpgraph.semiring.counter_random import random_bits
 
 
 class BatchLoader:
-    """What loaders share: a sequence of samples, epoch after epoch. A kind of loader has `_batches` and a length."""
+    """Base class of loaders: a sequence of samples, epoch after epoch. A kind of loader has `_batches` and a length."""
 
     graph: Graph
 
@@ -62,7 +62,7 @@ class BatchLoader:
         """
         graph, n = self.graph, self.graph.n_vertices
         cache = whole(cache, "cache", "a number of vertices", least=0)
-        # How often a vertex is drawn goes by the arcs that lead to it.
+        # A vertex is drawn about as often as arcs lead to it.
         drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
         hot = array_module(drawn_by).argsort(-drawn_by)[:cache]
 

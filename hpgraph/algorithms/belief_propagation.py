@@ -167,7 +167,7 @@ def _row_maxima(values: Any) -> Any:
 
 
 def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> Callable[[Any], Any]:
-    """What makes messages, of what senders say of their states: rows of logarithms, the largest being 0."""
+    """The messages of senders from their states: rows of logarithms, the largest being 0."""
     xp, c = array_module(likes), len(likes)
     floats = np.finfo(likes.dtype)
     if powers is None and product == "sum" and float(likes.min()) > math.log(floats.tiny) / 2:

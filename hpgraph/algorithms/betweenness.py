@@ -194,7 +194,7 @@ def _shared(total: Any, whole: Graph, graph: Graph, weighted: bool) -> Any:
 
 
 def with_positive_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
-    """The graph, and whether its weights are asked for and differ from ones."""
+    """The graph, and whether its weights are used and differ from ones."""
     graph, weighted = with_weights(G, weight)
     if weighted:
         facts = weight_facts(graph.out_csr)
@@ -221,7 +221,7 @@ def _sources(graph: Graph, k: Any, sources: Any, seed: int | None) -> np.ndarray
 
 
 def _scale(pairs: int, starts: int, normalized: bool, graph: Any) -> float:
-    """What a sum over paths from `starts` vertices is multiplied by, each of which goes with `pairs` - 1 others."""
+    """Factor of a sum over paths from `starts` vertices, each of which has paths to `pairs` - 1 others."""
     if normalized:
         return 1 / (starts * (pairs - 1))
     return pairs / (starts * (2 if not graph.directed else 1))
@@ -231,7 +231,7 @@ def path_dependencies(
     graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bool = False, endpoints: bool = False,
     shares: Any = None,
 ) -> Sums:  # fmt: skip
-    """What the paths from all sources add up to."""
+    """Sums of the dependencies on all sources."""
     xp, n = array_module(graph.device), graph.n_vertices
     sums = Sums(
         xp.zeros(n), xp.zeros(graph.n_edges if arcs else 0), xp.zeros(n if endpoints else 0, np.int64),
@@ -307,7 +307,7 @@ def _in_double(graph: Graph) -> Graph:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """What is told how many sources are done: it draws a bar, if `hpgraph.config` wants one, once there are more."""
+    """Callback with the number of finished sources: draws a bar if `hpgraph.config` says so, if there are several."""
     bars: list[Any] = []
     so_far = 0
 
@@ -344,7 +344,7 @@ class Paths(VertexProgram):
 
 
 class _Dependencies(VertexProgram):
-    """What depends on the vertices of a level: each of those behind it shares out what it has among its paths."""
+    """Dependencies of the vertices of a level: each vertex of the next level divides its own among its paths."""
 
     edges = "out"
     weighted = False

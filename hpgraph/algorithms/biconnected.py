@@ -365,5 +365,5 @@ def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, ends: Any, x
         steps += steps[following]
         following = following[following]
     tree = tree[source]
-    # A tree of so many vertices has two arcs fewer than twice as many.
+    # A tree of k vertices has 2 k - 2 arcs.
     return 2 * (ends[tree + 1] - tree - 1) - 1 - steps

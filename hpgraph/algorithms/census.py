@@ -1,8 +1,8 @@
-"""Censuses: how many pairs and triples of vertices are joined in each way that there is.
+"""Censuses: numbers of pairs and triples of vertices by the arcs between them.
 
 The classes of triads are counted by matrix products (J. Moody, "Matrix methods for calculating the triad census",
 Social Networks 20, 1998), those of three joined pairs under a mask of the arcs, as triangles are; all others follow
-from the numbers of pairs at each vertex. No triad is looked at without an arc between each two of its vertices.
+from the numbers of pairs at each vertex. No triad is visited without an arc between each two of its vertices.
 """
 
 from typing import Any

@@ -58,7 +58,7 @@ def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
 
 
 def _listed(graph: Graph, arcs: CSR, least: int, largest: bool) -> Iterator[np.ndarray]:
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
 
     for ends, vertices in maximal_cliques(arcs, min(least, graph.n_vertices + 1), largest):

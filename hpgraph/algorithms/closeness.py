@@ -1,7 +1,7 @@
-"""Degree, closeness and harmonic centrality: how many vertices one is joined to, how near those are that lead to it.
+"""Degree, closeness and harmonic centrality.
 
-All distances of a vertex are reduced to a few numbers while they are found: a search hands on how many vertices it
-reached and the sum of their levels, and nothing that is vertices × sources is ever kept.
+All distances of a vertex are reduced to a few numbers while they are found: a search returns the number of vertices it
+reached and the sum of their levels, so no array of vertices × sources is ever kept.
 """
 
 from typing import Any

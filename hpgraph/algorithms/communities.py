@@ -115,7 +115,7 @@ def quality_of(level: Level, label: Any, count: int, resolution: float, between:
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
-    """What searches by modularity and its measure take, checked."""
+    """The arguments of searches by modularity and its measure, checked."""
     resolution = real(resolution, "resolution", least=0, below=np.inf)
     graph, weighted = with_weights(G, weight, parallel="sum")
     level = level_of(graph.out_csr, graph.directed, weighted)
@@ -125,7 +125,7 @@ def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> t
 
 
 def least_gain(threshold: Any) -> float:
-    """What a level must raise the modularity by for another to follow."""
+    """Gain in modularity of a level below which no further level follows."""
     gain = real(threshold, "threshold")
     if np.isnan(gain):
         raise ValueError("threshold must be a number, not NaN")

@@ -32,8 +32,8 @@ from hpgraph.placement.hub_cache import hub_cache_of
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1
-# Of fewer arcs, or on the CPU of fewer a vertex, a graph is searched without its hub's component: it is small, or its
-# levels are many and narrow.
+# Below these sizes the search for the hub's component does not pay: the graph is small, or its levels are many and
+# narrow.
 _MIN_ARCS, _MIN_DEGREE = 1 << 19, 4
 # Most bytes an arc that trimming takes: its source, values of both ends, whether it is kept, and its target again.
 _TRIMMING = 48
@@ -163,7 +163,7 @@ def _weak(graph: Graph) -> tuple[int, Any]:
         if divided is None:
             raise
         return divided_components(divided)
-    # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
+    # The graph's direction is read only if it is known: computing it costs as much as the components.
     return kernels(graph.device).components(arcs, graph.known_undirected)
 
 
@@ -207,7 +207,7 @@ def _strong(graph: Graph) -> Any:
     small = arcs.nnz < max(_MIN_ARCS, _MIN_DEGREE * n if on_cpu else 0)
     part = None if small else _around_hub(graph, smallest)
     if on_cpu:
-        # Loaded here, as it brings Numba.
+        # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_depth_first import strong_components
 
         strong_components(arcs, part, smallest)

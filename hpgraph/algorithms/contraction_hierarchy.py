@@ -215,7 +215,7 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     >>> bool(abs(H.distance(0, 899) - hpg.sssp(G, 0).distance[899]) < 1e-9)
     True
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
 
     graph = as_simple(G)

@@ -13,7 +13,7 @@ from hpgraph.core.suggestions import naming_arguments
 
 
 class CorePeriphery(NamedTuple):
-    """What `hpgraph.core_periphery` returns: a mask of the core, and the number of pairs that do not fit."""
+    """Result of `hpgraph.core_periphery`: a mask of the core, and the number of pairs that do not fit."""
 
     core: Array
     errors: int

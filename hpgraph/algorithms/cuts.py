@@ -104,7 +104,7 @@ def stoer_wagner(G: Graph | Any) -> Cut:
 
 def _lightest(arcs: CSR) -> tuple[float, Any]:
     """The weight of a minimum cut of an undirected graph whose arcs lie on the CPU, and a mask of one side."""
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_minimum_cut import scan
 
     arcs = arcs.without_diagonal().astype(np.float64)
@@ -171,7 +171,7 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
 
 def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """The parent of each vertex in a cut tree of which vertex 0 is the root, and the weight of the edge to it."""
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
     both, capacity = both_ways(graph.to("cpu"))

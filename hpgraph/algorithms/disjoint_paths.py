@@ -1,8 +1,8 @@
-"""Disjoint paths between two vertices, and how many vertices must go to divide a graph (K. Menger, 1927).
+"""Disjoint paths between two vertices, and the number of vertices whose removal disconnects a graph (K. Menger, 1927).
 
 Paths that share no edge are a maximum flow of unit capacities; those that share no vertex are one in the graph in which
-each vertex is an arc, from where its arcs arrive to where they leave (S. Even, R. E. Tarjan, "Network flow and testing
-graph connectivity", SIAM Journal on Computing 4, 1975).
+each vertex is an arc, from the heads of its in-arcs to the tails of its out-arcs (S. Even, R. E. Tarjan, "Network flow
+and testing graph connectivity", SIAM Journal on Computing 4, 1975).
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from hpgraph.kernels.backend import kernels
 
 @naming_arguments
 def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
-    """As many paths from one vertex to another as there are without a common edge.
+    """A largest set of paths from one vertex to another without a common edge.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
 
 @naming_arguments
 def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
-    """As many paths from one vertex to another as there are without a common vertex but these two.
+    """A largest set of paths from one vertex to another without a common vertex but these two.
 
     Parameters and result are those of `edge_disjoint_paths`.
 

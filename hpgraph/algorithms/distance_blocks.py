@@ -25,7 +25,7 @@ _BYTES = 32
 
 
 def block_size(graph: Graph) -> int:
-    """Sources of a block: as many as the memory for them holds, at most 64."""
+    """Sources of a block: as many as fit memory, at most 64."""
     return sources_within(_WORD, lambda count: count * _BYTES * graph.n_vertices, graph.device)
 
 

@@ -92,7 +92,7 @@ class SmallestParent(VertexProgram):
 
 @dataclass(frozen=True)
 class WeightFacts:
-    """What choosing a method takes; `longest`: no path is longer; `ones`: all are known to be 1."""
+    """Facts for the choice of a method; `longest`: an upper bound of all paths; `ones`: all weights are 1."""
 
     least: float
     mean: float
@@ -108,7 +108,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 
 
 def facts_of_weights(weights: Any, arcs: int) -> WeightFacts:
-    """`weight_facts` of an array of weights, or of none, for so many arcs."""
+    """`weight_facts` of an array of weights, or of none, for a number of arcs."""
     if weights is None or arcs == 0:
         return WeightFacts(1.0, 1.0, False, float(arcs), ones=True)
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
@@ -222,9 +222,9 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
 def with_weights(
     G: Any, weight: Any, duplicates: Duplicates | None = None, *, parallel: str = "min"
 ) -> tuple[Graph, bool]:
-    """The graph that a user gave, and whether its weights are asked for and differ from ones.
+    """The graph given by the user, and whether its weights are used and differ from ones.
 
-    ``parallel``: of a multigraph, "keep", or how parallel edges are made one: "min"; or "sum", their number without
+    ``parallel``: of a multigraph, "keep", or how parallel edges are merged: "min"; or "sum", their number without
     weights.
     """
     if not (weight is None or isinstance(weight, bool | str)):
@@ -263,7 +263,7 @@ def with_attributes(G: Any, weight: str | None, edges: Iterable[Any] = (), verti
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs."""
-    # Of parallel edges the shortest counts.
+    # The shortest of parallel edges is taken.
     graph, weighted = with_weights(G, weight, "min")
     if not weighted:
         return graph, False

@@ -1,6 +1,6 @@
-"""Eccentricities, and what follows from them: diameter, radius, center and periphery, exactly.
+"""Eccentricities, and values derived from them: diameter, radius, center and periphery, exactly.
 
-Not by n searches: bounds rule most vertices out (`hpgraph.algorithms.eccentricity_bounds`).
+Instead of n searches, bounds rule out most vertices (`hpgraph.algorithms.eccentricity_bounds`).
 """
 
 from typing import Any

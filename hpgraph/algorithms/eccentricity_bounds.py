@@ -34,8 +34,9 @@ from hpgraph.engine.run import run
 # Rounds that keep distances end when at most _FEW open vertices are left per search of the next round, or when rounds
 # of _TELLING searches have not halved the open vertices _PATIENCE times.
 _FEW, _TELLING, _PATIENCE = 8, 8, 2
-# Searches of a batch without distances: a share of the open vertices, so that later batches know of earlier ones. Where
-# what spreads closes fewer vertices than this for each of them, it is left out, and batches are larger.
+# Searches of a batch without distances: a share of the open vertices, so that later batches use the results of earlier
+# ones. If the spread bounds close fewer vertices than `_WORTH` for each search, they are left out, and batches are
+# larger.
 _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
 # Distances per block: few enough for a processor's cache; on a GPU enough to occupy it.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
@@ -241,13 +242,13 @@ class EccentricityBounds:
 
 
 def _least(values: Any, count: int) -> Any:
-    """Where the least values stand, so many of them, in any order."""
+    """Indices of the least values, a given number of them, in any order."""
     # CuPy sorts by kernels that it ships compiled; NVRTC takes 4 s for those of its argpartition.
     return (values.argsort() if is_cuda(values) else values.argpartition(count - 1))[:count]
 
 
 def _all_reached(distance: Any) -> bool:
-    """Whether no distance says that there is no path; waits for the GPU."""
+    """Whether every vertex has a path; waits for the GPU."""
     return everywhere(distance >= 0) if distance.dtype.kind in "iu" else everywhere(distance < np.inf)
 
 

@@ -154,7 +154,7 @@ class Katz(SendsValue):
         return abs(vertex.value - before.value)
 
     def converged(world):  # noqa: D102
-        # What has no end is known by its overflow: an infinity, then a NaN, which no comparison finds below anything.
+        # Divergence is detected by overflow: an infinity, then a NaN, which is not less than anything.
         return world.residual < world.enough or not world.residual < math.inf  # type: ignore[attr-defined]
 
 

@@ -8,7 +8,7 @@ from hpgraph.core.device import array_module, require_cupy, to_device
 
 
 class FeatureRows:
-    """A matrix in host memory with a row for each vertex, and on a GPU a copy of the rows that are fetched most.
+    """A matrix in host memory with a row for each vertex, and on a GPU a copy of the rows fetched most often.
 
     The GPU gathers rows of page-locked memory itself; of other memory they are gathered here and copied.
     """

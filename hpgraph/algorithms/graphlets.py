@@ -1,8 +1,8 @@
-"""Graphlets, connected subgraphs of two to four vertices: how many there are, and at each vertex, by its place in them.
+"""Graphlets, connected subgraphs of two to four vertices: their number, and the number at each vertex, by orbit.
 
-No graphlet of four vertices is looked at but cycles and cliques: how many subgraphs of each kind there are, with all
-edges between their vertices or without, follows from degrees and triangles; what has more edges is then taken away (T.
-Hočevar, J. Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 30(4), 2014).
+Of graphlets of four vertices only cycles and cliques are enumerated: the number of subgraphs of each kind, induced or
+not, follows from degrees and triangles; those with more edges are then subtracted (T. Hočevar, J. Demšar, "A
+combinatorial approach to graphlet counting", Bioinformatics 30(4), 2014).
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import to_device
 from hpgraph.core.suggestions import naming_arguments
 
-# Of each graphlet the orbit that is counted, and how many of its vertices have it.
+# Of each graphlet the orbit that is counted, and its number of vertices.
 _GRAPHLETS = {
     "edge": (0, 2), "path_3": (2, 1), "triangle": (3, 3), "path_4": (4, 2), "claw": (7, 1), "cycle_4": (8, 4),
     "paw": (11, 1), "diamond": (12, 2), "clique_4": (14, 4),
@@ -73,7 +73,7 @@ def graphlet_degrees(G: Graph | Any) -> Array:
            [3, 1, 0, 0, 1],
            [1, 0, 1, 0, 0]])
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_graphlets import graphlet_parts
 
     graph, arcs = plain(G)

@@ -182,14 +182,14 @@ def _reach(variance: float, tol: float) -> int:
 
 
 def _terms(terms: float) -> int:
-    """So many terms, unless they are too many."""
+    """The number of terms, if it is not too large."""
     if not terms < MAX_TERMS:
         raise ValueError(f"t must be smaller: it would take more than {MAX_TERMS:,} products with the graph")
     return math.ceil(terms)
 
 
 def _cut(weights: np.ndarray[Any, Any], tol: float) -> list[float]:
-    """As many of them, from the first, as leave tol / 2 or less."""
+    """The first terms, without a rest of tol / 2 or less."""
     left = np.cumsum(weights[::-1])[::-1]
     return weights[: max(1, int(np.searchsorted(-left, -tol / 2)))].tolist()
 
@@ -200,12 +200,12 @@ def _poisson(mean: float, tol: float) -> list[float]:
 
     k = np.arange(_terms(mean + _reach(mean, tol)))
     weights = np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
-    # What is left of large logarithms is off by a factor, much the same for all of them.
+    # Large logarithms are rounded by a factor, much the same for all of them.
     return _cut(weights / weights.sum(), tol)
 
 
 def _skellam(time: float, tol: float) -> list[float]:
-    """The weights of exp(time (x − 1)) by Chebyshev polynomials of x: exp(−time) I_k(time), but for the first twice.
+    """The weights of exp(time (x − 1)) by Chebyshev polynomials of x: exp(−time) I_k(time), twice except the first.
 
     Those are the probabilities of a Skellam distribution of variance `time`, at k and −k.
     """

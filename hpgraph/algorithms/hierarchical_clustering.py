@@ -44,7 +44,7 @@ def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
     >>> fcluster(hpg.paris(G), 2, "maxclust").tolist()
     [1, 1, 1, 2, 2, 2]
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.communities.cpu_paris import merges
 
     given, weighted = with_weights(G, weight, parallel="sum")

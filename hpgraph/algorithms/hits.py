@@ -54,7 +54,7 @@ class Mutual(SendsValue):
 
 
 class Authorities(SendsValue):
-    """What the vertices that point to it send to each vertex."""
+    """Sum over the in-neighbours of each vertex."""
 
     max_iteration = 1
     made = Property()
@@ -68,7 +68,7 @@ class Authorities(SendsValue):
 
 
 class Hubs(Authorities):
-    """What the vertices that it points to send to each vertex."""
+    """Sum over the out-neighbours of each vertex."""
 
     edges = "out"
 

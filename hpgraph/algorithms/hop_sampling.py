@@ -93,7 +93,7 @@ class Draws(NamedTuple):
 
 
 class HopSample(NamedTuple):
-    """What was drawn, by kind of vertices or by relation, as in `hpgraph.NeighborSample`."""
+    """The vertices and arcs drawn, by kind or by relation, as in `hpgraph.NeighborSample`."""
 
     vertex: dict[Any, Any]
     seeds: dict[Any, Any]
@@ -105,7 +105,7 @@ class HopSample(NamedTuple):
 
 
 class _Found:
-    """Vertices of one kind that are known so far; of a disjoint sample, pairs of a tree and a vertex as one number."""
+    """Vertices of one kind found so far; of a disjoint sample, pairs of a tree and a vertex as one number."""
 
     def __init__(self, device: str, n: int, seeds: Any, tree: Any) -> None:
         self.n, self.disjoint = max(n, 1), tree is not None
@@ -122,7 +122,7 @@ class _Found:
         return (keys % self.n, keys // self.n) if self.disjoint else (keys, None)
 
     def close_hop(self) -> None:
-        """What was found in this hop is drawn for in the next."""
+        """The vertices found in this hop are the seeds of the next."""
         self.begin += self.of_hop[-1]
         self.of_hop.append(len(self._numbering.vertices) - self.begin)
 

@@ -1,4 +1,4 @@
-"""What vertices take greedily in a random order: maximal independent sets, maximal matchings, colourings."""
+"""Greedy choices of vertices in a random order: maximal independent sets, maximal matchings, colourings."""
 
 from typing import Any, Literal
 

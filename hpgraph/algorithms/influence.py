@@ -16,7 +16,7 @@ _STREAM = 0x1F83D9ABFB41BD6B
 
 
 class Influence(NamedTuple):
-    """What `hpgraph.influence_maximization` returns: vertices in the order of choice, and how many they reach.
+    """Result of `hpgraph.influence_maximization`: vertices in the order of choice, and the size of their cascades.
 
     ``spread[i]`` is the expected number of vertices that the first i + 1 reach, themselves among them.
     """

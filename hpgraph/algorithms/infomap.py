@@ -71,7 +71,7 @@ def infomap(
     if walk.total:
         search = Search(graph, walk, 1.0, threshold, float("inf"), 0)
         hierarchy, entropy = search.run(label, key, times, given=start is not None), visit_entropy(walk)
-        # A walk that nothing holds takes fewest bits in one community, or as many as it cannot leave.
+        # Without structure, one community takes the fewest bits, or one for each component.
         whole = by_smallest("cpu", kernels("cpu").components(walk.arcs.pattern, True)[1].astype(graph.id_dtype))
         if search.quality(walk, whole) > search.quality(walk, hierarchy[-1]):
             hierarchy = [whole]

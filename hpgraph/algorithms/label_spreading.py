@@ -204,10 +204,10 @@ def _scaled(amounts: Any) -> Any:
 
 
 def _given(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
-    """`_known`, and the distribution that is all one label where it is known, and 0 elsewhere."""
+    """`_known`, and the distribution that is all one label if it is known, and 0 elsewhere."""
     known, classes = _known(graph, labels)
     xp, shape = array_module(known), (len(known), len(classes))
-    # As it was given, as it is, as it was before, and what is sent.
+    # Distributions given, current, previous, and sent.
     check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", graph.device)
     given = xp.zeros(shape, dtype)
     vertices = xp.flatnonzero(known >= 0)

@@ -60,7 +60,7 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
 
 
 class Landmarks(ResultTable, columns=("ahead", "back")):
-    """Distances from and to a few vertices, and what they say of pairs; made by `hpgraph.landmarks`.
+    """Distances from and to a few vertices, and bounds for pairs from them; made by `hpgraph.landmarks`.
 
     As a table, a row for each landmark and each vertex.
 
@@ -240,8 +240,8 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
 
 
-# What the choice on the CPU rests on: so many pairs, spread over all, and so many starts together. First calls may
-# compile, and are not timed; a start alone would not be together with any.
+# Timed trials on the CPU: pairs, spread over all, and starts searched together. First calls may compile, and are not
+# timed; a start alone would not be together with any.
 _TRIED, _STARTS, _UNTIMED = 32, 16, 2
 
 
@@ -273,7 +273,7 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
     def together(count: int) -> float:
         began = time.perf_counter()
         vertices, pairs, rows, need = queue.take(count)
-        # A path of as many arcs as the upper bound says is known already.
+        # A path of the upper bound's length is known already.
         limit = None if need == np.inf else need if weighted else need - 1
         block = distances_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit)
         distance = block[rows, others[pairs]].astype(np.float64)
@@ -321,7 +321,7 @@ class _Queue:
         return len(self._vertices) - self._at
 
     def take(self, count: int) -> tuple[np.ndarray, Any, Any, float]:
-        """So many starts, the numbers of their pairs, which of the starts is each pair's, and how far to search."""
+        """Starts, the numbers of their pairs, the start of each pair, and a bound on the search."""
         begin, stop = self._at, min(self._at + count, len(self._vertices))
         part = slice(int(self._first[begin]), int(self._first[stop]))
         self._at = stop

@@ -1,6 +1,6 @@
-"""Layer-wise samples: for all vertices of a layer together a number of neighbours, drawn by importance.
+"""Layer-wise samples: a number of neighbours for all vertices of a layer together, drawn by importance.
 
-LADIES (D. Zou et al., NeurIPS'19) goes by the layer's rows of the adjacency, FastGCN (J. Chen et al., ICLR'18) by all.
+LADIES (D. Zou et al., NeurIPS'19) uses the layer's rows of the adjacency matrix, FastGCN (J. Chen et al., ICLR'18) all.
 """
 
 from typing import Any

@@ -23,7 +23,7 @@ from hpgraph.kernels.communities.level import Level, summed_by
 
 
 class Push(Changes):
-    """What waits at a vertex is sent on where it is more than a share of the weight that leaves."""
+    """A vertex pushes its residual if that exceeds a share of the weight of its out-arcs."""
 
     enough = Parameter("float64")
 

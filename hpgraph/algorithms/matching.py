@@ -48,7 +48,7 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
     >>> hpg.maximum_bipartite_matching(([0, 1, 2], [1, 2, 3])).tolist()
     [1, 0, 3, 2]
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.matching.cpu import largest
 
     graph = as_simple(G).undirected

@@ -201,7 +201,7 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
     if not floats:
         _check_source(both, capacity, s)
     if both.device == "cpu" or floats:
-        # Loaded here, as it brings Numba.
+        # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
         capacity = to_device(capacity, "cpu")

@@ -18,7 +18,7 @@ from hpgraph.core.device import array_module, to_device, unmasked
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 
-# Sums of prices and of flows stay below this.
+# Bound of sums of prices and of flows.
 _LIMIT = 1 << 61
 
 
@@ -179,7 +179,7 @@ def _bounds(given: Graph, capacity: Any) -> np.ndarray:
 
 
 def _demands(given: Graph, demand: Any) -> np.ndarray:
-    """What each vertex takes, in NumPy."""
+    """The demand of each vertex, in NumPy."""
     taken = demand
     if isinstance(demand, str):
         taken = given.vertex_column(demand)
@@ -209,8 +209,8 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
 
 
 def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any) -> tuple[np.ndarray, bool, bool]:
-    """A cheapest flow along arcs, in NumPy; whether it meets what vertices take, and whether costs have a least."""
-    # Loaded here, as it brings Numba.
+    """A cheapest flow along arcs, in NumPy; whether it meets the demands, and whether costs are bounded below."""
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
 
     wide = np.float64

@@ -1,4 +1,4 @@
-"""How what vertices have goes together along edges: degrees, attributes, reverse arcs.
+"""Correlation of attributes along edges: degrees, categories, reverse arcs.
 
 M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003). Sums over the arcs are products of the
 adjacency matrix with vectors, or reductions over arrays of the arcs, on the device of the graph.

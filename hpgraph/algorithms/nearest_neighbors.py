@@ -14,7 +14,7 @@ from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import nearest
 
-# Up to so many dimensions a k-d tree visits few of the points.
+# Up to this many dimensions a k-d tree visits few of the points.
 _TREE = 8
 # Points of a tile, rows and columns: on the CPU one that lies in the cache, on the GPU one that fills it with work.
 _TILES = {"cpu": (512, 2048), "cuda": (8192, 16384)}
@@ -108,7 +108,7 @@ def _points(X: Any, device: str | None) -> Any:
 
 
 def _scaled(points: Any, metric: str) -> Any:
-    """Points whose Euclidean distances are in the order of those asked for."""
+    """Points whose Euclidean distances have the order of the given metric."""
     xp = array_module(points)
     if metric == "euclidean":
         # About their mean, so that products are no larger than distances are.

@@ -73,7 +73,7 @@ def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
 
 
 def _last_resort(graph: Graph, distance: Any) -> np.ndarray:
-    """A negative cycle where there is one for certain.
+    """A negative cycle if one is certain to exist.
 
     Of several in-neighbours with the same offer, the pointers may always take one on a cycle of length zero. Here a
     pointer is the in-neighbour that last improved the vertex, so only negative cycles close; one does once an

@@ -1,4 +1,4 @@
-"""Neighbours drawn at random, hop by hop: what graph neural networks learn from, a batch of seeds at a time."""
+"""Neighbours drawn at random, hop by hop: input of graph neural networks, a batch of seeds at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -14,8 +14,8 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, in_units
 
-# Of each objective, by what the expected weight between two vertices is proportional to, and whether the quality is a
-# share of the weight of all arcs.
+# Of each objective, the variable to which the expected weight between two vertices is proportional, and whether the
+# quality is a share of the weight of all arcs.
 _NULLS = {
     "modularity": ("strength", True),
     "rbconfiguration": ("strength", False),
@@ -25,11 +25,10 @@ _NULLS = {
 
 
 class Objective(NamedTuple):
-    """What a search maximizes.
+    """The objective of a search.
 
-    ``level``: the graph with the null model of the objective; ``factor, offset``: the quality as leidenalg has it is
-    ``factor · share + offset``, where the share is what `quality_of` gives; ``strengths``: whether that is a
-    modularity.
+    ``level``: the graph with the null model of the objective; ``factor, offset``: leidenalg's quality is ``factor ·
+    share + offset`` of the share from `quality_of`; ``strengths``: whether that is a modularity.
     """
 
     level: Level

@@ -1,4 +1,4 @@
-"""What leaves each vertex, by which ranks are shared out: arcs, or their weights; and weights of moderate sizes."""
+"""Out-degrees or out-strengths, the denominators of ranks; and weights of moderate sizes."""
 
 from functools import partial
 from typing import Any
@@ -70,7 +70,7 @@ def _least_and_largest(arcs: CSR) -> tuple[float, float]:
 
 
 def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
-    """What leaves each vertex: arcs, or their weights; -1 where nothing does. Read-only."""
+    """Out-degree, or the sum of weights, of each vertex; -1 if it is 0. Read-only."""
     if weighted and graph.weighted:
         kept = _weight_sums(graph.out_csr) if graph.in_one_memory else {}
         if "leaving" not in kept:
@@ -96,6 +96,6 @@ def _row_sums(arcs: CSR) -> Any:
 def _counted(degrees: Any, n: int) -> Any:
     # Half the bytes, where degrees fit.
     leaving = degrees.astype(np.int32 if n < 1 << 31 else np.int64)
-    # -1 in place of 0: to assign where a mask says so takes CuPy three kernels more.
+    # -1 in place of 0: a masked assignment takes CuPy three kernels more.
     leaving -= leaving == 0
     return leaving

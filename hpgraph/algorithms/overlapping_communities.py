@@ -56,7 +56,7 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
     >>> [community.tolist() for community in hpg.k_clique_communities(G, 3)]
     [[0, 1, 2, 3], [3, 4, 5]]
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
 
     k = whole(k, "k", least=2)

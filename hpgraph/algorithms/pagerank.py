@@ -331,7 +331,7 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, rules: Rules, dtype: n
 def _checked(
     damping: Any, tol: Any, max_iteration: Any, dtype: Any, normalization: str, convergence: str
 ) -> tuple[float, float, np.dtype]:
-    """The arguments of PageRank, once they are known to be right."""
+    """The arguments of PageRank, checked."""
     damping, (tol, _, dtype) = real(damping, "damping"), iteration_checked(tol, max_iteration, dtype)
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")

@@ -25,7 +25,7 @@ ONE = 2.0**60
 
 
 class Changes(VertexProgram):
-    """What a vertex has received waits until it is enough to be sent on."""
+    """A vertex accumulates changes until they exceed a threshold, then sends them."""
 
     weighted = False
     reduce = "plus"

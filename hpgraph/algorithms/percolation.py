@@ -59,7 +59,7 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
     at = to_device(sources, "cpu").astype(np.int64)
     total = path_dependencies(graph, at, weighted, shares=percolated[sources]).vertices
     others = percolated.sum() - percolated
-    # Of states that sum to 0 rounding leaves a little.
+    # States that sum to 0 leave a rounding error.
     there = abs(others) > 1e-12 * abs(percolated).sum()
     found = xp.where(there, total, 0.0) / (xp.where(there, others, 1.0) * max(n - 2, 1))
     return by_vertex(found, graph)

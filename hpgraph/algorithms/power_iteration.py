@@ -1,4 +1,4 @@
-"""What iterations that end when little changes have in common: their arguments, their results, their warning."""
+"""Arguments, results and warning of iterations that end when changes are small."""
 
 import math
 import warnings
@@ -20,7 +20,7 @@ from hpgraph.engine.result import Trace
 
 
 def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:
-    """Raise ValueError where weights are NaN or infinite: to be asked first where numbers came out so."""
+    """Raise ValueError if weights are NaN or infinite; call it only if results are."""
     facts = weight_facts(graph.out_csr) if weighted else None
     if facts is not None and not np.isfinite(facts.mean):
         held = "NaN" if facts.has_nan else "infinity"
@@ -59,7 +59,7 @@ def ending(result: Any) -> str:
 
 
 def warn_unless(converged: bool, tol: float, what: str, iterations: int, residual: float) -> None:
-    """Warn of an iteration that ended early, unless none was asked to end: its `tol` is 0.
+    """Warn of an iteration that did not converge, unless its `tol` is 0.
 
     To be called by the function that the user calls by way of `naming_arguments`.
     """

@@ -12,15 +12,15 @@ from hpgraph.core.device import to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
-# What an exponent is sought between.
+# Interval of the exponent.
 _BOUNDS = 1.01, 20.0
 
 
 class PowerLaw(NamedTuple):
-    """What `hpgraph.power_law_fit` returns.
+    """Result of `hpgraph.power_law_fit`.
 
-    ``alpha``: the exponent; ``sigma``: its standard error; ``xmin``: the least value that the law holds for;
-    ``distance``: of Kolmogorov and Smirnov, between the law and the values from there on; ``n_tail``: how many.
+    ``alpha``: the exponent; ``sigma``: its standard error; ``xmin``: the least value in the tail; ``distance``: of
+    Kolmogorov and Smirnov, between the law and the values from there on; ``n_tail``: their number.
     """
 
     alpha: float
@@ -93,7 +93,7 @@ def _fit(start: float, value: np.ndarray, count: np.ndarray, whole: bool) -> Pow
     else:
         alpha = 1 + number / logs
         sigma = (alpha - 1) / number**0.5
-    # Of both the step at each value is compared, its lower side too where values are continuous.
+    # The distance is taken at each step of both, and at its lower side if values are continuous.
     reached = np.cumsum(count) / number
     if whole:
         from scipy.special import zeta

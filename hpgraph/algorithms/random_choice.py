@@ -1,4 +1,4 @@
-"""What all random choices share: seeds, the table by which weights decide, orders that repeat on every device."""
+"""Seeds, tables of weighted draws, and random orders that repeat on every device."""
 
 from typing import Any
 

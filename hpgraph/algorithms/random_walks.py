@@ -68,7 +68,7 @@ def node2vec_walk(
     incoming: bool = False,
     seed: int = 0,
 ) -> Array:
-    """Random walks that remember one step: they return, stay near, or go on away with different chances.
+    """Second-order random walks: the probability of an arc depends on the previous vertex (parameters p and q).
 
     The result is that of `random_walk`.
 

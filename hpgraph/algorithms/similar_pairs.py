@@ -1,4 +1,4 @@
-"""What all measures of similarity share: the pairs asked for, their scores, and all pairs two arcs apart in blocks."""
+"""Shared parts of measures of similarity: pairs, their scores, and all pairs two arcs apart in blocks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -183,7 +183,7 @@ def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined
     for begin, end in pairwise(_bounds(left, right, vertices, n if fused is None else min(fused, n))):
         block = vertices[begin:end]
         if fused is not None:
-            # Loaded here, as it brings Numba.
+            # Imported here, since it imports Numba.
             from hpgraph.kernels.similarity.cpu_best_pairs import best_pairs
 
             apart = [] if joined else [graph.out_csr, graph.in_csr] if graph.directed else [graph.out_csr]

@@ -1,7 +1,7 @@
-"""How similar two vertices are, by the neighbours that they have in common; which links are to be expected.
+"""Similarity of two vertices by their common neighbours, and prediction of links.
 
 L. Lü, T. Zhou, "Link prediction in complex networks: a survey", Physica A 390 (2011), section 3, has all of these
-measures. Each is asked for some pairs, for all pairs two arcs apart, or for the best of each vertex.
+measures. Each is computed for given pairs, for all pairs two arcs apart, or for the best of each vertex.
 """
 
 from typing import Any

@@ -86,7 +86,7 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     >>> len(path), path[0], path[-1]
     (9, 0, 95)
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.bidirectional.cpu_astar import astar
     from hpgraph.semiring.inference import returned_dtype
 
@@ -197,7 +197,7 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
     >>> list(hpg.all_simple_paths(([0, 0, 1, 2, 1], [1, 2, 3, 3, 2]), 0, 3))
     [[0, 1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
 
     graph, _, s, t = _pair(G, source, target, None)

@@ -1,4 +1,4 @@
-"""Which vertices to search from: all, a sample, or those that the user lists."""
+"""Vertices to search from: all, a sample, or a list of the user."""
 
 from typing import Any
 

@@ -48,7 +48,7 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
 
     @property
     def count(self) -> int:
-        """How many trees there are: as many as the graph has connected components."""
+        """Number of trees, that of the graph's connected components."""
         return self.n_vertices - len(self.source)
 
     @property
@@ -177,7 +177,7 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
     >>> hpg.random_spanning_tree(hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
     <SpanningForest: 3 edges, 1 trees, total weight 3>
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.sampling.cpu_spanning_tree import walk_trees
 
     given, weighted = with_weights(G, weight, parallel="sum")
@@ -190,7 +190,7 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
         one, other = one[likely], other[likely]
     joined = Graph.from_edges(one, other, n_vertices=graph.n_vertices, directed=False, names=False)
     label = connected_components(joined).label
-    # A root of many edges is soon met.
+    # A walk soon reaches a root of high degree.
     order = np.argsort(-joined.out_degree, kind="stable")
     roots = order[np.unique(label[order], return_index=True)[1]]
     arc = walk_trees(arcs, None if sums is None else sums.running, roots, seed_of(seed, _STREAM))

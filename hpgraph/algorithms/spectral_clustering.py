@@ -113,8 +113,9 @@ def _spread(points: Any, k: int, rng: np.random.Generator) -> Any:
     return xp.stack(centers)
 
 
-# Below so many vertices all eigenvectors are computed. On the CPU that takes 0.7 ms for 100 vertices, 2 to 4 for 200,
-# 10 to 15 for 400, where Lanczos's method takes 1 to 4, 1 to 9 and 1 to 24: most for paths, least where all are near.
+# Below these sizes all eigenvectors are computed. On the CPU that takes 0.7 ms for 100 vertices, 2 to 4 for 200, 10 to
+# 15 for 400, where Lanczos's method takes 1 to 4, 1 to 9 and 1 to 24: most for paths, least for graphs of small
+# diameter.
 _DENSE = {"cpu": 200, "cuda": 500}
 # Of the eigenvalues: more digits than layouts and k-means need.
 _TOLERANCE = 1e-8

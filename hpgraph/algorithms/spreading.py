@@ -1,7 +1,7 @@
 """Epidemics on a graph, step by step, in many runs at once: one product with the adjacency matrix a step.
 
-Arcs from infected vertices act independently of each other, so that how many of them reach a vertex tells the chance
-that it is infected, and no arc draws a number of its own.
+Arcs from infected vertices act independently of each other, so their number at a vertex determines the probability of
+its infection, and no arc draws a number of its own.
 """
 
 from typing import Any, NamedTuple

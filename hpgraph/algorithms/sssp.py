@@ -40,7 +40,7 @@ from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
 from hpgraph.kernels.runtime.search import Starts
 
-# Supersteps before the first look for a negative cycle; every further stretch is twice as long.
+# Supersteps before the first check for a negative cycle; every further interval is twice as long.
 FIRST_LOOK = 32
 
 

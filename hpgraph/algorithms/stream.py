@@ -36,7 +36,7 @@ _FEW, _MANY = 0.003, 0.05
 
 @dataclass
 class _Kept:
-    """A result, the graph that it belongs to, and the arcs named by batches since; None once these are too many."""
+    """A result, its graph, and the arcs changed by batches since; None once these are too many."""
 
     graph: Graph
     result: Any
@@ -125,12 +125,12 @@ class Stream:
         return self._repaired("components", connected_components, components_after)
 
     def bfs(self, source: Hashable) -> BFSResult:
-        """Levels from a vertex, as `bfs`; parents are found when a path is first asked for."""
+        """Levels from a vertex, as `bfs`; parents are found on the first call for a path."""
         at = self.graph.index_of(source, "source")
         return self._repaired(("bfs", at), partial(bfs, source=source, parents=False), partial(levels_after, at), _FEW)
 
     def sssp(self, source: Hashable) -> SSSPResult:
-        """Distances from a vertex, as `sssp`; parents are found when a path is first asked for."""
+        """Distances from a vertex, as `sssp`; parents are found on the first call for a path."""
         at = self.graph.index_of(source, "source")
         return self._repaired(("sssp", at), partial(sssp, source=source), partial(distances_after, at), _FEW)
 
@@ -167,7 +167,7 @@ class Stream:
     def _repaired(
         self, key: Hashable, anew: Callable[[Any], Any], repair: Callable[..., Any], share: float = _MANY
     ) -> Any:
-        """A result by what changed since it was last asked for, or anew where `repair` returns None."""
+        """A result, updated by the changes since its last use, or recomputed if `repair` returns None."""
         kept, graph = self._kept.get(key), self.graph
         if kept is not None and kept.graph is graph:
             return kept.result

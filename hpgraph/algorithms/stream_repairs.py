@@ -29,8 +29,8 @@ from hpgraph.kernels.backend import kernels
 # Share of the vertices that may have lost their distance, and rounds in which they are found: a long path loses one
 # vertex in each, and a search is a dozen times as fast.
 MAX_LOST, MAX_ROUNDS = 0.25, 32
-# A search of fewer levels looks at few arcs, and is sooner done than any repair: 12 against 53 ms on R-MAT graphs of
-# 2^18 vertices, where a grid takes 78 against 57.
+# A search of fewer levels visits few arcs, and is faster than any repair: 12 against 53 ms on R-MAT graphs of 2^18
+# vertices, where a grid takes 78 against 57.
 MIN_LEVELS = 64
 # The level of vertices that are not reached: one more does not overflow.
 _FAR = 1 << 30

@@ -179,12 +179,12 @@ class SubgraphLoader(BatchLoader):
             found = self._induced(self._drawn(_BEFORE + run // len(self), run % len(self), None))
             vertex[found.vertex] += 1
             edge[found.edge] += 1
-        # What was never met is met about once in so many.
+        # A vertex or arc that was never drawn is drawn about once in this many runs.
         return _Chances(xp.maximum(vertex, 1) / runs, xp.maximum(edge, 1) / runs)
 
 
 def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Chances]:
-    """Running sums of the weights that draws go by, and the chances that follow."""
+    """Running sums of the weights of draws, and the probabilities that follow."""
     xp, n = array_module(arcs.device), arcs.shape[0]
     row, column = arcs.expand_rows(), arcs.indices
     degree = arcs.degrees + (occurrences(column, n) if directed else 0)
@@ -201,7 +201,7 @@ def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Ch
         one, together = weight / max(float(weight.sum()), 1e-300), 0.0
 
     def chance(each: Any) -> Any:
-        """Of at least one in all draws."""
+        """Probability of at least one in all draws."""
         return -xp.expm1(draws * xp.log1p(-xp.minimum(each, 1 - 1e-16)))
 
     own = chance(one)

@@ -13,7 +13,7 @@ from hpgraph.kernels.backend import kernels
 
 _KINDS = "monomorphism", "induced", "homomorphism"
 Kind = Literal["monomorphism", "induced", "homomorphism"]
-# As many as a word has bits.
+# The bits of a word.
 _MAX_VERTICES = 64
 
 
@@ -133,7 +133,7 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
 
 
 def _labelled(labels: Any, n: int, p: int) -> Any:
-    """Which vertices of the graph have the label of a vertex of the pattern."""
+    """Vertices of the graph with the label of a vertex of the pattern."""
     if labels is None:
         return lambda i: np.ones(n, bool)
     try:

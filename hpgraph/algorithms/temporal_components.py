@@ -1,4 +1,4 @@
-"""Which vertices reach which by paths that respect time, and components of those that reach each other."""
+"""Reachability by paths that respect time, and components of vertices that reach each other."""
 
 from __future__ import annotations
 

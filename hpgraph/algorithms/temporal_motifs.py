@@ -1,4 +1,4 @@
-"""What repeats in time: small motifs of arcs, and how contacts of a pair follow each other."""
+"""Temporal patterns: small motifs of arcs, and the gaps between contacts of a pair."""
 
 from __future__ import annotations
 

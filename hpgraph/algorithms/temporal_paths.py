@@ -75,7 +75,7 @@ def _found(
 
 
 def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False) -> TemporalPaths:
-    """What users get: floats, or datetimes, with `missing` or NaT where there is none, and `own` at the source."""
+    """Values for users: floats, or datetimes, with `missing` or NaT if there is none, and `own` at the source."""
     T = search.T
     values = np.where(there, found.astype(np.float64) if T._unit is None else found,
                       missing if T._unit is None else np.iinfo(np.int64).min)  # fmt: skip
@@ -213,7 +213,7 @@ def fewest_hops(
 def in_turn(
     T: TemporalGraph, sources: Any, wanted: int, span: tuple[Any, Any], strict: bool
 ) -> Iterator[tuple[Any, Any]]:
-    """Some of the sources, and the raw numbers of paths from them, as many as fit memory at once."""
+    """Some of the sources, and the raw numbers of paths from them, a batch that fits memory at a time."""
     events, _ = arcs_of(T, *span)
     step = max(1, _AT_ONCE // max(T.n_vertices, 1))
     for begin in range(0, len(sources), step):

@@ -15,7 +15,7 @@ from hpgraph.kernels.temporal import Stream
 
 
 class TemporalArc(NamedTuple):
-    """An arc of a path: its ends, by name where the graph has names, and when it leaves the one and reaches the other.
+    """An arc of a path: its ends, by name if the graph has names, its departure and its arrival.
 
     Times are Python's numbers, or NumPy's datetimes.
     """
@@ -28,7 +28,7 @@ class TemporalArc(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TemporalPaths(ArrayResult, SearchResult, array="value"):
-    """What paths in time from a vertex, or to one, achieve. ``numpy.asarray`` takes it for the values.
+    """Values of best paths in time from a vertex, or to one. ``numpy.asarray`` takes it for the values.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
 
     value: Array
 
-    # What was searched for, until the result is pickled.
+    # The search of the result, until it is pickled.
     _find_in: Search | None = None
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
 
 
 class Search(NamedTuple):
-    """What was searched for: from which vertices, in a stream whose arcs have these rows of T.
+    """A search: its vertices, in a stream whose arcs have these rows of T.
 
     ``wanted`` as of `hpgraph.kernels.temporal.cpu.search`; ``one``: from a vertex, not a sequence.
     """

@@ -26,7 +26,7 @@ _FIRST, _MAX_BLOCK = 32, 4096
 
 
 class TopCloseness(NamedTuple):
-    """What `hpgraph.top_closeness` returns: vertices by falling closeness, and this."""
+    """Result of `hpgraph.top_closeness`: vertices by falling closeness, and this."""
 
     vertices: Array
     closeness: Array
@@ -67,7 +67,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     >>> found.vertices.tolist(), found.closeness.tolist()
     ([1, 2], [0.75, 0.75])
     """
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.traversal.cpu_cut_searches import distance_sums
 
     graph, arcs = undirected_only(G, "min")
@@ -104,7 +104,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
 
 
 def _least_sums(arcs: CSR, reached: Any) -> Any:
-    """Sums that those of each vertex's distances are not below, from bounds on how many vertices its levels have.
+    """Lower bounds of the sums of each vertex's distances, from bounds on the number of vertices on its levels.
 
     No level has more vertices than walks that never step back lead to it: their number is that of the walks to the
     neighbours, a step shorter, but for those that come from the vertex itself.

@@ -45,7 +45,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
 
 
 def as_array(given: Any, argument: str) -> Any:
-    """What a user gives as an array, where it lies."""
+    """An array given by a user, on its device."""
     values = native(unmasked(given, argument))
     if hasattr(values, "dtype"):
         return values

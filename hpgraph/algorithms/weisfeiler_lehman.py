@@ -238,8 +238,8 @@ def _hashed(words: Any) -> Any:
 
 
 def _hashed_kinds(kinds: Any) -> Any:
-    """A hash of what tells arcs apart, or None."""
-    # Of two zeros the sign is lost.
+    """A hash of the kind of each arc, or None."""
+    # The two zeros are equal.
     return None if kinds is None else _hashed((kinds.astype(np.float64) + 0.0).view(np.uint64))
 
 

@@ -24,7 +24,7 @@ except ImportError:
 # Linux's directory of a process's open files.
 _OPEN = "/proc/self/fd"
 # Windows refuses to replace a file that another process has open; readers of the cache have it for a moment.
-_REPLACE_SECONDS, _GLANCE = 1.0, 0.01
+_REPLACE_SECONDS, _POLL_INTERVAL = 1.0, 0.01
 _position = threading.Lock()
 
 
@@ -115,7 +115,7 @@ def replace(beside: os.PathLike[str], place: os.PathLike[str]) -> None:
         except PermissionError:
             if sys.platform != "win32" or time.monotonic() > deadline:
                 raise
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_INTERVAL)
 
 
 def try_lock(descriptor: int) -> bool:
