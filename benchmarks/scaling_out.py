@@ -57,8 +57,8 @@ def main(words: Sequence[str]) -> int:
                 for work, row in measured(client, graph, chosen.works.split(","), chosen.threads * number,
                                           chosen.repeat, chosen.device):  # fmt: skip
                     found[f"{name} {work} {number}"] = row
-                    told = (f"{key} {value}" for key, value in row.items())
-                    print(name, work, f"{number} workers:", *told, flush=True)
+                    texts = (f"{key} {value}" for key, value in row.items())
+                    print(name, work, f"{number} workers:", *texts, flush=True)
                 record.save(scaling_out=found)
     print("\n".join(table(found)))
     print(f"saved in {path}")
@@ -182,7 +182,7 @@ def predictions() -> list[str]:
             shape = cost.Shape(n, m, *shape_for(workers))
             sent = cost.superstep_bytes(shape, cost.PAGERANK, n, 0) / workers
             seconds = cost.superstep_seconds(shape, cost.PAGERANK, machine, n, 0, m)
-            # Seven levels, most vertices in two of them, each told to all the blocks of its column.
+            # Seven levels, most vertices in two of them, each sent to all the blocks of its column.
             crowd = n / 2
             bfs = 2 * cost.superstep_seconds(shape, cost.BFS, machine, crowd, crowd * (shape.rows - 1), m / 2)
             bfs += 5 * cost.superstep_seconds(shape, cost.BFS, machine, 1000, 1000, 30_000)

@@ -22,11 +22,11 @@ from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
 from hpgraph.layout.geometry import checked, rescaled
 
 # The least distance, and the least force, that a step divides by: NetworkX's.
-_LEAST = 0.01
+_MIN_LENGTH = 0.01
 # The coarsest level has at most so many vertices, and each has at most so large a share of those of the level below.
 _COARSEST, _SHRINK = 50, 0.9
 # Steps at the coarsest level; at finer ones as many as vertices and arcs allow, in these bounds.
-_FIRST, _MOST, _FEWEST, _WORK = 300, 100, 15, 40_000_000
+_FIRST, _MAX_STEPS, _MIN_STEPS, _WORK = 300, 100, 15, 40_000_000
 # Of the step's bound: what it is multiplied by after each, and its lengths of springs when a finer level begins.
 _COOLING, _WARM = 0.93, 3.0
 
@@ -121,11 +121,11 @@ def spring(
     if fixed is not None:
         moves[graph.indices_of(fixed, "fixed")] = 0
     mass, heat, work = xp.ones(n), 0.1 * side, layouts(graph.device)
-    pull = pull_of(arcs, lambda length: xp.maximum(length, _LEAST) / natural)
+    pull = pull_of(arcs, lambda length: xp.maximum(length, _MIN_LENGTH) / natural)
     for step in range(steps if n else 0):
         force = natural**2 * work.repulsion(place, mass, float(theta)) + pull(place)
         heat_now = heat * (1 - step / (steps + 1))
-        move = moves * force * (heat_now / xp.maximum(length_of(force), _LEAST))[:, None]
+        move = moves * force * (heat_now / xp.maximum(length_of(force), _MIN_LENGTH))[:, None]
         place = place + move
         if float(xp.sqrt((move * move).sum())) < threshold * n:
             break
@@ -201,7 +201,7 @@ def sfdp(
     while levels:
         (arcs, mass), label = levels.pop(), merged.pop()
         place = place[label] + _scattered(len(mass), counter + len(levels), graph.device)
-        steps = int(np.clip(_WORK // (arcs.nnz + 20 * len(mass)), _FEWEST, _MOST))
+        steps = int(np.clip(_WORK // (arcs.nnz + 20 * len(mass)), _MIN_STEPS, _MAX_STEPS))
         place = _settled(arcs, mass, place, steps, _WARM * math.sqrt(n / len(mass)), float(theta))
     return rescaled(place, size, middle)
 

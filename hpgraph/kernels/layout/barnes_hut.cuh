@@ -20,8 +20,10 @@ __global__ void __launch_bounds__(POINT_THREADS)
 find_codes(const double* __restrict__ points, const double* __restrict__ corner, double inverse, i64 n, i64* codes) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n) return;
-    constexpr double MOST = (1ll << SIDE_BITS) - 1;
-    const auto cell = [&](int axis) { return (i64)fmin((points[2 * i + axis] - corner[axis]) * inverse * MOST, MOST); };
+    constexpr double MAX_CELL = (1ll << SIDE_BITS) - 1;
+    const auto cell = [&](int axis) {
+        return (i64)fmin((points[2 * i + axis] - corner[axis]) * inverse * MAX_CELL, MAX_CELL);
+    };
     codes[i] = apart(cell(0)) | apart(cell(1)) << 1;
 }
 
