@@ -25,14 +25,17 @@ def mirrored(triangle: CSR) -> CSR:
 
 def undirected(n: int, source: Any, target: Any) -> CSR:
     """`hpgraph.kernels.structure.Structure.undirected` on either device."""
-    xp, stays = array_module(source), source != target
-    source, target = source[stays], target[stays]
-    key, below = _keys(n, xp.concatenate((source, target)), xp.concatenate((target, source)))
+    xp = array_module(source)
+    key, below = _keys(n, xp.minimum(source, target), xp.maximum(source, target))
     key.sort()
-    key = key[run_starts(key)]
+    mask = (1 << below) - 1
+    stays = run_starts(key)
+    stays &= key >> below != key & mask
+    key = key[stays]
+    del stays
     begins = _row_starts(xp, key, n, below)
-    key &= (1 << below) - 1
-    return CSR((n, n), begins, key.astype(index_dtype(n)), validate=False)
+    key &= mask
+    return mirrored(CSR((n, n), begins, key.astype(index_dtype(n)), validate=False))
 
 
 def _keys(n: int, row: Any, column: Any) -> tuple[Any, int]:
