@@ -30,6 +30,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core import cache_folder, ready_kernels
+from hpgraph.core.device import cuda_extra
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
 from hpgraph.core.ready_kernels import CuPyRequest
@@ -214,7 +215,8 @@ def _begin(folder: str, number: Any, gpus: list[str]) -> None:
             return made
 
     compiler.build = build_once
-    ready_kernels.serve_cupy(Path(folder))
+    # What an installed wheel has need not be compiled to be recorded.
+    ready_kernels.serve_cupy(ready_kernels.ready_folder(cuda_extra()) or Path(folder))
 
 
 def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Request | CuPyRequest], str]:

@@ -24,10 +24,12 @@ class CuPyRequest(NamedTuple):
 
     def key(self, version: str, arch: str) -> str:
         """Fingerprint for a version of CuPy and an architecture, which decide the machine code with it."""
-        parts = (self.source, *self.options, *self.kernels, version, arch)
+        parts = (_FORM, self.source, *self.options, *self.kernels, version, arch)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+# Of a file: a line of JSON, the symbols of a RawModule's kernels, before the machine code.
+_FORM = "2"
 # While it is a list, the requests of this process are added to it.
 requests: list[CuPyRequest] | None = None
 
