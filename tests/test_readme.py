@@ -1,5 +1,6 @@
 """The README's programs, links and shell commands, and the demonstration's output in docs/start.md."""
 
+import json
 import re
 from pathlib import Path
 
@@ -27,6 +28,47 @@ def test_what_the_programs_find():
 @pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)", TEXT))
 def test_links(target):
     assert (ROOT / target).is_file()
+
+
+def test_length():
+    assert len(TEXT.split()) <= 1200
+
+
+WORKS = {"BFS": "bfs", "SSSP": "sssp", "PageRank": "pagerank", "SpMV": "spmv", "triangle": "triangles"}
+
+
+@pytest.mark.parametrize("file", re.findall(r"benchmarks/results/([\w-]+\.json)", TEXT))
+def test_measured_times(file):
+    """Each number of a table is that of the file named above it, or of published.json, to its last digit."""
+    recorded = json.loads((ROOT / "benchmarks" / "results" / file).read_text(encoding="utf-8"))
+    published = json.loads((ROOT / "benchmarks" / "published.json").read_text(encoding="utf-8"))["milliseconds"]
+    before, table = re.search(rf"\n\n([^|]*{re.escape(file)}[^|]*)\n\n((?:\|.*\n)+)", TEXT).groups()
+    assert f"hpgraph {recorded['versions']['hpgraph']}," in before and recorded["date"][:10] in before
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    for title, *cells in rows:
+        work = WORKS[title.split()[0].strip(",")]
+        which = "new_graph_s" if title.endswith("first on the graph") else "median_s"
+        for graph, cell in zip(head[1:], cells, strict=True):
+            results = {one["library"]: one for one in recorded["graphs"][graph]["results"] if one["work"] == work}
+            ours = results.pop("hpgraph")[which] * 1e3
+            if recorded["device"] == "cuda":
+                theirs = [
+                    min(published[work][name][graph] for name in published[work] if graph in published[work][name])
+                ]
+            else:
+                gapbs = results.pop("GAPBS", {"median_s": None})["median_s"]
+                theirs = [gapbs and gapbs * 1e3, min(one["median_s"] for one in results.values()) * 1e3]
+            shown = re.findall(r"[\d.,]*\d|–", cell)
+            assert len(shown) == 1 + len(theirs), cell
+            for text, number in zip(shown, [ours, *theirs], strict=True):
+                digits = len(text.partition(".")[2])
+                unit = 10.0**-digits if digits or number is None or number < 1000 else 10.0
+                assert (text == "–") == (number is None)
+                assert number is None or abs(float(text.replace(",", "")) - number) <= 0.501 * unit, (
+                    title,
+                    graph,
+                    text,
+                )
 
 
 def test_make_targets():
