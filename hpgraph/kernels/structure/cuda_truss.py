@@ -1,7 +1,7 @@
 """Trusses on CUDA: triangles of each edge are counted once, and edges peeled level by level (truss.cuh).
 
 Rows are built again whenever half of the edges are gone, so that they hold few that are: as hash tables, or as bitmaps
-where those are no larger.
+where these take no more than the tables of twice as many edges.
 """
 
 from collections import namedtuple
@@ -19,8 +19,7 @@ from hpgraph.kernels.structure import cuda_triangles as triangles
 
 # As in the source: the threads of a block of the kernel that peels; the flag of removed edges.
 LEVEL_THREADS, ENDED = 512, 1 << 31
-# Bytes of 32 places of a bitmap; bytes an edge of the hash tables of its two rows, and up to which bitmaps are made, as
-# many as all edges took that were there when these were no more than half.
+# Bytes of 32 places of a bitmap; bytes an edge of the hash tables of its two rows, and up to which bitmaps are made.
 PLACES, TABLE, MAX_BITS = 12, 32, 64
 _EDGES = dict.fromkeys(("upper", "lower", "indptr", "edge"), "*")
 HASHED = Layout("HashedRows<{Index}>", **_EDGES, neighbour="*", table="*")
