@@ -61,7 +61,8 @@ def test_several_blocks_of_rows(made):
 
     G, expected = made(BOTH, False), sum(nx.triangles(SIMPLE).values()) // 3
     with G.memory_for_arcs() as room:
-        assert 300 < room // triangles._ARC < BOTH.nnz // 4, "so few arcs at a time that there are blocks"
+        assert room // triangles._READ > 300, "a block has several rows"
+        assert room // triangles._HELD < BOTH.nnz // 2, "and there are several blocks"
     assert triangles.count_triangles(G) == expected
 
 
