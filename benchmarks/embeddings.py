@@ -18,7 +18,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 
-from .families import _installed
+from .families_peers import installed
 from .record import RESULTS, Record
 
 GRAPHS = ("ca-AstroPh", "email-Enron", "soc-Epinions1")
@@ -69,18 +69,18 @@ def methods(graph: hpg.Graph, device: str) -> Iterator[tuple[str, str, Callable[
     }  # fmt: skip
     for method, call in mine.items():
         yield "hpgraph", method, lambda call=call: to_device(call(), "cpu")
-    peer = _installed("sknetwork")
+    peer = installed("sknetwork")
     if peer is not None:
         csr = graph.out_csr
-        A = _installed("scipy.sparse").csr_matrix((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
+        A = installed("scipy.sparse").csr_matrix((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
         for method, made in (
             ("Spectral", peer.embedding.Spectral(DIM)), ("SVD", peer.embedding.SVD(DIM)),
             ("GSVD", peer.embedding.GSVD(DIM)), ("RandomProjection", peer.embedding.RandomProjection(DIM)),
         ):  # fmt: skip
             yield "scikit-network", method, lambda made=made: made.fit_transform(A)
-    peer = _installed("karateclub")
+    peer = installed("karateclub")
     if peer is not None:
-        nx = _installed("networkx")
+        nx = installed("networkx")
         source, target = graph.edges()[:2]
         theirs = nx.empty_graph(graph.n_vertices)
         theirs.add_edges_from(zip(source.tolist(), target.tolist(), strict=True))

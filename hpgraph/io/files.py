@@ -62,6 +62,7 @@ def read(
     ``.graph`` ``.metis``                   METIS
     ``.gr`` ``.col``                        DIMACS: arcs with weights, or edges without
     ``.sg`` ``.wsg``                        the GAP Benchmark Suite's
+    ``out.NAME``                            KONECT's, without times; both sides of a bipartite network are vertices
     ``.v`` ``.e``                           LDBC Graphalytics': two files and, perhaps, ``.properties``
     ``.npz``                                sparse array saved by `scipy.sparse.save_npz`, or by `write`
     ``.hpg``                                hpgraph's own, in pages; `hpgraph.open` leaves them in the file

@@ -14,6 +14,7 @@ from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graph_tool import read_graph_tool, write_graph_tool
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
 from hpgraph.io.graphml import read_graphml, write_graphml
+from hpgraph.io.konect import read_konect, write_konect
 from hpgraph.io.matrix_market import matrix_market_stream, read_matrix_market, write_matrix_market
 from hpgraph.io.metis import read_metis, write_metis
 from hpgraph.io.networkx_formats import reader, writer
@@ -53,6 +54,7 @@ KINDS = {
     "METIS": Kind((".graph", ".metis"), read_metis, write_metis),
     "DIMACS": Kind((".gr", ".col"), read_dimacs, write_dimacs),
     "GAPBS": Kind((".sg", ".wsg"), read_gapbs, write_gapbs),
+    "KONECT": Kind((), read_konect, write_konect),
     "Graphalytics": Kind((".v", ".e"), read_graphalytics, write_graphalytics, zipped=False),
 }
 
@@ -64,6 +66,8 @@ def kind_of(path: Path) -> str:
     if suffix == ".hpg" and not zipped:
         return "hpg"
     kind = next((name for name, one in KINDS.items() if suffix in one.suffixes), None)
+    if kind is None and path.name.startswith("out."):
+        return "KONECT"
     if kind is None or (zipped and not KINDS[kind].zipped):
         raise ValueError(
             f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
