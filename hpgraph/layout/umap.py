@@ -8,6 +8,7 @@ import numpy as np
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
@@ -130,7 +131,7 @@ def _chances(arcs: CSR) -> CSR:
     """The share of epochs that follow each arc: by weight, and less at vertices with many."""
     xp, largest = array_module(arcs.indices), float(arcs.data.max()) if arcs.nnz else 0.0
     chance = arcs.data / (largest or 1.0)
-    of_row = xp.bincount(arcs.expand_rows(), chance, arcs.shape[0])
+    of_row = matrix_of_csr(arcs.with_data(chance, copy=False)) @ xp.ones(arcs.shape[0])
     share = xp.minimum(_FOLLOWED / xp.maximum(of_row, _FOLLOWED), 1.0)
     return arcs.with_data((chance * share[arcs.expand_rows()]).astype(np.float32), copy=False)
 
