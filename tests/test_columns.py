@@ -24,8 +24,8 @@ def test_the_row_whose_weight_is_kept_gives_the_columns(duplicates: str, table: 
     want = rows_kept(table, directed, duplicates)
     same_columns(G, want)
     assert G.edges().weight.tolist() == want.weight.tolist()
-    everyone = [title for title in table.columns if title not in ("source", "target", "weight")]
-    arrays = {title: table[title].to_numpy() for title in everyone}
+    all_titles = [title for title in table.columns if title not in ("source", "target", "weight")]
+    arrays = {title: table[title].to_numpy() for title in all_titles}
     again = hpg.Graph.from_edges(
         table.source, table.target, table.weight, directed=directed, duplicates=duplicates, columns=arrays
     )

@@ -76,7 +76,7 @@ def test_a_window_that_is_left_while_it_is_read(store, pages):
     cupy.cuda.runtime.memcpyAsync(seen.data.ptr, int(tiles.places[0]), size, 3, cupy.cuda.get_current_stream().ptr)
     # Python 3.12 keeps what a closed generator refers to.
     del parts
-    later = store._brought(np.arange(1, pages.n_pages), True)
+    later = store._loaded(np.arange(1, pages.n_pages), True)
     next(later)
     assert bytes(seen.get()) == bytes(pages.payload(0))
 
