@@ -23,6 +23,7 @@ COMMANDS = {
     "families": ("families", "flows of least cost, trees, hashes and the like beside other libraries"),
     "temporal": ("temporal", "paths and motifs in time on generated contacts"),
     "training": ("training", "GraphSAGE on sampled neighbours, by several loaders and layers"),
+    "torch": ("sparse_torch", "sparse operations on PyTorch tensors beside PyTorch's and others"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),

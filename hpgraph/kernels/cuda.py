@@ -22,6 +22,7 @@ from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda_attention import row_softmax, sample_sums, softmax_derivative
 from hpgraph.kernels.spmv.cuda_extremes import extreme_entries
 from hpgraph.kernels.spmv.cuda_spmm import multiply_dense, pull_dense, sample_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push

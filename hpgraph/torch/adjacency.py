@@ -133,7 +133,7 @@ class Adjacency:
         """A tensor in PyTorch's CSR layout, with ones where there are no values; the memory is shared."""
         csr, values = self.places.csr, self.values
         if values is None:
-            values = torch.ones(self.nnz, device=self.places.row.device)
+            values = torch.ones(self.nnz, device=self.places.device)
         columns = tensor(csr.indices).to(torch.int64)
         return torch.sparse_csr_tensor(tensor(csr.indptr), columns, values, size=self.shape, check_invariants=False)
 

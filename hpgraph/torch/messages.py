@@ -23,7 +23,7 @@ from hpgraph.semiring import get_monoid
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.expressions import Expression, apply, derivative, text, traced, variable
-from hpgraph.torch.products import HALVES
+from hpgraph.torch.products import HALVES, checked_dense
 from hpgraph.torch.structure import Structure, array, structure
 
 # Columns whose sum over the columns of each entry is taken at a time: memory for so many numbers an entry.
@@ -202,8 +202,9 @@ def gather_scatter(
         named = given if isinstance(given, Mapping) else {} if given is None else {None: given}
         symbols = {name: variable(len(operands) + at) for at, name in enumerate(named)}
         arguments.append(symbols.get(None) if None in symbols else SimpleNamespace(**symbols) if symbols else None)
-        operands += [_checked(one, f"{kind}{'' if name is None else f'[{name!r}]'}", sizes[kind], A)
-                     for name, one in named.items()]  # fmt: skip
+        for name, one in named.items():
+            checked_dense(A, one, kind if name is None else f"{kind}[{name!r}]", sizes[kind])
+        operands += named.values()
         kinds += [kind] * len(named)
     if not operands:
         raise ValueError("give source=, edge= or target=: a message is a function of what they have")
@@ -233,16 +234,6 @@ def _extreme(
     chosen = program(apply("where", attains, expression, 0.0), kinds, "target", False)
     mean = messages(number, chosen.number, [*operands, most]) / ties.clamp(min=1)
     return most + (mean - mean.detach())
-
-
-def _checked(one: Any, name: str, size: int, A: Adjacency) -> Tensor:
-    if not isinstance(one, Tensor) or one.layout != torch.strided or not one.is_floating_point():
-        raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(one, 'dtype', type(one).__name__)}")
-    if one.device != A.places.row.device:
-        raise ValueError(f"{name} and A must be on one device, not {one.device} and {A.places.row.device}")
-    if not one.ndim or len(one) != size:
-        raise ValueError(f"{name} must have {size} rows for A of shape {A.shape}, not shape {tuple(one.shape)}")
-    return one
 
 
 def _common(operands: list[Tensor]) -> tuple[int, ...]:

@@ -73,7 +73,7 @@ class _Pairs:
     def __init__(self, places: Structure, loops: bool, by_degree: bool, generator: torch.Generator | None) -> None:
         self.rows, self.columns = places.csr.shape
         self.keys, self.loops = places.keys, loops or self.rows != self.columns
-        self.device, self.generator = places.row.device, generator
+        self.device, self.generator = places.device, generator
         self.weights = (
             [torch.bincount(ends, minlength=size).double() ** POWER
              for ends, size in ((places.row, self.rows), (places.column, self.columns))] if by_degree else None

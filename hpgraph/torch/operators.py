@@ -41,8 +41,9 @@ def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor
         pattern = where.pattern(turned)
         out = operand.new_empty((pattern.shape[0], x.shape[1]))
         if out.numel():
-            weights = None if values is None else where.ordered(turned, values)
-            kernels(pattern.device).multiply_dense(pattern, weights, array(operand), array(out), _HALF.get(out.dtype))
+            weights, order = (None, None) if values is None else where.weights(turned, values)
+            given, half = (array(operand), array(out)), _HALF.get(out.dtype)
+            kernels(pattern.device).multiply_dense(pattern, weights, *given, half, order)
     return out.to(x.dtype)
 
 
@@ -111,6 +112,93 @@ def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 
 
 sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
+
+
+@torch.library.custom_op("hpgraph::sums", mutates_args=())
+def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
+    """Sums of what rows have, of shape (rows, heads), and what columns have, (columns, heads): shape (nnz, heads)."""
+    with stream_of(x):
+        csr, (left, right) = structure(places).csr, (_in_float(one) for one in (x, y))
+        out = left.new_empty((csr.nnz, x.shape[1]))
+        kernels(csr.device).sample_sums(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
+    return out.to(x.dtype)
+
+
+@sums.register_fake
+def _(places: int, x: Tensor, y: Tensor) -> Tensor:
+    return x.new_empty((structure(places).csr.nnz, x.shape[1]))
+
+
+def _sums_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    ctx.places = structure(inputs[0])
+
+
+def _sums_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    number, gradient = ctx.places.number, gradient.contiguous()
+    to_x, to_y = (collect(number, side == 2, gradient) if ctx.needs_input_grad[side] else None for side in (1, 2))
+    return None, to_x, to_y
+
+
+sums.register_autograd(_sums_back, setup_context=_sums_saves)
+
+
+@torch.library.custom_op("hpgraph::softmax", mutates_args=())
+def softmax(places: int, scores: Tensor) -> Tensor:
+    """The softmax of each row's entries, of scores of shape (nnz, heads)."""
+    with stream_of(scores):
+        csr, given = structure(places).csr, _in_float(scores)
+        out = torch.empty_like(given)
+        kernels(csr.device).row_softmax(csr, array(given), array(out), _HALF.get(out.dtype))
+    return out.to(scores.dtype)
+
+
+@torch.library.custom_op("hpgraph::softmax_derivative", mutates_args=())
+def softmax_derivative(places: int, found: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient to the scores of a softmax."""
+    with stream_of(found):
+        csr, given = structure(places).csr, [_in_float(one) for one in (found, gradient)]
+        out = torch.empty_like(given[0])
+        kernels(csr.device).softmax_derivative(csr, *map(array, given), array(out), _HALF.get(out.dtype))
+    return out.to(found.dtype)
+
+
+@softmax.register_fake
+def _(places: int, scores: Tensor) -> Tensor:
+    return torch.empty_like(scores)
+
+
+@softmax_derivative.register_fake
+def _(places: int, found: Tensor, gradient: Tensor) -> Tensor:
+    return torch.empty_like(found)
+
+
+def _softmax_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    ctx.places = structure(inputs[0])
+    ctx.save_for_backward(output)
+
+
+def _softmax_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    return None, softmax_derivative(ctx.places.number, *ctx.saved_tensors, gradient.contiguous())
+
+
+def _derivative_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    ctx.places = structure(inputs[0])
+    ctx.save_for_backward(*inputs[1:])
+
+
+def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
+    """Of y (g - m), with m the sum of y g over a row."""
+    (found, gradient), number = ctx.saved_tensors, ctx.places.number
+
+    def row_sums(given: Tensor) -> Tensor:
+        return spread(number, False, collect(number, False, given.contiguous()))
+
+    to_found = twice * (gradient - row_sums(found * gradient)) - gradient * row_sums(found * twice)
+    return None, to_found, softmax_derivative(number, found, twice.contiguous())
+
+
+softmax.register_autograd(_softmax_back, setup_context=_softmax_saves)
+softmax_derivative.register_autograd(_derivative_back, setup_context=_derivative_saves)
 
 
 @torch.library.custom_op("hpgraph::spread", mutates_args=())
@@ -203,18 +291,6 @@ def _extremes_back(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
 
 
 extremes.register_autograd(_extremes_back, setup_context=_extremes_saves)
-
-
-@torch.library.custom_op("hpgraph::row_maxima", mutates_args=())
-def row_maxima(places: int, x: Tensor) -> Tensor:
-    """The largest of x, of shape (columns, k), over each row's entries; 0 without any. Has no derivative."""
-    with stream_of(x):
-        return _reduced(structure(places).matrix(False, None), "max", x)
-
-
-@row_maxima.register_fake
-def _(places: int, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.shape[0], x.shape[1]))
 
 
 def _reduced(matrix: CSR, add: str, x: Tensor) -> Tensor:

@@ -118,7 +118,8 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
             f"{tuple(Y.shape)}, {Y.dtype}"
         )
     if op == "add":
-        return operators.spread(A.places.number, False, X) + operators.spread(A.places.number, True, Y)
+        found = operators.sums(A.places.number, *map(_flat, (X, Y)))
+        return found.reshape(A.nnz, *X.shape[1:])
     left, right = (part if part.ndim == 3 else part[:, None] for part in (X, Y))
     found = operators.sddmm(A.places.number, left.contiguous(), right.contiguous())
     return found if X.ndim == 3 else found[:, 0]
@@ -158,7 +159,7 @@ def spspmm(A: Any, B: Any) -> Adjacency:
         if not one.places.csr.is_canonical():
             raise ValueError(f"{name} must have sorted rows and no place twice: coalesce() it")
     kind = next((one.values.dtype for one in (A, B) if one.values is not None), torch.float32)
-    a, b = (torch.ones(one.nnz, dtype=kind, device=one.places.row.device) if one.values is None else one.values
+    a, b = (torch.ones(one.nnz, dtype=kind, device=one.places.device) if one.values is None else one.values
             for one in (A, B))  # fmt: skip
     if a.dtype != b.dtype or a.device != b.device:
         raise TypeError(
@@ -198,26 +199,26 @@ def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
     return tensor(out.csr.data.copy())
 
 
-def row_maxima(A: Adjacency, X: Tensor) -> Tensor:
-    """The maximum of each row's products with a pattern, without a derivative."""
-    _, X = checked_operand(A, X, "scores", 1)
-    X = X.float() if X.dtype in HALVES else X
-    return operators.row_maxima(A.places.number, _flat(X)).reshape(A.shape[0], *X.shape[1:])
-
-
 def _flat(X: Tensor) -> Tensor:
     return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
 
 
 def checked_operand(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:
     """A's values and a dense operand."""
-    values, device = A.values, A.places.row.device
-    if not isinstance(X, Tensor) or X.layout != torch.strided or not X.is_floating_point():
-        raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(X, 'dtype', type(X).__name__)}")
-    if X.device != device or (values is not None and values.device != device):
-        raise ValueError(f"{name} and A must be on one device, not {X.device} and {device}")
-    if not X.ndim or X.shape[0] != A.shape[side]:
-        raise ValueError(f"{name} must have {A.shape[side]} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")
+    values = A.values
+    checked_dense(A, X, name, A.shape[side])
+    if values is not None and values.device != X.device:
+        raise ValueError(f"values of A and {name} must be on one device, not {values.device} and {X.device}")
     if values is not None and values.dtype != X.dtype:
         raise TypeError(f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}")
     return values, X
+
+
+def checked_dense(A: Adjacency, X: Any, name: str, rows: int) -> None:
+    """That X is a dense tensor of floats with so many rows, where A is."""
+    if not isinstance(X, Tensor) or X.layout != torch.strided or not X.is_floating_point():
+        raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(X, 'dtype', type(X).__name__)}")
+    if X.device != A.places.device:
+        raise ValueError(f"{name} and A must be on one device, not {X.device} and {A.places.device}")
+    if not X.ndim or X.shape[0] != rows:
+        raise ValueError(f"{name} must have {rows} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")

@@ -1,12 +1,13 @@
 """Reductions of what the entries of a matrix have, by its rows, and the softmax of attention."""
 
+import math
 from typing import Any
 
 from torch import Tensor
 
 import hpgraph.torch.operators as operators
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.products import checked_operand, row_maxima, spmm
+from hpgraph.torch.products import checked_dense, spmm
 
 
 def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
@@ -14,7 +15,7 @@ def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
 
 
 def _sums(A: Adjacency, source: Tensor) -> Tensor:
-    checked_operand(Adjacency(A.places.entries), source, "source", 1)
+    checked_dense(A, source, "source", A.nnz)
     return operators.collect(A.places.number, False, source.contiguous())
 
 
@@ -87,8 +88,6 @@ def edge_softmax(A: Any, scores: Tensor) -> Tensor:
     [0.5, 0.5, 1.0]
     """
     A = Adjacency.of(A)
-    given = scores.dtype
-    # The maximum keeps exponentials in range; the result does not depend on it.
-    most = row_maxima(Adjacency(A.places.entries), scores.detach())
-    power = (scores.to(most.dtype) - most[A.places.row]).exp()
-    return (power / operators.spread(A.places.number, False, _sums(A, power))).to(given)
+    checked_dense(A, scores, "scores", A.nnz)
+    by_head = scores.reshape(A.nnz, math.prod(scores.shape[1:])).contiguous()
+    return operators.softmax(A.places.number, by_head).reshape(scores.shape)

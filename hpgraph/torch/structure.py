@@ -66,22 +66,32 @@ class Structure:
         """The places by rows, or by columns."""
         return self._turned[0] if turned else self.csr
 
-    def ordered(self, turned: bool, values: Tensor) -> Any:
-        """Values, given in the order of `csr`, in that of `pattern`; a copy is kept of those without a gradient."""
+    @functools.cached_property
+    def order(self) -> Any:
+        """The entry of `csr` that each of the transpose is."""
+        return self._turned[1].astype(index_dtype(self.csr.nnz))
+
+    def weights(self, turned: bool, values: Tensor) -> tuple[Any, Any]:
+        """Values, given in the order of `csr`, and where those of the entries of `pattern` are; None if in order.
+
+        Of values without a gradient, which are used again, a copy in order is kept on the GPU.
+        """
         if not turned:
-            return array(values)
-        key = values._version, torch.cuda.current_stream(values.device).cuda_stream if values.is_cuda else 0
-        if self._ordered is not None and self._ordered[0]() is values and self._ordered[1] == key:
-            return self._ordered[2]
-        made = array(values)[self._turned[1]]
-        if values.is_cuda and not values.requires_grad:
-            self._ordered = weakref.ref(values), key, made
-        return made
+            return array(values), None
+        if not values.is_cuda or values.requires_grad:
+            return array(values), self.order
+        key = values._version, torch.cuda.current_stream(values.device).cuda_stream
+        if self._ordered is None or self._ordered[0]() is not values or self._ordered[1] != key:
+            self._ordered = weakref.ref(values), key, array(values)[self.order]
+        return self._ordered[2], None
 
     def matrix(self, turned: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""
         pattern = self.pattern(turned)
-        return pattern if values is None else pattern.with_data(self.ordered(turned, values), copy=False)
+        if values is None:
+            return pattern
+        ordered, order = self.weights(turned, values)
+        return pattern.with_data(ordered if order is None else ordered[order], copy=False)
 
     def by_entry(self, turned: bool) -> CSR:
         """The rows, or columns, with each entry in a column of its own: a product reduces what entries have."""
@@ -90,10 +100,15 @@ class Structure:
             shape = pattern.shape[0], pattern.nnz
             kind = index_dtype(max(shape))
             indices = (
-                self._turned[1].astype(kind) if turned else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
+                self.order.astype(kind, copy=False) if turned else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
             )
             self._by_entry[turned] = CSR(shape, pattern.indptr, indices, validate=False)
         return self._by_entry[turned]
+
+    @functools.cached_property
+    def device(self) -> torch.device:
+        """Where the places lie."""
+        return tensor(self.csr.indptr).device
 
     @functools.cached_property
     def row(self) -> Tensor:
@@ -131,7 +146,17 @@ def array(given: Tensor) -> Any:
     plain = given.detach().contiguous()
     # Of halves the words: CuPy has no type for all of them.
     plain = plain.view(torch.uint16) if plain.dtype in (torch.float16, torch.bfloat16) else plain
-    return require_cupy().from_dlpack(plain) if plain.is_cuda else plain.numpy()
+    if not plain.is_cuda:
+        return plain.numpy()
+    # DLPack costs some ten microseconds more, in which streams are compared: here there is one, that of `stream_of`.
+    cupy = require_cupy()
+    memory = cupy.cuda.UnownedMemory(plain.data_ptr(), plain.nbytes, plain, plain.get_device())
+    return cupy.ndarray(tuple(plain.shape), _dtype(plain.dtype), cupy.cuda.MemoryPointer(memory, 0))
+
+
+@functools.cache
+def _dtype(kind: torch.dtype) -> np.dtype[Any]:
+    return torch.empty(0, dtype=kind).numpy().dtype
 
 
 def tensor(given: Any) -> Tensor:
@@ -145,11 +170,12 @@ def stream_of(given: Tensor) -> Iterator[None]:
     if not given.is_cuda:
         yield
         return
-    cuda, stream = require_cupy().cuda, torch.cuda.current_stream(given.device)
-    with cuda.Device(given.device.index):
-        if hasattr(stream, "__cuda_stream__") and hasattr(cuda.Stream, "from_external"):
-            there = cuda.Stream.from_external(stream)
-        else:
-            there = cuda.ExternalStream(stream.cuda_stream, given.device.index)
-        with there:
-            yield
+    index = given.get_device()
+    with require_cupy().cuda.Device(index), _stream(index, torch.cuda.current_stream(index).cuda_stream):
+        yield
+
+
+@functools.lru_cache(maxsize=64)
+def _stream(index: int, address: int) -> Any:
+    """A stream of PyTorch as one of CuPy's."""
+    return require_cupy().cuda.ExternalStream(address, index)

@@ -23,7 +23,13 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
-from hpgraph.kernels.spmv import cuda_column_blocks_layout, cuda_extremes, cuda_locality, cuda_spmm
+from hpgraph.kernels.spmv import (
+    cuda_attention,
+    cuda_column_blocks_layout,
+    cuda_extremes,
+    cuda_locality,
+    cuda_spmm,
+)
 from hpgraph.kernels.structure import (
     cuda_components,
     cuda_degree_order,
@@ -81,6 +87,9 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         for value, lanes, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2"), *halves):
             number = value if ":" in value else np.dtype(value)
             yield of_set(cuda_spmm.SAMPLE, arch, Index=ids, Value=number, lanes=lanes, width=width)
+            yield of_set(cuda_attention.SUMS, arch, Index=ids, Value=number)
+            for fold in ("Exponentials", "Products"):
+                yield of_set(cuda_attention.SOFTMAX, arch, Value=number, Fold=fold)
             if number is not value:
                 yield of_set(cuda_extremes.EXTREMES, arch, Index=ids, Value=number)
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}

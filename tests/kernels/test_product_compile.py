@@ -93,9 +93,12 @@ def test_dense_of_a_pattern(dtype):
 @pytest.mark.parametrize(("dtype", "half", "width", "arch"), [
     ("float32", None, 4, GENERATIONS[0]), ("uint16", "half", 8, GENERATIONS[0]), ("uint16", "bfloat", 8, "sm_90"),
 ])  # fmt: skip
-@pytest.mark.parametrize(("weighted", "headed"), [(True, True), (True, False), (False, False)])
-def test_dense_numbers(dtype, half, width, arch, weighted, headed):
-    special = specialize_numbers(np.dtype(dtype), half, np.dtype(np.int32), weighted, headed, width)
+@pytest.mark.parametrize(("weighted", "headed", "order"), [
+    (True, True, None), (True, True, "int32"), (True, False, "int64"), (True, False, None), (False, False, None),
+])  # fmt: skip
+def test_dense_numbers(dtype, half, width, arch, weighted, headed, order):
+    placed = None if order is None else np.dtype(order)
+    special = specialize_numbers(np.dtype(dtype), half, np.dtype(np.int32), weighted, headed, width, placed)
     product_compiles("spmm.cuh", special, DENSE_ROWS, arch)
 
 

@@ -1,4 +1,4 @@
-"""SDDMM, and the entries that extremes come from, against NumPy."""
+"""SDDMM, what graph attention computes at entries, and the entries that extremes come from, against NumPy."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,33 @@ def test_dot_products_at_entries(device, ids, dtype, heads, columns):
     out = put(device, np.full((csr.nnz, heads), 77, dtype))
     kernels(device).sample_dense(csr.to(device), put(device, x), put(device, y), out)
     np.testing.assert_array_equal(host(out), (x[csr.expand_rows()] * y[csr.indices]).sum(-1))
+
+
+@pytest.mark.parametrize(("dtype", "heads"), [(np.float32, 1), (np.float32, 4), (np.float64, 3), (np.float64, 40)])
+def test_attention(device, dtype, heads):
+    csr, rng = hub(np.int32), np.random.default_rng(4)
+    row, there = csr.expand_rows(), csr.to(device)
+    x, y = (rng.integers(-9, 9, (n, heads)).astype(dtype) for n in csr.shape)
+    out = put(device, np.full((csr.nnz, heads), 77, dtype))
+    kernels(device).sample_sums(there, put(device, x), put(device, y), out)
+    scores = x[row] + y[csr.indices]
+    np.testing.assert_array_equal(host(out), scores)
+    # Much below the others, so that it counts for nothing; the entries of some rows begin with it.
+    scores[::7] = -np.inf
+    scores[np.isin(row, np.unique(row)[::50])] = 1000
+    kernels(device).row_softmax(there, put(device, scores), out)
+    most, total = np.full((csr.shape[0], heads), -np.inf), np.zeros((csr.shape[0], heads))
+    np.maximum.at(most, row, scores)
+    power = np.exp(scores - most[row], where=most[row] > -np.inf, out=np.full(scores.shape, np.nan))
+    np.add.at(total, row, power)
+    softmax = (power / total[row]).astype(dtype)
+    np.testing.assert_allclose(host(out), softmax, rtol=1e-4 if dtype is np.float32 else 1e-12)
+    softmax, gradient = np.nan_to_num(softmax), rng.random(softmax.shape).astype(dtype)
+    kernels(device).softmax_derivative(there, put(device, softmax), put(device, gradient), out)
+    total[:] = 0
+    np.add.at(total, row, softmax.astype(np.float64) * gradient)
+    expected = softmax * (gradient - total[row])
+    np.testing.assert_allclose(host(out), expected, rtol=1e-4, atol=1e-6 if dtype is np.float32 else 1e-14)
 
 
 @pytest.mark.parametrize("pattern", [False, True])

@@ -32,15 +32,27 @@ class Products(Protocol):
     def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
         """`pull` for each column of a dense operand at once."""
 
-    def multiply_dense(self, csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+    def multiply_dense(
+        self, csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None
+    ) -> None:
         """SpMM of numbers: ``out[i]`` is the sum of ``x[j]`` over the entries (i, j), times ``weights[entry]``.
 
-        Weights of shape (nnz, heads) are each for as many adjacent columns. On a GPU all may be halves, as words of 16
-        bits: `half` is "half" or "bfloat" then, and sums are of float32.
+        Weights of shape (nnz, heads) are each for as many adjacent columns; with `order` an entry has
+        ``weights[order[entry]]``. On a GPU all may be halves, as words of 16 bits: `half` is "half" or "bfloat" then,
+        and sums are of float32.
         """
 
     def sample_dense(self, csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
         """SDDMM: ``out[e, h]`` is the dot product of ``x[i, h]`` and ``y[j, h]`` for each entry e, at (i, j)."""
+
+    def sample_sums(self, csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
+        """``out[e, h]`` is ``x[i, h] + y[j, h]`` for each entry e, at (i, j)."""
+
+    def row_softmax(self, csr: CSR, scores: Any, out: Any, half: str | None = None) -> None:
+        """The softmax of each row's entries, head by head, of arrays of shape (nnz, heads)."""
+
+    def softmax_derivative(self, csr: CSR, softmax: Any, gradient: Any, out: Any, half: str | None = None) -> None:
+        """The gradient to the scores: `softmax` times the difference of `gradient` from its mean by `softmax`."""
 
     def extreme_entries(self, csr: CSR, x: Any, extreme: Any, first: Any) -> None:
         """For a row i and a column c the first entry whose value times ``x[j, c]`` is ``extreme[i, c]``; -1 if none."""

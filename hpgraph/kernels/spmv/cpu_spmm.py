@@ -105,9 +105,12 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
         _pull_dense(*what, tuple(schedule(csr)), out, workers)
 
 
-def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+def multiply_dense(
+    csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None
+) -> None:
     """`hpgraph.kernels.spmv.Products.multiply_dense`, head by head."""
     assert half is None
+    weights = weights if order is None else weights[order]
     heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
     semiring = get_semiring("plus_second" if weights is None else "plus_times")
     gather = semiring.gather(np.dtype(np.bool_) if weights is None else weights.dtype, x.dtype, out.dtype)

@@ -49,12 +49,14 @@ def specialize_dense(
 
 
 def _gather_text(
-    operand: str, weight: str, message: str, out: str, value: str, width: int, reads: bool, headed: bool
-) -> str:
-    """The gather of spmm.cuh: whether it reads the operand, and whether entries have a weight for each head."""
+    operand: str, weight: str, message: str, out: str, value: str, width: int, reads: bool, headed: bool,
+    order: str = "void",
+) -> str:  # fmt: skip
+    """The gather of spmm.cuh: whether it reads the operand, has a weight a head, and the type of weights' places."""
     return f"""struct Gather {{
     typedef {operand} Operand;
     typedef {out} Out;
+    typedef {order} Order;
     static constexpr int width = {width};
     static constexpr bool reads = {str(reads).lower()}, headed = {str(headed).lower()};
     const Operand* x;
@@ -68,16 +70,18 @@ def _gather_text(
 
 @functools.lru_cache(maxsize=256)
 def specialize_numbers(
-    dtype: np.dtype[Any], half: str | None, index_dtype: np.dtype[Any], weighted: bool, headed: bool, width: int
-) -> Specialization:
+    dtype: np.dtype[Any], half: str | None, index_dtype: np.dtype[Any], weighted: bool, headed: bool, width: int,
+    order: np.dtype[Any] | None = None,
+) -> Specialization:  # fmt: skip
     """Sums of products of numbers; of halves, as words of 16 bits, `half` is the type in halves.cuh."""
     message = np.dtype(np.float32) if half else dtype
     operand, weight = f"hpgraph::{half}" if half else c_type(dtype), dtype if weighted else message
     factor = "w" if not half else f"hpgraph::widened({operand}{{w}})"
     value = f"{factor} * hpgraph::widened(a)" if weighted else "hpgraph::widened(a)"
     text = '#include "halves.cuh"\n' + _gather_text(
-        operand, c_type(weight), c_type(message), operand, value, width, True, headed
-    )
+        operand, c_type(weight), c_type(message), operand, value, width, True, headed,
+        "void" if order is None else c_type(order),
+    )  # fmt: skip
     made = DeviceGather(INCLUDE + text, (), (dtype,), weight, message)
     add = get_monoid("plus")
     return specialize(made, add, None, weight if weighted else None, index_dtype, (dtype,), message, False)
@@ -149,20 +153,25 @@ def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> Non
         gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype,
         width := _width(out.shape[1], operand, out),
     )  # fmt: skip
-    _launch(special, csr, csr.data, 1, width, operand, out)
+    _launch(special, csr, csr.data, None, 1, width, operand, out)
 
 
-def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None) -> None:
+def multiply_dense(
+    csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None
+) -> None:
     """`hpgraph.kernels.spmv.Products.multiply_dense`; of halves, as words of 16 bits, `half` says which."""
     if not out.size:
         return
     heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
     width = _width(out.shape[1] // heads, x, out)
-    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width)
-    _launch(special, csr, weights, heads, width, x, out)
+    placed = None if order is None else order.dtype
+    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width, placed)
+    _launch(special, csr, weights, order, heads, width, x, out)
 
 
-def _launch(special: Specialization, csr: CSR, weights: Any, heads: int, width: int, operand: Any, out: Any) -> None:
+def _launch(
+    special: Specialization, csr: CSR, weights: Any, order: Any, heads: int, width: int, operand: Any, out: Any
+) -> None:
     import cupy
 
     module = special.load("spmm.cuh", *DENSE_ROWS)
@@ -171,7 +180,7 @@ def _launch(special: Specialization, csr: CSR, weights: Any, heads: int, width: 
     tiles = -(-loads // LANES)
     lanes = -(-loads // tiles)
     part = cupy.empty((binned.pieces, columns), special.gather.message_dtype)
-    dealt = struct(columns, heads, csr.nnz, np.uint32(lanes))
+    dealt = struct(order, columns, heads, csr.nnz, np.uint32(lanes))
     if tasks := binned.pieces + short:
         module.function("hpgraph::dense_rows<Product>")(
             (-(-tasks // (BLOCK // lanes)), tiles), (BLOCK,),

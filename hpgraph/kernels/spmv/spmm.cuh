@@ -11,7 +11,9 @@ namespace hpgraph {
 
 // Distribution of the dense matrix's columns: `lanes` adjacent threads of a block for a row, and as many rows a block
 // as fit; blocks with the same blockIdx.y process the same columns. Columns of a head share the weights of entries.
+// `order`, if the gather has a type for it, is where the weights of entries are.
 struct Columns {
+    const void* order;
     i64 count, heads, entries;
     u32 lanes;
 
@@ -20,14 +22,33 @@ struct Columns {
     __device__ bool idle(i64 column) const { return threadIdx.x >= BLOCK / lanes * lanes || column >= count; }
 };
 
+template <class T> constexpr bool is_void = false;
+template <> constexpr bool is_void<void> = true;
+
+template <class T>
+struct Places : Four<T> {};
+template <>
+struct Places<void> {};
+
 template <class P>
 struct Ids {
+    typedef typename P::Gather::Order Order;
     Four<typename P::Index> u;
     Four<typename P::Weight> w;
+    // Of the next four entries' weights: their loads need not wait for them.
+    Places<Order> at;
 
+    __device__ void begin(const Columns& columns, i64 j, bool in_fours) {
+        if constexpr (!is_void<Order>) at.load((const Order*)columns.order, j, columns.entries, in_fours);
+    }
     __device__ void load(const Entries<P>& entries, const Columns& columns, i64 j, i64 head, bool in_fours) {
         u.load(entries.indices, j, columns.entries, in_fours);
-        if constexpr (P::Gather::headed) {
+        if constexpr (!is_void<Order>) {
+#pragma unroll
+            for (int b = 0; b < 4; ++b)
+                if (j + b < columns.entries) w.of[b] = entries.weights[i64(at.of[b]) * columns.heads + head];
+            at.load((const Order*)columns.order, j + 4, columns.entries, in_fours);
+        } else if constexpr (P::Gather::headed) {
 #pragma unroll
             for (int b = 0; b < 4; ++b)
                 if (j + b < columns.entries) w.of[b] = entries.weights[(j + b) * columns.heads + head];
@@ -42,11 +63,14 @@ template <class P>
 __device__ void fold_columns(const typename P::Gather& gather, const Entries<P>& entries, const Columns& columns,
                              const RowPart& row, i64 column, typename P::Message (&value)[P::Gather::width]) {
     typedef Pack<typename P::Gather::Operand, P::Gather::width> Operands;
-    const bool in_fours = (u64(entries.indices) | u64(entries.weights)) % 16 == 0;
+    const bool in_fours = (u64(entries.indices) | u64(entries.weights) | u64(columns.order)) % 16 == 0;
     const i64 head = P::Gather::headed ? column / (columns.count / columns.heads) : 0;
     Ids<P> ids;
     i64 j = row.begin & ~i64(3);
-    if (j < row.end) ids.load(entries, columns, j, head, in_fours);
+    if (j < row.end) {
+        ids.begin(columns, j, in_fours);
+        ids.load(entries, columns, j, head, in_fours);
+    }
 #pragma unroll 1
     for (; j < row.end; j += 4) {
         const auto now = ids;
