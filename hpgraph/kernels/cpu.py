@@ -20,6 +20,7 @@ from hpgraph.kernels.spgemm.cpu import multiply
 from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_attention import row_softmax, sample_sums, softmax_derivative
+from hpgraph.kernels.spmv.cpu_messages import reduce_messages
 from hpgraph.kernels.spmv.cpu_sddmm import extreme_entries, sample_dense
 from hpgraph.kernels.spmv.cpu_spmm import multiply_dense, pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push

@@ -24,6 +24,7 @@ from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, mu
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_attention import row_softmax, sample_sums, softmax_derivative
 from hpgraph.kernels.spmv.cuda_extremes import extreme_entries
+from hpgraph.kernels.spmv.cuda_messages import reduce_messages
 from hpgraph.kernels.spmv.cuda_spmm import multiply_dense, pull_dense, sample_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components

@@ -39,9 +39,9 @@ class Adjacency:
     """
 
     def __init__(self, places: Structure, values: Tensor | None = None, order: Tensor | None = None) -> None:
-        if values is not None and (values.ndim not in (1, 2) or len(values) != places.csr.nnz):
+        if values is not None and (values.ndim not in (1, 2) or len(values) != places.nnz):
             raise ValueError(
-                f"values must have shape ({places.csr.nnz},) or ({places.csr.nnz}, heads), not {tuple(values.shape)}"
+                f"values must have shape ({places.nnz},) or ({places.nnz}, heads), not {tuple(values.shape)}"
             )
         self.places, self.values, self.order = places, values, order
 
@@ -113,12 +113,12 @@ class Adjacency:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.places.csr.shape
+        return self.places.shape
 
     @property
     def nnz(self) -> int:
         """How many entries there are."""
-        return self.places.csr.nnz
+        return self.places.nnz
 
     @property
     def indices(self) -> Tensor:

@@ -229,24 +229,65 @@ def derivative(expression: Expression, number: int) -> Expression:
 
 def text(expression: Expression, variables: Sequence[str]) -> tuple[str, list[float]]:
     """Lines of Python that return an expression, and the constants ``c[i]`` that they name as ``c0``, ``c1``, ..."""
-    lines, names, known, constants = list[str](), dict[int, str](), dict[str, str](), list[float]()
+
+    def spell(name: str, parts: list[str]) -> str:
+        if name == "where":
+            return f"{parts[1]} if {parts[0]} else {parts[2]}"
+        if name == "negative":
+            return f"-{parts[0]}"
+        return f" {_SIGNS[name]} ".join(parts) if name in _SIGNS else f"np.{name}({', '.join(parts)})"
+
+    lines, last, constants = _lines(expression, variables, spell)
+    return "\n".join([*(f"{name} = {made}" for made, name, _ in lines), f"return {last}"]), constants
+
+
+# In C++, where operands are numbers of one type, T, but for those that a choice is made by.
+_CPP = {
+    "where": "({0} ? {1} : {2})", "negative": "-{0}", "absolute": "fabs({0})", "square": "{0} * {0}",
+    "reciprocal": "T(1) / {0}", "power": "pow({0}, {1})", "arctan": "atan({0})",
+    "sign": "({0} != {0} ? {0} : T(({0} > 0) - ({0} < 0)))",
+    "maximum": "({0} >= {1} || {0} != {0} ? {0} : {1})", "minimum": "({0} <= {1} || {0} != {0} ? {0} : {1})",
+}  # fmt: skip
+
+
+def cpp_text(expression: Expression, variables: Sequence[str], kind: str) -> str:
+    """The same as lines of C++, for numbers of a type."""
+
+    def spell(name: str, parts: list[str]) -> str:
+        if name in _CPP:
+            return _CPP[name].format(*parts)
+        return f" {_SIGNS[name]} ".join(parts) if name in _SIGNS else f"{name}({', '.join(parts)})"
+
+    lines, last, constants = _lines(expression, variables, spell)
+    return "\n".join([
+        f"typedef {kind} T;", *(f"const T c{i} = {_literal(value)};" for i, value in enumerate(constants)),
+        *(f"const {'bool' if name in COMPARISONS else 'T'} {to} = {made};" for made, to, name in lines),
+        f"return {last};",
+    ])  # fmt: skip
+
+
+def _literal(value: float) -> str:
+    if value != value or abs(value) == np.inf:
+        return "0 / T(0)" if value != value else f"{'-' if value < 0 else ''}1 / T(0)"
+    return value.hex()
+
+
+def _lines(
+    expression: Expression, variables: Sequence[str], spell: Callable[[str, list[str]], str]
+) -> tuple[list[tuple[str, str, str]], str, list[float]]:
+    """What is computed, its name and its operator, each once; the last name; and the constants."""
+    lines, names, known = list[tuple[str, str, str]](), dict[int, str](), dict[str, str]()
+    constants = list[float]()
     for one in in_order(expression):
         if one.operator == "constant":
             if one.value not in constants:
                 constants.append(one.value)
             names[id(one)] = f"c{constants.index(one.value)}"
             continue
-        parts = [names[id(operand)] for operand in one.of]
-        if one.operator == "variable":
-            made = variables[one.value]
-        elif one.operator in _SIGNS:
-            made = f" {_SIGNS[one.operator]} ".join(parts)
-        elif one.operator == "where":
-            made = f"{parts[1]} if {parts[0]} else {parts[2]}"
-        else:
-            made = f"-{parts[0]}" if one.operator == "negative" else f"np.{one.operator}({', '.join(parts)})"
+        made = variables[one.value] if one.operator == "variable" else spell(
+            one.operator, [names[id(operand)] for operand in one.of])  # fmt: skip
         if made not in known:
             known[made] = f"t{len(lines)}"
-            lines.append(f"{known[made]} = {made}")
+            lines.append((made, known[made], one.operator))
         names[id(one)] = known[made]
-    return "\n".join([*lines, f"return {names[id(expression)]}"]), constants
+    return lines, names[id(expression)], constants

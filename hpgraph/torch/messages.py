@@ -17,17 +17,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hpgraph.core.errors import DeviceError
+import hpgraph.torch.operators as operators
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.expressions import Expression, apply, derivative, text, traced, variable
+from hpgraph.torch.expressions import Expression, apply, cpp_text, derivative, text, traced, variable
 from hpgraph.torch.products import HALVES, checked_dense
-from hpgraph.torch.structure import Structure, array, structure
+from hpgraph.torch.structure import Structure, array, stream_of, structure
 
-# Columns whose sum over the columns of each entry is taken at a time: memory for so many numbers an entry.
-COLUMNS = 8
 # By what is summed over, how a kernel's arguments u (a column), w (an entry) and v (a row) are those of operands.
 _PLACES = {
     "target": {"source": "u", "edge": "w", "target": "v"}, "source": {"source": "v", "edge": "w", "target": "u"},
@@ -59,6 +57,10 @@ class Program:
         lines = self.body.replace("\n", "\n    ")
         exec(f"def message(state, u, w, v):\n    {lines}\n", names := {"np": np, **names})
         return TypedFunction(names["message"], "message", (dtype, self.over))
+
+    def cpp(self, variables: Sequence[str], kind: str) -> str:
+        """The message as lines of C++ that return it, from what variables are called, in a type."""
+        return cpp_text(self.expression, variables, kind)
 
     def by(self, operand: int, one_dimension: bool, width: int) -> Program | None:
         """The program of the gradient to an operand, of which the last operand is the gradient of the result."""
@@ -101,34 +103,16 @@ def _shape(places: Structure, made: Program, operands: Sequence[Tensor]) -> tupl
 def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
     made, where = PROGRAMS[number], structure(places)
-    if any(one.is_cuda for one in operands):
-        raise DeviceError("gather_scatter compiles messages for the CPU alone: move its operands there, or use spmm")
-    shape, width = _shape(where, made, operands), _width(operands)
-    out = operands[0].new_empty(shape)
-    if not out.numel():
-        return out
-    state = [array(one) for one in operands]
-    step = COLUMNS if made.summed and made.over == "edge" else max(width, 1)
-    if made.summed:
-        out.zero_()
-    for begin in range(0, max(width, 1), step):
-        part = tuple(np.ascontiguousarray(one[:, begin : begin + step]) if one.ndim == 2 else one for one in state)
-        found = np.empty((shape[0], min(step, max(width, 1) - begin)), state[0].dtype)
-        _reduce(where, made, part, found)
-        if made.summed:
-            out += torch.from_numpy(found.sum(1))
-        else:
-            out.copy_(torch.from_numpy(found).reshape(shape))
+    with stream_of(operands[0]):
+        out = operands[0].new_empty(_shape(where, made, operands))
+        if not out.numel():
+            return out
+        state, found, csr = tuple(map(array, operands)), array(out), where.numbered(made.over)
+        rows = array(where.row) if made.over == "edge" else None
+        kernels(csr.device).reduce_messages(csr, made, get_monoid(made.add), state, rows, found)
+        if made.add != "plus":
+            found[csr.degrees == 0] = 0
     return out
-
-
-def _reduce(where: Structure, made: Program, state: tuple[Any, ...], out: Any) -> None:
-    rows = where.numbered(made.over)
-    if made.over == "edge":
-        state = (*state, array(where.row))
-    kernels("cpu").pull_dense(rows, made.compiled(out.dtype), get_monoid(made.add), state, out)
-    if made.add != "plus":
-        out[rows.degrees == 0] = 0
 
 
 @messages.register_fake
@@ -155,11 +139,12 @@ def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 messages.register_autograd(_back, setup_context=_saves)
 
 
+@torch.compiler.disable
 def gather_scatter(
     A: Any, message: Callable[..., Any], *, source: Any = None, edge: Any = None, target: Any = None,
     reduce: str = "sum",
 ) -> Tensor:  # fmt: skip
-    """Messages along the entries of a sparse matrix, by a Python function, reduced by rows. Runs on the CPU.
+    """Messages along the entries of a sparse matrix, by a Python function, reduced by rows.
 
     Parameters
     ----------
@@ -180,8 +165,9 @@ def gather_scatter(
 
     Notes
     -----
-    No message is stored, but one number an entry for gradients to what entries have. Derivatives of any order exist;
-    where a function has none, as at a branch, they are those of one side. A new message is compiled in some seconds.
+    No message is stored, but on the CPU one number an entry for gradients to what entries have. Derivatives of any
+    order exist; where a function has none, as at a branch, they are those of one side. A new message is compiled in
+    some seconds. `torch.compile` leaves the call to Python.
 
     Examples
     --------
@@ -216,7 +202,7 @@ def gather_scatter(
     if reduce in ("sum", "mean"):
         found = messages(number, program(expression, tuple(kinds), "target", False).number, flat)
         if reduce == "mean":
-            found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (found.ndim - 1))
+            found = operators.means(A.places.number, found)
     else:
         found = _extreme(number, expression, tuple(kinds), flat, reduce)
     return found.reshape(A.shape[0], *shape).to(given_type)

@@ -12,10 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hpgraph.algebra.mxm import mxm
+from hpgraph.containers.public import make_matrix
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
-from hpgraph.torch.structure import array, stream_of, structure
+from hpgraph.torch.structure import array, stream_of, structure, tensor
 
 # Not Tensor | None: the site is built with a stand-in for PyTorch, which has no `|`.
 OptionalTensor = Optional[Tensor]  # noqa: UP045
@@ -49,7 +52,7 @@ def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor
 
 @spmm.register_fake
 def _(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.shape[turned], x.shape[1]))
+    return x.new_empty((structure(places).shape[turned], x.shape[1]))
 
 
 def _spmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
@@ -88,7 +91,7 @@ def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
 
 @sddmm.register_fake
 def _(places: int, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.nnz, x.shape[1]))
+    return x.new_empty((structure(places).nnz, x.shape[1]))
 
 
 def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
@@ -114,6 +117,46 @@ def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
 
 
+@torch.library.custom_op("hpgraph::at_entries", mutates_args=())
+def at_entries(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
+    """The product of two sparse matrices, of values x and y, or of their transposes, at the entries of a third."""
+    with stream_of(x):
+        csr = structure(places).csr
+        one, other = structure(left).matrix(left_turned, x), structure(right).matrix(right_turned, y)
+        zeros = array_module(csr.device).zeros(csr.nnz, one.data.dtype)
+        out = make_matrix(csr.with_data(zeros, copy=False))
+        mxm(make_matrix(one), make_matrix(other), mask=make_matrix(csr), accum="plus", out=out)
+        return tensor(out.csr.data.copy())
+
+
+@at_entries.register_fake
+def _(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
+    return x.new_empty(structure(places).nnz)
+
+
+def _at_entries_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
+    places, left, ctx.left_turned, right, ctx.right_turned, x, y = inputs
+    ctx.places = [structure(number) for number in (places, left, right)]
+    ctx.save_for_backward(x, y)
+
+
+def _at_entries_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+    """With gradient G: of L R to L it is G times the transpose of R, to the transpose of L the transpose of that."""
+    (x, y), (places, left, right) = ctx.saved_tensors, (one.number for one in ctx.places)
+    turned, other, gradient = ctx.left_turned, ctx.right_turned, gradient.contiguous()
+    to_x = to_y = None
+    if ctx.needs_input_grad[5]:
+        to_x = (at_entries(left, right, other, places, True, y, gradient) if turned
+                else at_entries(left, places, False, right, not other, gradient, y))  # fmt: skip
+    if ctx.needs_input_grad[6]:
+        to_y = (at_entries(right, places, True, left, turned, gradient, x) if other
+                else at_entries(right, left, not turned, places, False, x, gradient))  # fmt: skip
+    return None, None, None, None, None, to_x, to_y
+
+
+at_entries.register_autograd(_at_entries_back, setup_context=_at_entries_saves)
+
+
 @torch.library.custom_op("hpgraph::sums", mutates_args=())
 def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
     """Sums of what rows have, of shape (rows, heads), and what columns have, (columns, heads): shape (nnz, heads)."""
@@ -126,7 +169,7 @@ def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
 
 @sums.register_fake
 def _(places: int, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.nnz, x.shape[1]))
+    return x.new_empty((structure(places).nnz, x.shape[1]))
 
 
 def _sums_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
@@ -210,7 +253,7 @@ def spread(places: int, turned: bool, x: Tensor) -> Tensor:
 
 @spread.register_fake
 def _(places: int, turned: bool, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.nnz, *x.shape[1:]))
+    return x.new_empty((structure(places).nnz, *x.shape[1:]))
 
 
 @torch.library.custom_op("hpgraph::collect", mutates_args=())
@@ -227,7 +270,23 @@ def collect(places: int, turned: bool, x: Tensor) -> Tensor:
 
 @collect.register_fake
 def _(places: int, turned: bool, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).csr.shape[turned], *x.shape[1:]))
+    return x.new_empty((structure(places).shape[turned], *x.shape[1:]))
+
+
+@torch.library.custom_op("hpgraph::divisors", mutates_args=())
+def divisors(places: int, like: Tensor) -> Tensor:
+    """How many entries each row has, or 1 of none, to divide what has a row for each by."""
+    return structure(places).degree.clamp(min=1).to(like.dtype).reshape(-1, *[1] * (like.ndim - 1))
+
+
+@divisors.register_fake
+def _(places: int, like: Tensor) -> Tensor:
+    return like.new_empty((len(like), *[1] * (like.ndim - 1)))
+
+
+def means(places: int, sums: Tensor) -> Tensor:
+    """What sums over the entries of rows are divided to."""
+    return sums / divisors(places, sums.detach())
 
 
 def _keeps_places(ctx: Any, inputs: Any, output: Tensor) -> None:
@@ -263,13 +322,13 @@ def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> t
 
 @extremes.register_fake
 def _(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    out = x.new_empty((structure(places).csr.shape[0], x.shape[1]))
+    out = x.new_empty((structure(places).shape[0], x.shape[1]))
     return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
 
 
 def _extremes_saves(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor, Tensor]) -> None:
     places, _, values, x = inputs
-    ctx.any = structure(places).csr.nnz > 0
+    ctx.any = structure(places).nnz > 0
     ctx.mark_non_differentiable(*output[1:])
     ctx.save_for_backward(values, x, *output[1:])
 

@@ -9,10 +9,7 @@ import torch
 from torch import Tensor
 
 import hpgraph.torch.operators as operators
-from hpgraph.algebra.mxm import mxm
 from hpgraph.containers.public import make_matrix
-from hpgraph.core.device import array_module
-from hpgraph.formats import CSR
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.operators import HALVES
 from hpgraph.torch.structure import Structure, stream_of, tensor
@@ -78,7 +75,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         found = extreme(values, _flat(X)) if heads is None else operators.per_head(extreme, values, X)
     found = found.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
-        found = found / A.places.degree.clamp(min=1).to(found.dtype).reshape(-1, *[1] * (X.ndim - 1))
+        found = operators.means(A.places.number, found)
     return found.to(given)
 
 
@@ -125,6 +122,7 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
     return found if X.ndim == 3 else found[:, 0]
 
 
+@torch.compiler.disable
 def spspmm(A: Any, B: Any) -> Adjacency:
     """The product of two sparse matrices, whose values may require gradients.
 
@@ -140,7 +138,8 @@ def spspmm(A: Any, B: Any) -> Adjacency:
     Notes
     -----
     The gradient to A is the product of the result's gradient with the transpose of B, at the entries of A alone:
-    nothing is ever dense. Derivatives of the first order exist.
+    nothing is ever dense. Derivatives of any order exist. `torch.compile` leaves the product to Python, since what it
+    returns has a size that the values of its operands decide.
 
     Examples
     --------
@@ -180,23 +179,13 @@ class _SparseProduct(torch.autograd.Function):
             return tensor(made.data.copy()), ctx.found
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor, _: Any) -> Any:
         a, b = ctx.saved_tensors
-        left, right = ctx.places
-        with stream_of(gradient):
-            result = ctx.found.matrix(False, gradient)
-            to_a = _at_entries(left, result, right.matrix(True, b)) if ctx.needs_input_grad[0] else None
-            to_b = _at_entries(right, left.matrix(True, a), result) if ctx.needs_input_grad[1] else None
+        left, right, found = (one.number for one in (*ctx.places, ctx.found))
+        at, gradient = operators.at_entries, gradient.contiguous()
+        to_a = at(left, found, False, right, True, gradient, b) if ctx.needs_input_grad[0] else None
+        to_b = at(right, left, True, found, False, a, gradient) if ctx.needs_input_grad[1] else None
         return to_a, to_b, None, None
-
-
-def _at_entries(places: Structure, left: CSR, right: CSR) -> Tensor:
-    """The product of two matrices at the entries of a third."""
-    zeros = array_module(left.device).zeros(places.csr.nnz, left.data.dtype)
-    out = make_matrix(places.csr.with_data(zeros, copy=False))
-    mxm(make_matrix(left), make_matrix(right), mask=make_matrix(places.csr), accum="plus", out=out)
-    return tensor(out.csr.data.copy())
 
 
 def _flat(X: Tensor) -> Tensor:

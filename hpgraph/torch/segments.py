@@ -7,16 +7,20 @@ from torch import Tensor
 
 import hpgraph.torch.operators as operators
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.products import checked_dense, spmm
-
-
-def _segments(A: Any, source: Tensor, reduce: str) -> Tensor:
-    return spmm(Adjacency(Adjacency.of(A).places.entries), source, reduce)
+from hpgraph.torch.products import checked_dense
 
 
 def _sums(A: Adjacency, source: Tensor) -> Tensor:
     checked_dense(A, source, "source", A.nnz)
     return operators.collect(A.places.number, False, source.contiguous())
+
+
+def _extremes(A: Adjacency, source: Tensor, largest: bool) -> Tensor:
+    checked_dense(A, source, "source", A.nnz)
+    flat = source.reshape(A.nnz, math.prod(source.shape[1:])).contiguous()
+    flat = flat.float() if flat.dtype in operators.HALVES else flat
+    found = operators.extremes(A.places.entries_number, largest, None, flat)[0]
+    return found.reshape(A.shape[0], *source.shape[1:]).to(source.dtype)
 
 
 def segment_sum(A: Any, source: Tensor) -> Tensor:
@@ -47,17 +51,20 @@ def segment_sum(A: Any, source: Tensor) -> Tensor:
 
 def segment_mean(A: Any, source: Tensor) -> Tensor:
     """The mean of what the entries of each row have, as `segment_sum`."""
-    return _segments(A, source, "mean")
+    A = Adjacency.of(A)
+    # A sum that is to be divided may be too large for a half.
+    found = _sums(A, source.float() if source.dtype in operators.HALVES else source)
+    return operators.means(A.places.number, found).to(source.dtype)
 
 
 def segment_max(A: Any, source: Tensor) -> Tensor:
     """The maximum of what the entries of each row have, as `segment_sum`."""
-    return _segments(A, source, "max")
+    return _extremes(Adjacency.of(A), source, True)
 
 
 def segment_min(A: Any, source: Tensor) -> Tensor:
     """The minimum of what the entries of each row have, as `segment_sum`."""
-    return _segments(A, source, "min")
+    return _extremes(Adjacency.of(A), source, False)
 
 
 def edge_softmax(A: Any, scores: Tensor) -> Tensor:

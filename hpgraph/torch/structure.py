@@ -25,17 +25,19 @@ class Structure:
     """The places of entries, in the order of a CSR pattern.
 
     Operators of `torch.library` take numbers and tensors alone: there `number` stands for the structure, and the
-    function `structure` finds it, as long as it is alive.
+    function `structure` finds it, as long as it is alive. What operations look at beside is an attribute, which
+    `torch.compile` can read: shape, nnz and device; and `entries_number`, for `entries`.
     """
 
     def __init__(self, csr: CSR) -> None:
         self.csr = csr.pattern
-        self.number = next(_NUMBERS)
+        self.number, self.entries_number = next(_NUMBERS), next(_NUMBERS)
+        self.shape, self.nnz, self.device = csr.shape, csr.nnz, tensor(csr.indptr).device
         self._numbered: dict[str, CSR] = {}
         self._by_entry: dict[bool, CSR] = {}
         # A tensor of values, its version and the stream of the copy in the order of the transpose.
         self._ordered: tuple[Any, ...] | None = None
-        _ALIVE[self.number] = self
+        _ALIVE[self.number] = _ALIVE[self.entries_number] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Structure, (self.csr,)
@@ -106,11 +108,6 @@ class Structure:
         return self._by_entry[turned]
 
     @functools.cached_property
-    def device(self) -> torch.device:
-        """Where the places lie."""
-        return tensor(self.csr.indptr).device
-
-    @functools.cached_property
     def row(self) -> Tensor:
         """The row of each entry: int64 tensor of shape (nnz,)."""
         return tensor(self.csr.expand_rows().astype(np.int64))
@@ -138,7 +135,8 @@ class Structure:
 
 def structure(number: int) -> Structure:
     """The structure of a number."""
-    return _ALIVE[number]
+    found = _ALIVE[number]
+    return found if found.number == number else found.entries
 
 
 def array(given: Tensor) -> Any:

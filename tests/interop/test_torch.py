@@ -181,7 +181,9 @@ def test_spspmm(device: str) -> None:
     product = dense[0] @ dense[1]
     assert torch.allclose(made.to_torch().to_dense(), product)
     assert torch.equal(ht.spspmm(A, B).values, ht.spspmm(A, B).values)
-    assert gradcheck(lambda a, b: ht.spspmm(A.with_values(a), B.with_values(b)).values, (a, b))
+    again = lambda a, b: ht.spspmm(A.with_values(a), B.with_values(b)).values  # noqa: E731
+    assert gradcheck(again, (a, b))
+    assert gradgradcheck(lambda a, b: again(a, b).square(), (a, b))
 
 
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
@@ -197,10 +199,43 @@ def test_halves_are_summed_in_float32(device: str, half: str) -> None:
 def test_operators_satisfy_torch_compile(device: str) -> None:
     A = ht.Adjacency.of(edges(device), shape=SHAPE)
     values, X = values_of(A.nnz, device=device).requires_grad_(), values_of(SHAPE[1], 4, device=device).requires_grad_()
-    torch.library.opcheck(torch.ops.hpgraph.spmm, (A.places.number, False, values, X))
-    torch.library.opcheck(torch.ops.hpgraph.extremes, (A.places.number, True, values, X))
-    Y = values_of(SHAPE[0], 1, 4, device=device).requires_grad_()
-    torch.library.opcheck(torch.ops.hpgraph.sddmm, (A.places.number, Y, X[:, None].detach().requires_grad_()))
+    sizes = (SHAPE[0], 4), (A.nnz, 2), (A.nnz, 2)
+    Y, scores, other = (values_of(*size, device=device).requires_grad_() for size in sizes)
+    triangle = ht.Adjacency.of(torch.tensor([[0, 0, 1], [0, 1, 1]], device=device))
+    three = [values_of(3, device=device).requires_grad_() for _ in range(2)]
+    number, square = A.places.number, triangle.places.number
+    for operator, given in (
+        ("spmm", (number, False, values, X)), ("spmm", (number, True, None, Y)), ("extremes", (number, True, values, X)),
+        ("sddmm", (number, Y[:, None].detach().requires_grad_(), X[:, None].detach().requires_grad_())),
+        ("sums", (number, Y, X)), ("softmax", (number, scores)), ("softmax_derivative", (number, scores, other)),
+        ("spread", (number, True, X)), ("collect", (number, False, scores)),
+        ("at_entries", (square, square, False, square, True, *three)),
+    ):  # fmt: skip
+        torch.library.opcheck(getattr(torch.ops.hpgraph, operator), given)
+
+
+def test_torch_compile_keeps_the_operators(device: str) -> None:
+    """A layer of attention in one graph, forward and backward."""
+    A, made = ht.Adjacency.of(edges(device), shape=SHAPE), []
+
+    def layer(X: Any, Y: Any) -> Any:
+        scores = torch.nn.functional.leaky_relu(ht.sddmm(A, Y[..., 0], X[..., 0], op="add"), 0.2)
+        return ht.spmm(A.with_values(ht.edge_softmax(A, scores)), X) + ht.spmm(A, X, "mean") + ht.spmm(A, X, "max")
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        made.append(graph)
+        return graph
+
+    X, Y = (values_of(n, 3, 4, device=device).requires_grad_() for n in SHAPE[::-1])
+    compiled = torch.compile(layer, backend=backend, fullgraph=True)
+    traced = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    for one in (compiled, traced):
+        torch._dynamo.reset()
+        found, expected = (call(X, Y) for call in (one, layer))
+        assert torch.allclose(found, expected)
+        for a, b in zip(*(torch.autograd.grad(out.square().sum(), (X, Y)) for out in (found, expected)), strict=True):
+            assert torch.allclose(a, b)
+    assert len(made) == 1
 
 
 def test_edge_index_keeps_its_order(device: str) -> None:

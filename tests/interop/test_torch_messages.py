@@ -4,6 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda_build import compiles
+
+from hpgraph.core.device import cuda_available
+from hpgraph.semiring import get_monoid
 
 torch = pytest.importorskip("torch")
 
@@ -11,8 +15,14 @@ from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
 
 import hpgraph.torch as ht  # noqa: E402
 
+DEVICES = ["cpu", *(["cuda"] if cuda_available() and torch.cuda.is_available() else [])]
 # Parallel edges, a loop, an empty row, an empty column.
 ROWS, COLUMNS, SHAPE = [0, 0, 0, 2, 2, 3, 3, 0], [1, 1, 4, 0, 2, 3, 5, 0], (5, 7)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def branches(source: Any, edge: Any, target: Any) -> Any:
@@ -62,10 +72,15 @@ def in_torch(message: str, source: Any, edge: Any, target: Any) -> Any:
     return MESSAGES[message](source, edge, target)
 
 
-def operands(*shape: int, edge_shape: tuple[int, ...], dtype: Any = None) -> list[Any]:
+def matrix(device: str) -> Any:
+    return ht.Adjacency.of(torch.tensor([ROWS, COLUMNS], device=device), shape=SHAPE)
+
+
+def operands(*shape: int, edge_shape: tuple[int, ...], device: str) -> list[Any]:
     generator = torch.Generator().manual_seed(7)
     sizes = (SHAPE[1], *shape), (len(ROWS), *edge_shape), (SHAPE[0], *shape)
-    return [torch.randn(*size, generator=generator, dtype=dtype or torch.float64).requires_grad_() for size in sizes]
+    made = [torch.randn(*size, generator=generator, dtype=torch.float64) for size in sizes]
+    return [one.to(device).requires_grad_() for one in made]
 
 
 # Each message and shape is compiled with its derivatives: reductions and shapes are tried on one of them.
@@ -77,10 +92,12 @@ CASES = [
 
 
 @pytest.mark.parametrize("message, reduce, shape, edge_shape", CASES)
-def test_messages(message: str, reduce: str, shape: tuple[int, ...], edge_shape: tuple[int, ...]) -> None:
-    A = ht.Adjacency.of(torch.tensor([ROWS, COLUMNS]), shape=SHAPE)
+def test_messages(
+    message: str, reduce: str, shape: tuple[int, ...], edge_shape: tuple[int, ...], device: str
+) -> None:
+    A = matrix(device)
     row, column = A.indices
-    X, W, Y = operands(*shape, edge_shape=edge_shape)
+    X, W, Y = operands(*shape, edge_shape=edge_shape, device=device)
 
     def call(X: Any, W: Any, Y: Any) -> Any:
         return ht.gather_scatter(A, MESSAGES[message], source=X, edge=W, target=Y, reduce=reduce)
@@ -89,10 +106,10 @@ def test_messages(message: str, reduce: str, shape: tuple[int, ...], edge_shape:
     sent = in_torch(message, X[column], wide, Y[row])
     kind = {"sum": "sum", "mean": "mean", "max": "amax", "min": "amin"}[reduce]
     index = row.reshape(-1, *[1] * (sent.ndim - 1)).expand_as(sent)
-    expected = torch.zeros(SHAPE[0], *shape, dtype=X.dtype).scatter_reduce(0, index, sent, kind, include_self=False)
+    expected = torch.zeros(SHAPE[0], *shape, dtype=X.dtype, device=device).scatter_reduce(0, index, sent, kind, include_self=False)
     found = call(X, W, Y)
     assert torch.allclose(found, expected, atol=1e-12)
-    weight = torch.randn(found.shape, generator=torch.Generator().manual_seed(3), dtype=found.dtype)
+    weight = torch.randn(found.shape, generator=torch.Generator().manual_seed(3), dtype=found.dtype).to(device)
     for one, other in zip(*(torch.autograd.grad((made * weight).sum(), (X, W, Y), allow_unused=True)
                             for made in (found, expected)), strict=True):  # fmt: skip
         assert torch.allclose(one if one is not None else X * 0, other if other is not None else X * 0, atol=1e-10)
@@ -101,47 +118,85 @@ def test_messages(message: str, reduce: str, shape: tuple[int, ...], edge_shape:
         assert gradgradcheck(call, (X, W, Y), atol=1e-4)
 
 
-def test_operands_with_names() -> None:
+def test_operands_with_names(device: str) -> None:
     """A layer of attention: scores by LeakyReLU, of several properties of a vertex."""
-    A = ht.Adjacency.of(torch.tensor([ROWS, COLUMNS]), shape=SHAPE)
-    X, W, Y = operands(2, edge_shape=(2,))
+    A = matrix(device)
+    X, W, Y = operands(2, edge_shape=(2,), device=device)
     found = ht.gather_scatter(
         A, lambda source, edge, target: edge.w * np.maximum(source.x + target, 0.2 * (source.x + target)) + source.bias,
         source={"x": X, "bias": X[:, 0]}, edge={"w": W}, target=Y,
     )  # fmt: skip
     row, column = A.indices
     sent = W * torch.nn.functional.leaky_relu(X[column] + Y[row], 0.2) + X[column][:, :1]
-    assert torch.allclose(found, torch.zeros(5, 2, dtype=X.dtype).index_add(0, row, sent))
+    assert torch.allclose(found, torch.zeros_like(Y).index_add(0, row, sent))
     values = A.with_values(W[:, 0].detach().clone().requires_grad_())
     assert torch.allclose(
         ht.gather_scatter(values, lambda source, edge, target: edge * source, source=X), ht.spmm(values, X)
     )
 
 
-def test_ties_share_the_gradient() -> None:
-    X = torch.tensor([3.0, 3.0, 1.0], requires_grad=True)
-    A = ht.Adjacency.of(torch.tensor([[0, 0, 0], [0, 1, 2]]), shape=(1, 3))
+def test_ties_share_the_gradient(device: str) -> None:
+    X = torch.tensor([3.0, 3.0, 1.0], requires_grad=True, device=device)
+    A = ht.Adjacency.of(torch.tensor([[0, 0, 0], [0, 1, 2]], device=device), shape=(1, 3))
     ht.gather_scatter(A, lambda source, edge, target: source, source=X, reduce="max").sum().backward()
     assert X.grad.tolist() == [0.5, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
-def test_halves_and_empty_ones(half: str) -> None:
+def test_halves_and_empty_ones(half: str, device: str) -> None:
     kind, n = getattr(torch, half), 4096
-    A = ht.Adjacency.of(torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)]), shape=(1, n))
-    X = torch.ones(n, 1, dtype=kind, requires_grad=True)
+    A = ht.Adjacency.of(torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)]).to(device), shape=(1, n))
+    X = torch.ones(n, 1, dtype=kind, requires_grad=True, device=device)
     found = ht.gather_scatter(A, lambda source, edge, target: 1 * source, source=X)
     found.sum().backward()
-    assert found.dtype == X.grad.dtype == kind and float(found) == n and float(X.grad.sum()) == n
-    none = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64), shape=(3, 2))
+    assert found.dtype == X.grad.dtype == kind and found.item() == n and float(X.grad.sum()) == n
+    none = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=(3, 2))
     for reduce in ("sum", "max"):
         made = ht.gather_scatter(none, lambda source, edge, target: source, source=X[:2], reduce=reduce)
         assert made.tolist() == [[0.0]] * 3
 
 
-def test_messages_satisfy_torch_compile() -> None:
-    A = ht.Adjacency.of(torch.tensor([ROWS, COLUMNS]), shape=SHAPE)
-    X, W, Y = operands(2, edge_shape=())
+@pytest.mark.parametrize("columns", [40, 65])
+def test_long_rows(columns: int, device: str) -> None:
+    """Of more entries than a task, of as many columns as a load takes and of others; sums over both."""
+    rng = np.random.default_rng(4)
+    index = torch.from_numpy(np.stack([np.sort(rng.integers(0, 9, 9000) ** 2 // 9), rng.integers(0, 50, 9000)])).to(device)
+    A = ht.Adjacency.of(index, shape=(9, 50))
+    X, W, Y = (torch.from_numpy(rng.standard_normal((n, *more))).float().to(device).requires_grad_()
+               for n, *more in ((50, columns), (9000,), (9, columns)))  # fmt: skip
+    found = ht.gather_scatter(A, MESSAGES["product"], source=X, edge=W, target=Y)
+    row, column = A.indices
+    sent = W[:, None] * X[column] * Y[row]
+    expected = torch.zeros_like(Y).index_add(0, row, sent)
+    assert torch.allclose(found, expected, rtol=1e-3, atol=1e-2)
+    one, other = (torch.autograd.grad(made.square().sum(), (X, W, Y)) for made in (found, expected))
+    assert all(float((a - b).abs().max()) < 1e-4 * float(b.abs().max()) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("message", MESSAGES)
+def test_messages_and_derivatives_compile_for_the_gpu(message: str, dtype: Any) -> None:
+    from hpgraph.kernels.spmv.cuda_messages import specialize_message
+    from hpgraph.torch.expressions import traced, variable
+    from hpgraph.torch.messages import program
+
+    kinds = ("source", "edge", "target")
+    made = program(traced(MESSAGES[message], *map(variable, range(3))), kinds, "target", False)
+    wide, width = (True, False, True), 16 // np.dtype(dtype).itemsize
+    # The last two are gradients to an edge's number, summed over columns, and to a source's, one a column.
+    gradients = [made.by(1, True, width), made.by(0, False, width)]
+    for one, kernel in ((made, "dense_rows"), *zip(gradients, ("dense_sums", "dense_rows"), strict=True)):
+        if one is None:
+            continue
+        given = wide if one is made else (*wide, True)
+        special = specialize_message(one, get_monoid("plus"), np.dtype(dtype), np.dtype(np.int32), given, width)
+        source = "messages.cuh" if kernel == "dense_sums" else "spmm.cuh"
+        compiles(source, special.prologue, special.ltoir, [f"hpgraph::{kernel}<Product>"], "sm_90")
+
+
+def test_messages_satisfy_torch_compile(device: str) -> None:
+    A = matrix(device)
+    X, W, Y = operands(2, edge_shape=(), device=device)
     ht.gather_scatter(A, MESSAGES["product"], source=X, edge=W, target=Y)
     from hpgraph.torch.messages import PROGRAMS
 

@@ -74,7 +74,7 @@ def test_a_kernel_that_was_spoiled_is_mended():
     spoiled = bytearray(cubin)
     for place, code in instructions(cubin):
         for i in (i for i, word in enumerate(code) if word & 0xFFF == 0x805):
-            for j in range(i, i + 4):
+            for j in range(i, i + 6):
                 hurried = code[j] & ~(15 << 105) | 1 << 105
                 spoiled[place + 16 * j : place + 16 * j + 16] = hurried.to_bytes(16, "little")
     spoiled = bytes(spoiled)

@@ -42,6 +42,17 @@ class Products(Protocol):
         and sums are of float32.
         """
 
+    def reduce_messages(
+        self, csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...], rows: Any, out: Any
+    ) -> None:
+        """Reduce the messages of each row's entries: functions of what columns, entries and rows have.
+
+        `message` is compiled by ``compiled(dtype)`` on the CPU and by ``cpp(names, type)``, lines of C++, on the GPU;
+        of each array of `state` its ``kinds`` say whose it is, of a "source", an "edge" or a "target", and its ``over``
+        which of them are rows. Values of `csr` are the numbers of entries; where rows are, `rows` has the target of
+        each. Arrays of two dimensions have a column for each of `out`, or of one dimension: the sum over columns.
+        """
+
     def sample_dense(self, csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
         """SDDMM: ``out[e, h]`` is the dot product of ``x[i, h]`` and ``y[j, h]`` for each entry e, at (i, j)."""
 

@@ -35,13 +35,13 @@ def specialize_dense(
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
     source, ltoir = INCLUDE, tuple[LinkedCode, ...]()
     if multiply.position is not None:
-        value = {"source": "u", "target": "v", "column": "column"}[multiply.position]
+        value = {"source": "u", "target": "v", "column": "column + c"}[multiply.position]
     elif multiply.cpp == "pair":
         value = "1"
     else:
         code = binary_functor(multiply, weight, operand_dtype, "Multiply", message_dtype)
         source, ltoir = code.source, code.ltoir
-        value = "Multiply::apply(w, a)"
+        value = "Multiply::apply(w, loaded.of[c])"
     operand, reads = c_type(operand_dtype), multiply.position is None and multiply.cpp != "pair"
     source += _gather_text(operand, c_type(weight), message, message, value, width, reads, False)
     made = DeviceGather(source, ltoir, (operand_dtype,), weight, message_dtype)
@@ -52,16 +52,21 @@ def _gather_text(
     operand: str, weight: str, message: str, out: str, value: str, width: int, reads: bool, headed: bool,
     order: str = "void",
 ) -> str:  # fmt: skip
-    """The gather of spmm.cuh: whether it reads the operand, has a weight a head, and the type of weights' places."""
-    return f"""struct Gather {{
-    typedef {operand} Operand;
+    """The gather of spmm.cuh, of what it reads of the operand; an entry may have a weight a head, placed by `order`."""
+    return f"""#include "dense_rows.cuh"
+struct Gather {{
     typedef {out} Out;
     typedef {order} Order;
     static constexpr int width = {width};
-    static constexpr bool reads = {str(reads).lower()}, headed = {str(headed).lower()};
-    const Operand* x;
+    static constexpr bool headed = {str(headed).lower()};
+    {f"typedef hpgraph::Pack<{operand}, {width}> Loaded;" if reads else "struct Loaded {};"}
+    const {operand}* x;
     long long columns;
-    __device__ {message} operator()(long long u, {weight} w, Operand a, long long v, long long column) const {{
+    __device__ Loaded load(long long u, {weight} w, long long v, long long column) const {{
+        return {"*(const Loaded*)(x + u * columns + column)" if reads else "{}"};
+    }}
+    __device__ {message} operator()(long long u, {weight} w, const Loaded& loaded, int c, long long v,
+                                    long long column) const {{
         return ({message}){value};
     }}
 }};
@@ -77,8 +82,8 @@ def specialize_numbers(
     message = np.dtype(np.float32) if half else dtype
     operand, weight = f"hpgraph::{half}" if half else c_type(dtype), dtype if weighted else message
     factor = "w" if not half else f"hpgraph::widened({operand}{{w}})"
-    value = f"{factor} * hpgraph::widened(a)" if weighted else "hpgraph::widened(a)"
-    text = '#include "halves.cuh"\n' + _gather_text(
+    value = f"{factor} * hpgraph::widened(loaded.of[c])" if weighted else "hpgraph::widened(loaded.of[c])"
+    text = _gather_text(
         operand, c_type(weight), c_type(message), operand, value, width, True, headed,
         "void" if order is None else c_type(order),
     )  # fmt: skip
@@ -140,7 +145,7 @@ def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) ->
         out[:, column] = found
 
 
-def _width(columns: int, *arrays: Any) -> int:
+def width_of(columns: int, *arrays: Any) -> int:
     """How many adjacent elements one load can take: they are at multiples of its size in all rows."""
     width = min(WIDEST, LOAD // max(array.itemsize for array in arrays))
     while width > 1 and (columns % width or any(array.data.ptr % (width * array.itemsize) for array in arrays)):
@@ -151,9 +156,9 @@ def _width(columns: int, *arrays: Any) -> int:
 def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
     special = specialize_dense(
         gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype,
-        width := _width(out.shape[1], operand, out),
+        width := width_of(out.shape[1], operand, out),
     )  # fmt: skip
-    _launch(special, csr, csr.data, None, 1, width, operand, out)
+    launch_rows(special, csr, csr.data, struct(operand, out.shape[1]), out, width)
 
 
 def multiply_dense(
@@ -163,15 +168,17 @@ def multiply_dense(
     if not out.size:
         return
     heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
-    width = _width(out.shape[1] // heads, x, out)
+    width = width_of(out.shape[1] // heads, x, out)
     placed = None if order is None else order.dtype
     special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width, placed)
-    _launch(special, csr, weights, order, heads, width, x, out)
+    launch_rows(special, csr, weights, struct(x, out.shape[1]), out, width, heads, order)
 
 
-def _launch(
-    special: Specialization, csr: CSR, weights: Any, order: Any, heads: int, width: int, operand: Any, out: Any
-) -> None:
+def launch_rows(
+    special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, heads: int = 1,
+    order: Any = None,
+) -> None:  # fmt: skip
+    """Fold the messages of each row, for each column, with a gather's arguments; a load takes `width` columns."""
     import cupy
 
     module = special.load("spmm.cuh", *DENSE_ROWS)
@@ -184,11 +191,29 @@ def _launch(
     if tasks := binned.pieces + short:
         module.function("hpgraph::dense_rows<Product>")(
             (-(-tasks // (BLOCK // lanes)), tiles), (BLOCK,),
-            (struct(operand, columns), csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short),
+            (gather, csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short),
              dealt, out, part),
         )  # fmt: skip
     long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(columns)
     launch(module, "dense_long", -(-binned.long_rows * columns // BLOCK), *long_rows, out, part)
+
+
+def launch_sums(
+    special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, columns: int
+) -> None:
+    """`launch_rows`, and the sum over the columns, of which each operand has so many."""
+    import cupy
+
+    module = special.load("messages.cuh", "dense_sums", "dense_long")
+    binned, short = bins(csr), len(bins(csr).slots)
+    lanes = min(LANES, 1 << (columns // width - 1).bit_length())
+    part = cupy.empty((binned.pieces, 1), special.gather.message_dtype)
+    dealt, tasks = struct(None, columns, 1, csr.nnz, np.uint32(lanes)), binned.pieces + short
+    entries = struct(csr.indices, weights)
+    given = gather, csr.indptr, entries, binned.arguments, np.int64(short), dealt, out, part
+    launch(module, "dense_sums", -(-tasks // (BLOCK // lanes)), *given)
+    long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(1)
+    launch(module, "dense_long", -(-binned.long_rows // BLOCK), *long_rows, out, part)
 
 
 def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
@@ -196,7 +221,7 @@ def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) ->
     if not out.size:
         return
     _, heads, columns = x.shape
-    width = _width(columns, x, y)
+    width = width_of(columns, x, y)
     lanes = min(LANES, max(4, 1 << (-(-columns // width) - 1).bit_length()))
     value = f"hpgraph::{half}" if half else x.dtype
     kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, lanes=str(lanes), width=str(width))

@@ -58,11 +58,15 @@ struct Ids {
     }
 };
 
+template <class P>
+__device__ typename P::Weight weight_of(const Ids<P>& ids, int b) {
+    return P::pattern ? typename P::Weight(1) : ids.w.of[b];
+}
+
 // Folds the messages of entries begin..end of row v to `width` columns.
 template <class P>
 __device__ void fold_columns(const typename P::Gather& gather, const Entries<P>& entries, const Columns& columns,
                              const RowPart& row, i64 column, typename P::Message (&value)[P::Gather::width]) {
-    typedef Pack<typename P::Gather::Operand, P::Gather::width> Operands;
     const bool in_fours = (u64(entries.indices) | u64(entries.weights) | u64(columns.order)) % 16 == 0;
     const i64 head = P::Gather::headed ? column / (columns.count / columns.heads) : 0;
     Ids<P> ids;
@@ -74,20 +78,19 @@ __device__ void fold_columns(const typename P::Gather& gather, const Entries<P>&
 #pragma unroll 1
     for (; j < row.end; j += 4) {
         const auto now = ids;
-        Operands operand[4];
+        typename P::Gather::Loaded loaded[4];
         // All gathers before the first use: each may miss the cache.
 #pragma unroll
         for (int b = 0; b < 4; ++b)
-            if (P::Gather::reads && j + b >= row.begin && j + b < row.end)
-                operand[b] = *(const Operands*)(gather.x + i64(now.u.of[b]) * gather.columns + column);
+            if (j + b >= row.begin && j + b < row.end)
+                loaded[b] = gather.load(i64(now.u.of[b]), weight_of<P>(now, b), row.v, column);
         if (j + 4 < row.end) ids.load(entries, columns, j + 4, head, in_fours);
 #pragma unroll
         for (int b = 0; b < 4; ++b) {
             if (j + b < row.begin || j + b >= row.end) continue;
-            const auto weight = P::pattern ? typename P::Weight(1) : now.w.of[b];
 #pragma unroll
             for (int c = 0; c < P::Gather::width; ++c)
-                value[c] = P::reduce(value[c], gather(i64(now.u.of[b]), weight, operand[b].of[c], row.v, column + c));
+                value[c] = P::reduce(value[c], gather(i64(now.u.of[b]), weight_of<P>(now, b), loaded[b], c, row.v, column));
         }
     }
 }
