@@ -20,6 +20,7 @@ ROUNDS = 64
 
 def negative_edges(
     A: Any, count: int | None = None, *, sources: Tensor | None = None, by: str = "uniform", loops: bool = False,
+    among: Tensor | None = None, time: Tensor | None = None, column_time: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:  # fmt: skip
     """Pairs of vertices that no entry of a matrix joins, drawn at random.
@@ -36,6 +37,10 @@ def negative_edges(
         T. Mikolov et al., "Distributed representations of words and phrases", NIPS'13.
     loops : bool
         Whether row i and column i may be a pair, where A is square.
+    among : integer tensor of shape (c,), optional
+        With `sources`: columns to draw from, each as often as it is there; those of a batch, say (in-batch negatives).
+    time, column_time : tensor of shape (k,) and (m,), optional
+        With `sources`: draw columns that are not later than the source. Entries of A count whatever their time.
     generator : torch.Generator, optional
         On A's device; by default PyTorch's own.
 
@@ -46,7 +51,7 @@ def negative_edges(
     Raises
     ------
     ValueError
-        If there are not so many pairs, or a source has entries in all columns.
+        If there are not so many pairs, or a source has entries in all columns that can be drawn for it.
 
     Examples
     --------
@@ -62,7 +67,10 @@ def negative_edges(
         raise ValueError("give either count, how many pairs, or sources, one column for each")
     pairs = _Pairs(Adjacency.of(A).places, bool(loops), by == "degree", generator)
     if sources is not None:
-        return pairs.for_rows(pairs.checked(sources))
+        rows = pairs.checked(sources, "sources", pairs.rows)
+        return pairs.for_rows(rows, *pairs.able(len(rows), among, time, column_time))
+    if among is not None or time is not None or column_time is not None:
+        raise ValueError("among, time and column_time need sources: they say what may be drawn for each")
     wanted = whole(count, "count", least=0)
     return pairs.alike(wanted) if by == "uniform" else pairs.by_degree(wanted)
 
@@ -79,12 +87,30 @@ class _Pairs:
              for ends, size in ((places.row, self.rows), (places.column, self.columns))] if by_degree else None
         )  # fmt: skip
 
-    def checked(self, sources: Tensor) -> Tensor:
-        if not isinstance(sources, Tensor) or sources.ndim != 1 or sources.dtype not in (torch.int32, torch.int64):
-            raise TypeError("sources must be a tensor of row numbers, int32 or int64, of shape (k,)")
-        if len(sources) and not (int(sources.min()) >= 0 and int(sources.max()) < self.rows):
-            raise IndexError(f"sources must be from 0 to {self.rows - 1}")
-        return sources.to(self.device, torch.int64)
+    def checked(self, ids: Tensor, name: str, most: int) -> Tensor:
+        if not isinstance(ids, Tensor) or ids.ndim != 1 or ids.dtype not in (torch.int32, torch.int64):
+            raise TypeError(f"{name} must be a tensor of numbers of vertices, int32 or int64, of one dimension")
+        if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < most):
+            raise IndexError(f"{name} must be from 0 to {most - 1}")
+        return ids.to(self.device, torch.int64)
+
+    def able(
+        self, count: int, among: Tensor | None, time: Tensor | None, column_time: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Columns to draw from, in order of time, and for each of `count` rows how many of them it may have."""
+        columns = (torch.arange(self.columns, device=self.device) if among is None
+                   else self.checked(among, "among", self.columns))  # fmt: skip
+        if (time is None) != (column_time is None):
+            raise ValueError("give both time, of sources, and column_time, or neither")
+        if time is None or column_time is None:
+            return columns, torch.full((count,), len(columns), device=self.device)
+        for name, given, size in (("time", time, count), ("column_time", column_time, self.columns)):
+            if not isinstance(given, Tensor) or given.shape != (size,) or given.is_complex() or bool(given.isnan().any()):
+                raise ValueError(f"{name} must be a tensor of {size} numbers, without NaN")
+        times, order = column_time.to(self.device)[columns].sort(stable=True)
+        kind = torch.float64 if times.is_floating_point() or time.is_floating_point() else torch.int64
+        limit = torch.searchsorted(times.to(kind), time.to(self.device, kind), right=True)
+        return columns[order], limit
 
     def free(self, keys: Tensor) -> Tensor:
         """Whether there is no entry at each of some pairs."""
@@ -98,8 +124,7 @@ class _Pairs:
         if self.weights is not None:
             # Inverse of the running sums: torch.multinomial takes no more than 2²⁴ weights.
             running = self.weights[axis].cumsum(0)
-            share = torch.rand(count, dtype=torch.float64, device=self.device, generator=self.generator)
-            return torch.searchsorted(running, share * running[-1], right=True).clamp(max=len(running) - 1)
+            return self.below(torch.full((count,), len(running), device=self.device), running)
         most = self.columns if axis else self.rows
         return torch.randint(most, (count,), device=self.device, generator=self.generator)
 
@@ -131,25 +156,36 @@ class _Pairs:
                 raise ValueError('by="degree" finds no pair without an entry: every vertex that has some has all')
         return found[:count]
 
-    def for_rows(self, rows: Tensor) -> Tensor:
-        column, left = torch.zeros_like(rows), torch.arange(len(rows), device=self.device)
-        for _ in range(ROUNDS if self.columns else 0):
+    def for_rows(self, rows: Tensor, able: Tensor, limit: Tensor) -> Tensor:
+        """For each row one of the first `limit` columns that it is `able` to have."""
+        column = torch.zeros_like(rows)
+        running = None if self.weights is None else self.weights[1][able].cumsum(0)
+        left = (limit > 0).nonzero()[:, 0]
+        none = (limit == 0).nonzero()[:1, 0]
+        for _ in range(0 if len(none) else ROUNDS):
             if not len(left):
                 break
-            drawn = self.ends(1, len(left))
+            drawn = able[self.below(limit[left], running)]
             free = self.free(rows[left] * self.columns + drawn)
+            if self.weights is not None:
+                free &= self.weights[1][drawn] > 0
             column[left[free]] = drawn[free]
             left = left[~free]
-        for one in left.tolist():
-            row, every = int(rows[one]), torch.arange(self.columns, device=self.device)
-            able = every[self.free(row * self.columns + every)]
-            if self.weights is not None:
-                able = able[self.weights[1][able] > 0]
-            if not len(able):
+        for one in none.tolist() or left.tolist():
+            row, some = int(rows[one]), able[: int(limit[one])]
+            some = some[self.free(row * self.columns + some)]
+            chances = torch.ones(len(some), device=self.device) if self.weights is None else self.weights[1][some]
+            if not bool((chances > 0).any()):
                 raise ValueError(f"sources: row {row} has entries in all columns that can be drawn")
-            chances = torch.ones(len(able), device=self.device) if self.weights is None else self.weights[1][able]
-            column[one] = able[torch.multinomial(chances, 1, generator=self.generator)[0]]
+            column[one] = some[torch.multinomial(chances, 1, generator=self.generator)[0]]
         return torch.stack([rows, column])
+
+    def below(self, limit: Tensor, running: Tensor | None) -> Tensor:
+        """A place below each limit, drawn; by running sums of weights."""
+        share = torch.rand(len(limit), dtype=torch.float64, device=self.device, generator=self.generator)
+        if running is None:
+            return torch.minimum((share * limit).long(), limit - 1)
+        return torch.minimum(torch.searchsorted(running, share * running[limit - 1], right=True), limit - 1)
 
     def _split(self, keys: Tensor) -> Tensor:
         columns = max(self.columns, 1)

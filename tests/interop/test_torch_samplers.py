@@ -221,6 +221,35 @@ def test_negative_edges_by_degree_and_by_source() -> None:
         assert len(able) == 1 or scipy.stats.chisquare(counts[able]).pvalue > 1e-4
 
 
+def follows(law: Any, found: Any, row: int) -> None:
+    """Columns drawn for a row have chances in proportion to a law."""
+    law, counts = np.array(law, float), np.bincount(found[1, found[0] == row].numpy(), minlength=len(law))
+    inside = law > 0
+    assert not counts[~inside].any() and counts.any()
+    expected = law[inside] / law.sum() * counts.sum()
+    assert inside.sum() == 1 or scipy.stats.chisquare(counts[inside], expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("by", ["uniform", "degree"])
+def test_negatives_of_a_batch_and_of_a_time(by: str) -> None:
+    """Drawn from a batch's own columns, each as often as it is there, or from those that are not later."""
+    A = ht.Adjacency.of(torch.tensor([[0, 0, 1, 2, 2, 2, 3], [1, 2, 3, 0, 1, 3, 1]]), shape=(5, 5))
+    weight = np.bincount(A.indices[1].numpy(), minlength=5) ** (0.75 if by == "degree" else 0)
+    generator, among = torch.Generator().manual_seed(6), torch.tensor([4, 1, 1, 3, 0])
+    rows, size = torch.arange(5).repeat(4000), 4000
+    found = ht.negative_edges(A, sources=rows[rows != 2], among=among, by=by, generator=generator)
+    taken, born = set(map(tuple, A.indices.T.tolist())), torch.tensor([5, -2, 9, 0, 2**40 + 1])
+    for row in (0, 1, 3, 4):
+        follows([(row, j) not in taken and row != j and weight[j] * (among == j).sum() for j in range(5)], found, row)
+    # The last column is born a second after the last source, which is nothing in float32.
+    time = torch.tensor([0, 9, 0, 9, 2**40])
+    found = ht.negative_edges(A, sources=rows[rows != 2], time=time.repeat(size)[rows != 2], column_time=born, by=by,
+                              generator=generator)  # fmt: skip
+    for row in (0, 1, 3, 4):
+        able = [(row, j) not in taken and row != j and born[j] <= time[row] for j in range(5)]
+        follows(weight * able, found, row)
+
+
 def test_bad_negatives() -> None:
     full = ht.Adjacency.of(torch.tensor([[0, 0, 1], [0, 1, 0]]), shape=(2, 2))
     assert ht.negative_edges(full, 0).shape == (2, 0)
@@ -235,7 +264,18 @@ def test_bad_negatives() -> None:
         ({"count": 1, "by": "degree"}, ValueError, "finds no pair"),
         ({"sources": torch.tensor([0])}, ValueError, "row 0 has entries in all"),
         ({"sources": torch.tensor([2])}, IndexError, "from 0 to 1"),
-        ({"sources": torch.tensor([0.5])}, TypeError, "row numbers"),
+        ({"sources": torch.tensor([0.5])}, TypeError, "numbers of vertices"),
+        ({"count": 1, "among": torch.tensor([0])}, ValueError, "need sources"),
+        ({"sources": torch.tensor([0]), "among": torch.tensor([0.0])}, TypeError, "among must be"),
+        ({"sources": torch.tensor([0]), "among": torch.tensor([2])}, IndexError, "among must be from 0 to 1"),
+        ({"sources": torch.tensor([1]), "among": torch.zeros(0, dtype=torch.int64)}, ValueError, "row 1 has entries in all"),
+        ({"sources": torch.tensor([1]), "time": torch.tensor([1])}, ValueError, "give both time"),
+        ({"sources": torch.tensor([1]), "time": torch.tensor([1, 2]), "column_time": torch.tensor([1, 2])}, ValueError,
+         "time must be a tensor of 1 numbers"),
+        ({"sources": torch.tensor([1]), "time": torch.tensor([np.nan]), "column_time": torch.tensor([1, 2])}, ValueError,
+         "without NaN"),
+        ({"sources": torch.tensor([1]), "time": torch.tensor([1]), "column_time": torch.tensor([0, 2])}, ValueError,
+         "row 1 has entries in all"),
     ):
         with pytest.raises(error, match=text):
             ht.negative_edges(full, **arguments)
