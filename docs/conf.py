@@ -28,8 +28,8 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "images"]
 # `bfs` in a docstring leads to the function where there is one of that name, and is code otherwise.
 default_role = "autolink"
-# The site is built without PyTorch.
-autodoc_mock_imports = ["torch"]
+# The site is built without PyTorch and JAX.
+autodoc_mock_imports = ["torch", "jax"]
 # A reference that leads nowhere is an error, but for parameters' own names, which docstrings set in the same way, for
 # other libraries, whose indexes are not there offline, and for what has no page of its own.
 nitpicky = True

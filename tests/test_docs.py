@@ -39,21 +39,21 @@ def _value(name: str) -> object:
     path = "hpgraph"
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
-        if path == "hpgraph.torch" and not importlib.util.find_spec("torch"):
+        if path in ("hpgraph.torch", "hpgraph.jax") and not importlib.util.find_spec(part):
             return None
         value = getattr(value, part) if hasattr(value, part) else importlib.import_module(path)
     return value
 
 
-PACKAGES = ["csgraph", "linalg", "datasets", "embed", "formats", "layout", "semiring", "viz", "cluster", "torch", ""]
+PACKAGES = ["csgraph", "linalg", "datasets", "embed", "formats", "layout", "semiring", "viz", "cluster", "torch", "jax", ""]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_reference_has_every_public_name(package: str) -> None:
     if package == "cluster":
         pytest.importorskip("distributed")
-    if package == "torch":
-        pytest.importorskip("torch")
+    if package in ("torch", "jax"):
+        pytest.importorskip(package)
     module = importlib.import_module(f"hpgraph.{package}" if package else "hpgraph")
     public = {*module.__all__, *(() if package else ("id", "open"))}
     packages = {name for name in public if not package and Path(hpg.__file__).with_name(name).is_dir()}

@@ -39,7 +39,7 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     try:
         module = importlib.import_module(name)
     except MissingExtraError as error:
-        if error.extra not in ("torch", "sklearn"):
+        if error.extra not in ("torch", "sklearn", "jax"):
             raise
         pytest.skip(f"{error.package} is not installed")
     except ImportError as error:

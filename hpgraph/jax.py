@@ -1,0 +1,238 @@
+"""Sparse operations on JAX arrays, with derivatives of any order; arrays are passed by DLPack.
+
+Under `jax.jit` they are callbacks on the CPU; for the GPU, call them outside of compiled functions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import as_graph
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.core.device import array_module
+from hpgraph.core.errors import DeviceError, MissingExtraError
+from hpgraph.formats import CSR
+from hpgraph.formats.storage import attached
+from hpgraph.kernels.backend import kernels
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError:
+    raise MissingExtraError("JAX", "jax", "hpgraph.jax") from None
+
+__all__ = ["edge_softmax", "sddmm", "spmm"]
+
+
+def spmm(A: Any, X: Any, values: Any = None) -> Any:
+    """The product of a sparse and a dense matrix.
+
+    Parameters
+    ----------
+    A : Graph, Matrix, or what `hpgraph.as_graph` takes, shape (n, m)
+        A graph has the arc from i to j at [i, j].
+    X : jax.Array of shape (m,) or (m, k)
+        float32 or float64, on A's device.
+    values : jax.Array of shape (nnz,), optional
+        For the entries of A, in the order of rows, of the type of X; by default those of A.
+
+    Returns
+    -------
+    jax.Array of shape (n,) or (n, k)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If types or shapes do not fit.
+    hpgraph.DeviceError
+        Inside `jax.jit` of a matrix on the GPU.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp                                # doctest: +SKIP
+    >>> import hpgraph as hpg, hpgraph.jax                          # doctest: +SKIP
+    >>> G = hpg.from_edges([0, 0, 1], [1, 2, 2])                    # doctest: +SKIP
+    >>> hpgraph.jax.spmm(G, jnp.array([1.0, 2.0, 4.0])).tolist()    # doctest: +SKIP
+    [6.0, 4.0, 0.0]
+    """
+    places, own = _places(A)
+    X = _checked(X, "X", places.csr.shape[1], (1, 2))
+    given = own if values is None else values
+    if given is not None:
+        given = _checked(jnp.asarray(given, None if given is values else X.dtype), "values", places.csr.nnz, (1,))
+        _same_type(given, X)
+    return _product(places, False, given, X.reshape(len(X), -1)).reshape(places.csr.shape[0], *X.shape[1:])
+
+
+def sddmm(A: Any, X: Any, Y: Any) -> Any:
+    """The product of X and the transpose of Y at the entries of a sparse matrix, whose values play no part (SDDMM).
+
+    `X` and `Y` have shape (n, k) and (m, k); the result, of shape (nnz,), is in the order of rows.
+    """
+    places, _ = _places(A)
+    X, Y = (_checked(one, name, size, (2,)) for one, name, size in zip((X, Y), "XY", places.csr.shape, strict=True))
+    _same_type(X, Y)
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X and Y must have as many columns, not {X.shape[1]} and {Y.shape[1]}")
+    return _sampled(places, X, Y)
+
+
+def edge_softmax(A: Any, scores: Any) -> Any:
+    """The softmax of the scores of each row's entries, of shape (nnz,) or (nnz, heads), in the order of rows."""
+    places, _ = _places(A)
+    scores = _checked(scores, "scores", places.csr.nnz, (1, 2))
+    heads = scores.shape[1] if scores.ndim == 2 else 1
+    return _softmax(places, scores.reshape(places.csr.nnz, heads)).reshape(scores.shape)
+
+
+class _Places:
+    """Where a matrix has entries, with the order of its transpose."""
+
+    def __init__(self, csr: CSR) -> None:
+        self.csr = csr
+
+    @functools.cached_property
+    def turned(self) -> tuple[CSR, Any]:
+        """The transpose, and the entry that each of its entries is."""
+        numbers = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
+        both = kernels(self.csr.device).transpose(self.csr.with_data(numbers, copy=False))
+        return both.pattern, both.data
+
+    @functools.cached_property
+    def entries(self) -> CSR:
+        """The rows, with each entry in a column of its own."""
+        shape = self.csr.shape[0], self.csr.nnz
+        indices = array_module(self.csr.device).arange(self.csr.nnz, dtype=self.csr.indices.dtype)
+        return CSR(shape, self.csr.indptr, indices, validate=False)
+
+    @functools.cached_property
+    def row(self) -> Any:
+        """The row of each entry."""
+        return _in_jax(self.csr.expand_rows().astype(np.int32))
+
+
+@attached
+def _places_of(csr: CSR) -> _Places:
+    return _Places(csr)
+
+
+def _places(A: Any) -> tuple[_Places, Any]:
+    csr = A.csr if isinstance(A, MatrixStorage) else as_graph(A).simple("sum").out_csr
+    own = None if csr.data is None else _in_jax(csr.data.copy())
+    return _places_of(csr.pattern), own
+
+
+def _checked(given: Any, name: str, rows: int, dimensions: tuple[int, ...]) -> Any:
+    found = jnp.asarray(given)
+    if found.dtype not in (np.float32, np.float64):
+        raise TypeError(f"{name} must be float32 or float64, not {found.dtype}")
+    if found.ndim not in dimensions or found.shape[0] != rows:
+        raise ValueError(f"{name} must have {rows} rows and {dimensions[-1]} dimensions at most, not shape {found.shape}")
+    return found
+
+
+def _same_type(one: Any, other: Any) -> None:
+    if one.dtype != other.dtype:
+        raise TypeError(f"operands must have one type, not {one.dtype} and {other.dtype}")
+
+
+def _in_jax(array: Any) -> Any:
+    return jnp.asarray(array) if isinstance(array, np.ndarray) else jnp.from_dlpack(array)
+
+
+def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operands: Any) -> Any:
+    """What a kernel writes into an array of a shape, given arrays of JAX, None among them."""
+    xp, dtype = array_module(csr.device), operands[-1].dtype
+
+    def call(*arrays: Any) -> Any:
+        out = xp.empty(shape, dtype)
+        if out.size:
+            kernel(*arrays, out)
+        return out
+
+    given = [one for one in operands if one is not None]
+
+    def with_none(arrays: tuple[Any, ...]) -> list[Any]:
+        waiting = iter(arrays)
+        return [None if one is None else next(waiting) for one in operands]
+
+    if any(isinstance(one, jax.core.Tracer) for one in given):
+        if csr.device == "cuda":
+            raise DeviceError("hpgraph.jax runs on the GPU outside of jax.jit alone: call it between compiled functions")
+
+        def host(*arrays: Any) -> Any:
+            return call(*with_none(tuple(np.ascontiguousarray(one) for one in arrays)))
+
+        return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
+    arrays = tuple(np.ascontiguousarray(one) if xp is np else xp.ascontiguousarray(xp.from_dlpack(one)) for one in given)
+    return _in_jax(call(*with_none(arrays)))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _product(places: _Places, turned: bool, values: Any, x: Any) -> Any:
+    csr, order = places.turned if turned else (places.csr, None)
+
+    def kernel(values: Any, x: Any, out: Any) -> None:
+        kernels(csr.device).multiply_dense(csr, values, x, out, None, None if values is None else order)
+
+    return _run(csr, kernel, (csr.shape[0], x.shape[1]), values, x)
+
+
+def _product_back(places: _Places, turned: bool, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
+    values, x = kept
+    left, right = (x, gradient) if turned else (gradient, x)
+    to_values = None if values is None else _sampled(places, left, right)
+    return to_values, _product(places, not turned, values, gradient)
+
+
+_product.defvjp(lambda places, turned, values, x: (_product(places, turned, values, x), (values, x)), _product_back)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _sampled(places: _Places, x: Any, y: Any) -> Any:
+    csr = places.csr
+
+    def kernel(x: Any, y: Any, out: Any) -> None:
+        kernels(csr.device).sample_dense(csr, x[:, None], y[:, None], out)
+
+    return _run(csr, kernel, (csr.nnz, 1), x, y)[:, 0]
+
+
+def _sampled_back(places: _Places, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
+    x, y = kept
+    return _product(places, False, gradient, y), _product(places, True, gradient, x)
+
+
+_sampled.defvjp(lambda places, x, y: (_sampled(places, x, y), (x, y)), _sampled_back)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _softmax(places: _Places, scores: Any) -> Any:
+    csr = places.csr
+    return _run(csr, lambda scores, out: kernels(csr.device).row_softmax(csr, scores, out), scores.shape, scores)
+
+
+def _softmax_back(places: _Places, found: Any, gradient: Any) -> tuple[Any]:
+    return (found * (gradient - _row_sums(places, found * gradient)[places.row]),)
+
+
+_softmax.defvjp(lambda places, scores: (_softmax(places, scores),) * 2, _softmax_back)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _row_sums(places: _Places, given: Any) -> Any:
+    csr = places.entries
+
+    def kernel(given: Any, out: Any) -> None:
+        kernels(csr.device).multiply_dense(csr, None, given, out)
+
+    return _run(csr, kernel, (csr.shape[0], given.shape[1]), given)
+
+
+_row_sums.defvjp(
+    lambda places, given: (_row_sums(places, given), None), lambda places, _, gradient: (gradient[places.row],)
+)
