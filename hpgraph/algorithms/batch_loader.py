@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replaced
 from typing import Any, Self
@@ -75,12 +75,21 @@ class BatchLoader:
         )  # fmt: skip
         return self
 
-    def _with_features(self, sample: NeighborSample) -> NeighborSample:
+    def _fetched(self, sample: NeighborSample, room: Any = None) -> NeighborSample:
+        """The sample with the rows of its vertices, written into room made before or now."""
         if self._features is None:
             return sample
-        if isinstance(self._features, dict):
-            return replaced(sample, features={name: rows.at(sample.vertex) for name, rows in self._features.items()})
-        return replaced(sample, features=self._features.at(sample.vertex))
+        rows, found = self._features, self._room(sample) if room is None else room
+        if not isinstance(rows, dict):
+            rows.fetch(sample.vertex, found)
+            return replaced(sample, features=found)
+        for name, one in rows.items():
+            one.fetch(sample.vertex, found[name])
+        return replaced(sample, features=found)
+
+    def _room(self, sample: NeighborSample) -> Any:
+        rows, count = self._features, len(sample.vertex)
+        return {name: one.empty(count) for name, one in rows.items()} if isinstance(rows, dict) else rows.empty(count)
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -91,8 +100,40 @@ class BatchLoader:
 
     def __iter__(self) -> Iterator[NeighborSample]:
         epoch, self._epoch = self._epoch, self._epoch + 1
-        batches = map(self._with_features, self._batches(epoch))
-        return batches if self.prefetch == 0 else _ahead(batches, self.prefetch, self.graph.device)
+        samples = self._batches(epoch)
+        if self.prefetch == 0:
+            return map(self._fetched, samples)
+        parts = self._features.values() if isinstance(self._features, dict) else [self._features]
+        # Rows that the CPU gathers are gathered by the background thread.
+        if not all(one is not None and one.read_by_device for one in parts):
+            return _ahead(map(self._fetched, samples), self.prefetch, self.graph.device)
+        return self._by_two_streams(_ahead(samples, self.prefetch, self.graph.device))
+
+    def _by_two_streams(self, samples: Generator[NeighborSample, None, None]) -> Iterator[NeighborSample]:
+        """Features are fetched on a stream of their own, while the next samples are drawn and the last ones used."""
+        cuda = array_module(self.graph.device).cuda
+        main, link, ready = cuda.get_current_stream(), cuda.Stream(non_blocking=True), deque[Any]()
+        try:
+            while True:
+                while len(ready) <= self.prefetch:
+                    sample = next(samples, None)
+                    if sample is None:
+                        break
+                    # Of the current stream's memory: what was released there may still be read by what runs on it.
+                    room = self._room(sample)
+                    link.wait_event(main.record())
+                    with link:
+                        sample = self._fetched(sample, room)
+                    ready.append((sample, link.record()))
+                if not ready:
+                    return
+                sample, fetched = ready.popleft()
+                main.wait_event(fetched)
+                yield sample
+        finally:
+            # Rows that nothing waited for are still being written.
+            main.wait_event(link.record())
+            samples.close()
 
 
 class NeighborLoader(BatchLoader):
@@ -182,7 +223,7 @@ class NeighborLoader(BatchLoader):
             )
 
 
-def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:
+def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Generator[NeighborSample, None, None]:
     """The batches, `prefetch` of them made ahead by a thread."""
     # The memory of a released batch is reused for the next: on one stream all its reads come before.
     gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()

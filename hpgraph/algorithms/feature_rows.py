@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, require_cupy, to_device
+from hpgraph.kernels.backend import sampling
 
 
 class FeatureRows:
@@ -19,28 +20,40 @@ class FeatureRows:
         self._slot = None
         if len(hot):
             xp = array_module(device)
-            self._cached = self._fetched(hot)
+            self._cached = self.empty(len(hot))
+            self._fetch(hot, self._cached)
             self._slot = xp.full(n, -1, np.int32)
             self._slot[hot] = xp.arange(len(hot), dtype=np.int32)
 
-    def at(self, vertex: Any) -> Any:
-        """The rows of vertices, on the device."""
-        if self._slot is None:
-            return self._fetched(vertex)
-        slot = self._slot[vertex]
-        found, far = self._cached[slot], slot < 0
-        found[far] = self._fetched(vertex[far])
-        return found
+    @property
+    def read_by_device(self) -> bool:
+        """Whether a GPU gathers rows itself."""
+        return self._seen is not None
 
-    def _fetched(self, vertex: Any) -> Any:
-        """The rows from host memory."""
+    def empty(self, count: int) -> Any:
+        """Room for so many rows, on the device."""
+        return array_module(self._device).empty((count, *self._rows.shape[1:]), self._rows.dtype)
+
+    def fetch(self, vertex: Any, found: Any) -> None:
+        """Write the rows of vertices."""
+        if self._slot is None:
+            self._fetch(vertex, found)
+            return
+        slot = self._slot[vertex]
+        near, far = (array_module(slot).flatnonzero(side) for side in (slot >= 0, slot < 0))
+        found[near] = self._cached[slot[near]]
+        there = self.empty(len(far))
+        self._fetch(vertex[far], there)
+        found[far] = there
+
+    def _fetch(self, vertex: Any, found: Any) -> None:
+        """Write rows from host memory."""
         if self._seen is not None:
-            # In the order of memory: of some gigabytes, rows at random are read at two fifths of the link's rate.
-            xp, order = array_module(vertex), array_module(vertex).argsort(vertex)
-            found = xp.empty((len(vertex), *self._seen.shape[1:]), self._seen.dtype)
-            found[order] = self._seen[vertex[order]]
-            return found
-        return to_device(self._rows[to_device(vertex, "cpu")], self._device)
+            sampling(self._device).fetch_rows(self._seen, vertex, found)
+        elif self._device == "cuda":
+            found.set(np.ascontiguousarray(self._rows[to_device(vertex, "cpu")]))
+        else:
+            sampling(self._device).fetch_rows(self._rows, vertex, found)
 
 
 def _matrix(given: Any, name: str, n: int) -> Any:

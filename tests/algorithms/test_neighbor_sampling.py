@@ -372,3 +372,27 @@ def test_cached_rows(graph: hpg.Graph, device: str) -> None:
         vertex = host(batch.vertex)
         assert (host(batch.features["x"]) == features["x"][vertex]).all()
         assert (host(batch.features["y"]) == vertex).all()
+
+
+@pytest.mark.parametrize("cache", [0, 20])
+def test_rows_of_page_locked_memory(graph: hpg.Graph, cache: int, device: str) -> None:
+    """Of all sizes that words have, each batch kept while others are made; an iteration may end early."""
+    rng, features = np.random.default_rng(5), {}
+    for name, dtype, shape in (("a", np.int8, (3,)), ("b", np.float16, ()), ("c", np.float32, (32,)), ("d", np.float64, (3, 2))):
+        features[name] = rng.integers(0, 100, (100, *shape)).astype(dtype)
+        if device == "cuda":
+            import cupyx
+
+            pinned = cupyx.empty_pinned(features[name].shape, dtype)
+            pinned[...] = features[name]
+            features[name] = pinned
+    for prefetch in (0, 1, 3):
+        loader = hpg.NeighborLoader(graph.to(device), [3, 2], batch_size=7, shuffle=True, prefetch=prefetch)
+        loader.attach(features, cache=cache)
+        next(iter(loader))
+        kept = list(loader)
+        assert len(kept) == len(loader) == 15
+        for batch in kept:
+            for name, given in features.items():
+                found = host(batch.features[name])
+                assert found.dtype == given.dtype and (found == given[host(batch.vertex)]).all()

@@ -86,7 +86,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         halves = (("hpgraph::half", "8", "8"), ("hpgraph::bfloat", "4", "4"))
         for value, lanes, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2"), *halves):
             number = value if ":" in value else np.dtype(value)
-            yield of_set(cuda_spmm.SAMPLE, arch, Index=ids, Value=number, lanes=lanes, width=width)
+            yield of_set(cuda_spmm.SAMPLE, arch, Index=ids, Value=number, lanes=lanes, loads="1" if lanes == "4" else "2", width=width)
             yield of_set(cuda_attention.SUMS, arch, Index=ids, Value=number)
             for fold in ("Exponentials", "Products"):
                 yield of_set(cuda_attention.SOFTMAX, arch, Value=number, Fold=fold)
@@ -127,6 +127,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     walks = [of_set(sampling.WALKS, NEWEST, Index=index, weighted=flag, biased=flag) for index, flag in flags]
     yield walks[0][0], [name for walk in walks for name in walk[1]], NEWEST, walks[0][3]
     yield of_set(sampling.SUMS, OLDEST, Weight="float")
+    for word in ("uint4", "unsigned char"):
+        yield of_set(sampling.FETCH, OLDEST, Index=np.dtype(np.int64), Word=word)
     # The nodes that a point has still to look at lie in local memory.
     *tree, text = of_set(layout.KERNELS, NEWEST)
     yield *tree, text | {"local": 8 * DEPTH}

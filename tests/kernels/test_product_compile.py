@@ -75,7 +75,7 @@ def dense(semiring, dtype, *, pattern=False, width=1):
     ring, dtype = get_semiring(semiring), np.dtype(dtype)
     message = ring.result_dtype(dtype, dtype)
     gather = ring.gather(dtype, dtype, message)
-    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message, width)
+    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message, width, 2 if width > 1 else 1)
 
 
 @pytest.mark.parametrize(("semiring", "dtype", "arch"), OF_EACH)
@@ -98,7 +98,8 @@ def test_dense_of_a_pattern(dtype):
 ])  # fmt: skip
 def test_dense_numbers(dtype, half, width, arch, weighted, headed, order):
     placed = None if order is None else np.dtype(order)
-    special = specialize_numbers(np.dtype(dtype), half, np.dtype(np.int32), weighted, headed, width, placed)
+    loads = 1 if headed else 2
+    special = specialize_numbers(np.dtype(dtype), half, np.dtype(np.int32), weighted, headed, width, loads, placed)
     product_compiles("spmm.cuh", special, DENSE_ROWS, arch)
 
 

@@ -52,6 +52,11 @@ def _add_up(indptr, weights, running, positive):
         positive[row] = above
 
 
+def fetch_rows(rows: Any, vertex: Any, out: Any) -> None:
+    """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
+    np.take(rows, vertex, axis=0, out=out, mode="clip")
+
+
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
     """Sample neighbours of some vertices, then of those, and so on, by a fanout for each hop."""
     numbering = Numbering()

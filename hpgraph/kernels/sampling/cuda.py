@@ -12,9 +12,12 @@ from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
 from hpgraph.kernels.sampling.draws import attachments, rows_of_pairs, sorted_draws
 
-__all__ = ["Numbering", "attachments", "draw", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = ["Numbering", "attachments", "draw", "fetch_rows", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
+FETCH = KernelSet("fetch.cuh", "rows of features", {"<{Index}, {Word}>": "fetch_rows"})
+# By their bytes, the types that rows are copied in.
+WORDS = {16: "uint4", 8: "uint2", 4: "unsigned int", 2: "unsigned short", 1: "unsigned char"}
 SUMS = KernelSet("draws.cuh", "sums of weights", {"<{Weight}>": "add_up"}, prologue=PROLOGUE)
 
 
@@ -28,6 +31,19 @@ def running_sums(arcs: CSR) -> Sums:
     running, positive = cupy.empty(arcs.nnz), cupy.empty(n, np.int64)
     SUMS.of(Weight=arcs.data.dtype).each("add_up", 32 * n, arcs.indptr, arcs.data, np.int64(n), running, positive)
     return Sums(running, positive)
+
+
+def fetch_rows(rows: Any, vertex: Any, out: Any) -> None:
+    """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
+    if not out.size:
+        return
+    # In the order of memory: of some gigabytes, rows at random are read at two fifths of the link's rate.
+    order = vertex.argsort()
+    size = out.nbytes // len(out)
+    word = next(word for word in WORDS if size % word == rows.data.ptr % word == out.data.ptr % word == 0)
+    kernels = FETCH.of(Index=vertex.dtype, Word=WORDS[word])
+    words = size // word
+    kernels.each("fetch_rows", -(-len(out) * words // 4), vertex[order], order, np.int64(len(out)), np.int64(words), rows, out)
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.spmv.cuda_spmm import launch_rows, launch_sums, width_of
+from hpgraph.kernels.spmv.cuda_spmm import IN_FLIGHT, launch_rows, launch_sums, width_of
 from hpgraph.semiring.c_types import c_type
 
 # Where an operand is read, by what the rows of the matrix are: u is the column, w the value and v the row of an entry.
@@ -36,7 +36,7 @@ def specialize_message(
 struct Gather {{
     typedef {kind} Out;
     typedef void Order;
-    static constexpr int width = {width};
+    static constexpr int width = {width}, loads = 1, batch = {IN_FLIGHT};
     static constexpr bool headed = false;
     struct Loaded {{ {" ".join(types)} }};
 {members}
@@ -69,4 +69,4 @@ def reduce_messages(csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...],
     if out.ndim == 1 and any(wide):
         launch_sums(special, csr, csr.data, gather, out, width, columns)
     else:
-        launch_rows(special, csr, csr.data, gather, out.reshape(len(out), -1), width)
+        launch_rows(special, csr, csr.data, gather, out.reshape(len(out), -1), (width, 1))

@@ -22,13 +22,15 @@ from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 DENSE_ROWS = ("dense_rows", "dense_long")
 # Most adjacent threads that share a row; most bytes and elements of a load; and least bytes that a gather transfers.
 LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
-SAMPLE = KernelSet("sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {width}>": "sample_dense"})
+# Most loads of a row that a thread makes, and those under way at once: on an H200 2 and 4 are best (of 1, 2, 4; 2, 4, 8).
+MOST_LOADS, IN_FLIGHT = 2, 4
+SAMPLE = KernelSet("sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {loads}, {width}>": "sample_dense"})
 
 
 @functools.lru_cache(maxsize=256)
 def specialize_dense(
     gather: Any, reduce: Any, weight_dtype: np.dtype[Any] | None, index_dtype: np.dtype[Any],
-    operand_dtype: np.dtype[Any], message_dtype: np.dtype[Any], width: int = 1,
+    operand_dtype: np.dtype[Any], message_dtype: np.dtype[Any], width: int = 1, loads: int = 1,
 ) -> Specialization:  # fmt: skip
     """`specialize` for a dense operand; the gather of a semiring gets an element of it, of `width` that are loaded."""
     multiply = gather.semiring.multiply
@@ -43,21 +45,22 @@ def specialize_dense(
         source, ltoir = code.source, code.ltoir
         value = "Multiply::apply(w, loaded.of[c])"
     operand, reads = c_type(operand_dtype), multiply.position is None and multiply.cpp != "pair"
-    source += _gather_text(operand, c_type(weight), message, message, value, width, reads, False)
+    source += _gather_text(operand, c_type(weight), message, message, value, (width, loads), reads, False)
     made = DeviceGather(source, ltoir, (operand_dtype,), weight, message_dtype)
     return specialize(made, reduce, None, weight_dtype, index_dtype, (operand_dtype,), message_dtype, False)
 
 
 def _gather_text(
-    operand: str, weight: str, message: str, out: str, value: str, width: int, reads: bool, headed: bool,
+    operand: str, weight: str, message: str, out: str, value: str, taken: tuple[int, int], reads: bool, headed: bool,
     order: str = "void",
 ) -> str:  # fmt: skip
     """The gather of spmm.cuh, of what it reads of the operand; an entry may have a weight a head, placed by `order`."""
+    width, loads = taken
     return f"""#include "dense_rows.cuh"
 struct Gather {{
     typedef {out} Out;
     typedef {order} Order;
-    static constexpr int width = {width};
+    static constexpr int width = {width}, loads = {loads}, batch = {IN_FLIGHT // loads};
     static constexpr bool headed = {str(headed).lower()};
     {f"typedef hpgraph::Pack<{operand}, {width}> Loaded;" if reads else "struct Loaded {};"}
     const {operand}* x;
@@ -76,7 +79,7 @@ struct Gather {{
 @functools.lru_cache(maxsize=256)
 def specialize_numbers(
     dtype: np.dtype[Any], half: str | None, index_dtype: np.dtype[Any], weighted: bool, headed: bool, width: int,
-    order: np.dtype[Any] | None = None,
+    loads: int = 1, order: np.dtype[Any] | None = None,
 ) -> Specialization:  # fmt: skip
     """Sums of products of numbers; of halves, as words of 16 bits, `half` is the type in halves.cuh."""
     message = np.dtype(np.float32) if half else dtype
@@ -84,7 +87,7 @@ def specialize_numbers(
     factor = "w" if not half else f"hpgraph::widened({operand}{{w}})"
     value = f"{factor} * hpgraph::widened(loaded.of[c])" if weighted else "hpgraph::widened(loaded.of[c])"
     text = _gather_text(
-        operand, c_type(weight), c_type(message), operand, value, width, True, headed,
+        operand, c_type(weight), c_type(message), operand, value, (width, loads), True, headed,
         "void" if order is None else c_type(order),
     )  # fmt: skip
     made = DeviceGather(INCLUDE + text, (), (dtype,), weight, message)
@@ -153,12 +156,18 @@ def width_of(columns: int, *arrays: Any) -> int:
     return max(width, 1)
 
 
+def loads_of(columns: int, width: int, heads: int = 1) -> int:
+    """How many loads a thread makes of a row: two, if all threads can, so that more rows are under way."""
+    return MOST_LOADS if columns // heads % (width * MOST_LOADS) == 0 and columns <= width * MOST_LOADS * LANES else 1
+
+
 def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
+    width = width_of(columns := out.shape[1], operand, out)
     special = specialize_dense(
         gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype,
-        width := width_of(out.shape[1], operand, out),
+        width, loads := loads_of(columns, width),
     )  # fmt: skip
-    launch_rows(special, csr, csr.data, struct(operand, out.shape[1]), out, width)
+    launch_rows(special, csr, csr.data, struct(operand, columns), out, (width, loads))
 
 
 def multiply_dense(
@@ -169,30 +178,32 @@ def multiply_dense(
         return
     heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
     width = width_of(out.shape[1] // heads, x, out)
+    # Loads of a thread are apart: those of one head must be.
+    loads = loads_of(out.shape[1], width) if heads == 1 else 1
     placed = None if order is None else order.dtype
-    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width, placed)
-    launch_rows(special, csr, weights, struct(x, out.shape[1]), out, width, heads, order)
+    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width, loads, placed)
+    launch_rows(special, csr, weights, struct(x, out.shape[1]), out, (width, loads), heads, order)
 
 
 def launch_rows(
-    special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, heads: int = 1,
+    special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, taken: tuple[int, int], heads: int = 1,
     order: Any = None,
 ) -> None:  # fmt: skip
-    """Fold the messages of each row, for each column, with a gather's arguments; a load takes `width` columns."""
+    """Fold the messages of each row, for each column; a thread `takes` so many columns by each of so many loads."""
     import cupy
 
     module = special.load("spmm.cuh", *DENSE_ROWS)
     columns, binned, short = out.shape[1], bins(csr), len(bins(csr).slots)
-    loads = columns // width
-    tiles = -(-loads // LANES)
-    lanes = -(-loads // tiles)
+    width, loads = taken
+    threads = columns // (width * loads)
+    tiles = -(-threads // LANES)
+    lanes = -(-threads // tiles)
     part = cupy.empty((binned.pieces, columns), special.gather.message_dtype)
-    dealt = struct(order, columns, heads, csr.nnz, np.uint32(lanes))
+    dealt = struct(order, columns, heads, np.uint32(lanes))
     if tasks := binned.pieces + short:
         module.function("hpgraph::dense_rows<Product>")(
             (-(-tasks // (BLOCK // lanes)), tiles), (BLOCK,),
-            (gather, csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short),
-             dealt, out, part),
+            (gather, csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short), dealt, out, part),
         )  # fmt: skip
     long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(columns)
     launch(module, "dense_long", -(-binned.long_rows * columns // BLOCK), *long_rows, out, part)
@@ -208,7 +219,7 @@ def launch_sums(
     binned, short = bins(csr), len(bins(csr).slots)
     lanes = min(LANES, 1 << (columns // width - 1).bit_length())
     part = cupy.empty((binned.pieces, 1), special.gather.message_dtype)
-    dealt, tasks = struct(None, columns, 1, csr.nnz, np.uint32(lanes)), binned.pieces + short
+    dealt, tasks = struct(None, columns, 1, np.uint32(lanes)), binned.pieces + short
     entries = struct(csr.indices, weights)
     given = gather, csr.indptr, entries, binned.arguments, np.int64(short), dealt, out, part
     launch(module, "dense_sums", -(-tasks // (BLOCK // lanes)), *given)
@@ -222,10 +233,12 @@ def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) ->
         return
     _, heads, columns = x.shape
     width = width_of(columns, x, y)
-    lanes = min(LANES, max(4, 1 << (-(-columns // width) - 1).bit_length()))
+    threads = -(-columns // width)
+    loads = MOST_LOADS if threads >= 4 * MOST_LOADS else 1
+    lanes = min(LANES, max(4, 1 << (-(-threads // loads) - 1).bit_length()))
     value = f"hpgraph::{half}" if half else x.dtype
-    kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, lanes=str(lanes), width=str(width))
+    kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, lanes=str(lanes), loads=str(loads), width=str(width))
     binned, short = bins(csr), len(bins(csr).slots)
-    size = np.int64(short), np.int64(csr.nnz), np.int64(heads), np.int64(columns)
+    size = np.int64(short), np.int64(heads), np.int64(columns)
     tasks = (binned.pieces + short) * lanes
     kernels.each("sample_dense", tasks, csr.indptr, csr.indices, binned.arguments, *size, x, y, out)

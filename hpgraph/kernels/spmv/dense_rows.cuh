@@ -24,24 +24,4 @@ struct RowPart {
     }
 };
 
-// Elements j..j + 3 of an array of `count`, in one load where all are there and `in_fours` says where they begin.
-template <class T>
-struct Four {
-    T of[4];
-
-    __device__ void load(const T* from, i64 j, i64 count, bool in_fours) {
-        constexpr int SIZE = 4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16;
-        if (in_fours && j + 4 <= count) {
-            struct alignas(SIZE) Whole { T of[4]; };
-            const auto whole = *(const Whole*)(from + j);
-#pragma unroll
-            for (int b = 0; b < 4; ++b) of[b] = whole.of[b];
-        } else {
-#pragma unroll
-            for (int b = 0; b < 4; ++b)
-                if (j + b < count) of[b] = from[j + b];
-        }
-    }
-};
-
 }  // namespace hpgraph

@@ -13,13 +13,10 @@ __global__ void __launch_bounds__(BLOCK) dense_sums(typename P::Gather gather, c
     const bool there = task < bins.pieces + short_rows;
     const RowPart row(indptr, bins, there ? task : 0);
     auto sum = P::identity();
-    for (i64 column = columns.first(WIDTH); there && column < columns.count; column += columns.lanes * WIDTH) {
-        typename P::Message value[WIDTH];
+    for (i64 column = columns.first(WIDTH, 1); there && column < columns.count; column += columns.lanes * WIDTH) {
+        const auto value = fold_columns<P>(gather, entries, columns, row, column);
 #pragma unroll
-        for (int c = 0; c < WIDTH; ++c) value[c] = P::identity();
-        fold_columns<P>(gather, entries, columns, row, column, value);
-#pragma unroll
-        for (int c = 0; c < WIDTH; ++c) sum += value[c];
+        for (int c = 0; c < WIDTH; ++c) sum += value.of[0][c];
     }
     for (u32 distance = columns.lanes / 2; distance; distance /= 2) sum += __shfl_xor_sync(ALL, sum, distance);
     if (there && threadIdx.x % columns.lanes == 0) (row.is_piece ? part[task] : out[row.v]) = sum;

@@ -1,7 +1,7 @@
 // SDDMM, a product of two dense matrices at the entries of a sparse one.
 //
-// LANES adjacent threads share a row, each with WIDTH adjacent columns, which one load takes; four entries are gathered at
-// a time, and their sums added over the lanes together.
+// LANES adjacent threads share a row, and keep LOADS times WIDTH of its columns each, WIDTH of which one load takes. Four
+// entries are gathered at a time, and their sums added over the lanes together.
 #pragma once
 #include "dense_rows.cuh"
 
@@ -24,11 +24,32 @@ __device__ Sum add_lanes(Sum (&sum)[4], u32 group) {
     return sum[0];
 }
 
+// Columns c, c + apart, ... of a row, those of them that are there.
+template <class Value, int LOADS, int WIDTH>
+struct Part {
+    Pack<Value, WIDTH> of[LOADS];
+
+    __device__ void load(const Value* row, i64 c, i64 apart, i64 columns) {
+#pragma unroll
+        for (int l = 0; l < LOADS; ++l)
+            if (c + l * apart < columns) of[l] = *(const Pack<Value, WIDTH>*)(row + c + l * apart);
+    }
+    __device__ auto dot(const Part& other, i64 c, i64 apart, i64 columns) const {
+        typename Wide<Value>::type sum = 0;
+#pragma unroll
+        for (int l = 0; l < LOADS; ++l)
+            if (c + l * apart < columns)
+#pragma unroll
+                for (int i = 0; i < WIDTH; ++i) sum += widened(of[l].of[i]) * widened(other.of[l].of[i]);
+        return sum;
+    }
+};
+
 // out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j); columns are those of a head.
-template <class Index, class Value, int LANES, int WIDTH>
+template <class Index, class Value, int LANES, int LOADS, int WIDTH>
 __global__ void __launch_bounds__(BLOCK)
-sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, Bins bins, i64 short_rows, i64 entries,
-             i64 heads, i64 columns, const Value* __restrict__ x, const Value* __restrict__ y, Value* __restrict__ out) {
+sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, Bins bins, i64 short_rows, i64 heads,
+             i64 columns, const Value* __restrict__ x, const Value* __restrict__ y, Value* __restrict__ out) {
     static_assert(LANES >= 4, "each of four entries needs a lane");
     typedef typename Wide<Value>::type Sum;
     const i64 task = (i64(blockIdx.x) * BLOCK + threadIdx.x) / LANES;
@@ -36,29 +57,40 @@ sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
     const RowPart row(indptr, bins, task);
     const int lane = threadIdx.x % LANES;
     const u32 group = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 / LANES * LANES);
-    const bool in_fours = u64(indices) % 16 == 0;
+    constexpr i64 APART = LANES * WIDTH, STEP = APART * LOADS;
+    for (i64 h = 0; h < heads; ++h) {
+        const Value* const own_row = x + (row.v * heads + h) * columns;
+        const i64 first = lane * WIDTH;
+        Part<Value, LOADS, WIDTH> own;
+        own.load(own_row, first, APART, columns);
+        Index u[4];
+        int left = int(row.end - row.begin);
+#pragma unroll
+        for (int b = 0; b < 4; ++b)
+            if (b < left) u[b] = indices[row.begin + b];
 #pragma unroll 1
-    for (i64 j = row.begin & ~i64(3); j < row.end; j += 4) {
-        Four<Index> u;
-        u.load(indices, j, entries, in_fours);
-        for (i64 h = 0; h < heads; ++h) {
+        for (i64 j = row.begin; left > 0; j += 4, left -= 4) {
             Sum sum[4] = {};
-            for (i64 c = lane * WIDTH; c < columns; c += LANES * WIDTH) {
-                const auto own = *(const Pack<Value, WIDTH>*)(x + (row.v * heads + h) * columns + c);
-                Pack<Value, WIDTH> other[4];
+            Index now[4];
+#pragma unroll
+            for (int b = 0; b < 4; ++b) {
+                now[b] = u[b];
+                if (4 + b < left) u[b] = indices[j + 4 + b];
+            }
+            for (i64 c = first; c < columns; c += STEP) {
+                // Of more columns than are kept at once the next are read again for each four entries.
+                if (columns > STEP) own.load(own_row, c, APART, columns);
+                Part<Value, LOADS, WIDTH> other[4];
 #pragma unroll
                 for (int b = 0; b < 4; ++b)
-                    if (j + b >= row.begin && j + b < row.end)
-                        other[b] = *(const Pack<Value, WIDTH>*)(y + (i64(u.of[b]) * heads + h) * columns + c);
+                    if (b < left) other[b].load(y + (i64(now[b]) * heads + h) * columns, c, APART, columns);
 #pragma unroll
                 for (int b = 0; b < 4; ++b)
-                    if (j + b >= row.begin && j + b < row.end)
-#pragma unroll
-                        for (int i = 0; i < WIDTH; ++i) sum[b] += widened(own.of[i]) * widened(other[b].of[i]);
+                    if (b < left) sum[b] += own.dot(other[b], c, APART, columns);
             }
             const Sum total = add_lanes<LANES>(sum, group);
-            const i64 e = j + lane / (LANES / 4);
-            if (lane % (LANES / 4) == 0 && e >= row.begin && e < row.end) narrow(total, out[e * heads + h]);
+            const int b = lane / (LANES / 4);
+            if (lane % (LANES / 4) == 0 && b < left) narrow(total, out[(j + b) * heads + h]);
         }
     }
 }
