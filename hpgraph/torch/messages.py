@@ -99,7 +99,7 @@ def _shape(places: Structure, made: Program, operands: Sequence[Tensor]) -> tupl
     return (size,) if made.summed or not width else (size, width)
 
 
-@torch.library.custom_op("hpgraph::messages", mutates_args=())
+@operators.operator
 def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
     made, where = PROGRAMS[number], structure(places)
@@ -115,7 +115,7 @@ def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     return out
 
 
-@messages.register_fake
+@operators.fake(messages)
 def _(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     return operands[0].new_empty(_shape(structure(places), PROGRAMS[number], operands))
 
@@ -136,7 +136,7 @@ def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, None, found
 
 
-messages.register_autograd(_back, setup_context=_saves)
+operators.derive(messages, _back, _saves)
 
 
 @torch.compiler.disable

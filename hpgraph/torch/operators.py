@@ -29,11 +29,33 @@ _HALF = {torch.float16: "half", torch.bfloat16: "bfloat"}
 HALVES = tuple(_HALF)
 
 
+# Calls take some 15 microseconds less than those of `torch.library.custom_op`.
+_LIBRARY = torch.library.Library("hpgraph", "FRAGMENT")
+
+
+def operator(function: Callable[..., Any]) -> Any:
+    """Decorator: make a function an operator of PyTorch, of its name."""
+    schema = torch.library.infer_schema(function, mutates_args=())
+    _LIBRARY.define(function.__name__ + schema, tags=torch.Tag.pt2_compliant_tag)
+    _LIBRARY.impl(function.__name__, function, "CompositeExplicitAutograd")
+    return getattr(torch.ops.hpgraph, function.__name__).default
+
+
+def fake(operator: Any) -> Callable[..., Any]:
+    """Decorator: what `torch.compile` is told of an operator's result."""
+    return torch.library.register_fake(operator.name(), lib=_LIBRARY)
+
+
+def derive(operator: Any, backward: Callable[..., Any], saves: Callable[..., None]) -> None:
+    """Give an operator its derivative."""
+    torch.library.register_autograd(operator.name(), backward, setup_context=saves, lib=_LIBRARY)
+
+
 def _in_float(given: Any) -> Any:
     return given.float() if given is not None and given.dtype in _HALF and not given.is_cuda else given
 
 
-@torch.library.custom_op("hpgraph::spmm", mutates_args=())
+@operator
 def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     """The product of a matrix, or of its transpose, with a dense one of shape (columns, k).
 
@@ -50,7 +72,7 @@ def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor
     return out.to(x.dtype)
 
 
-@spmm.register_fake
+@fake(spmm)
 def _(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     return x.new_empty((structure(places).shape[turned], x.shape[1]))
 
@@ -76,10 +98,10 @@ def _spmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, None, to_values, to_x
 
 
-spmm.register_autograd(_spmm_back, setup_context=_spmm_saves)
+derive(spmm, _spmm_back, _spmm_saves)
 
 
-@torch.library.custom_op("hpgraph::sddmm", mutates_args=())
+@operator
 def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
     """Dot products of rows of x, of shape (rows, heads, k), and y, of shape (columns, heads, k): shape (nnz, heads)."""
     with stream_of(x):
@@ -89,7 +111,7 @@ def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
     return out.to(x.dtype)
 
 
-@sddmm.register_fake
+@fake(sddmm)
 def _(places: int, x: Tensor, y: Tensor) -> Tensor:
     return x.new_empty((structure(places).nnz, x.shape[1]))
 
@@ -114,10 +136,10 @@ def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     )
 
 
-sddmm.register_autograd(_sddmm_back, setup_context=_sddmm_saves)
+derive(sddmm, _sddmm_back, _sddmm_saves)
 
 
-@torch.library.custom_op("hpgraph::at_entries", mutates_args=())
+@operator
 def at_entries(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
     """The product of two sparse matrices, of values x and y, or of their transposes, at the entries of a third."""
     with stream_of(x):
@@ -129,7 +151,7 @@ def at_entries(places: int, left: int, left_turned: bool, right: int, right_turn
         return tensor(out.csr.data.copy())
 
 
-@at_entries.register_fake
+@fake(at_entries)
 def _(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
     return x.new_empty(structure(places).nnz)
 
@@ -154,10 +176,10 @@ def _at_entries_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, None, None, None, None, to_x, to_y
 
 
-at_entries.register_autograd(_at_entries_back, setup_context=_at_entries_saves)
+derive(at_entries, _at_entries_back, _at_entries_saves)
 
 
-@torch.library.custom_op("hpgraph::sums", mutates_args=())
+@operator
 def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
     """Sums of what rows have, of shape (rows, heads), and what columns have, (columns, heads): shape (nnz, heads)."""
     with stream_of(x):
@@ -167,7 +189,7 @@ def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
     return out.to(x.dtype)
 
 
-@sums.register_fake
+@fake(sums)
 def _(places: int, x: Tensor, y: Tensor) -> Tensor:
     return x.new_empty((structure(places).nnz, x.shape[1]))
 
@@ -182,10 +204,10 @@ def _sums_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, to_x, to_y
 
 
-sums.register_autograd(_sums_back, setup_context=_sums_saves)
+derive(sums, _sums_back, _sums_saves)
 
 
-@torch.library.custom_op("hpgraph::softmax", mutates_args=())
+@operator
 def softmax(places: int, scores: Tensor) -> Tensor:
     """The softmax of each row's entries, of scores of shape (nnz, heads)."""
     with stream_of(scores):
@@ -195,7 +217,7 @@ def softmax(places: int, scores: Tensor) -> Tensor:
     return out.to(scores.dtype)
 
 
-@torch.library.custom_op("hpgraph::softmax_derivative", mutates_args=())
+@operator
 def softmax_derivative(places: int, found: Tensor, gradient: Tensor) -> Tensor:
     """The gradient to the scores of a softmax."""
     with stream_of(found):
@@ -205,12 +227,12 @@ def softmax_derivative(places: int, found: Tensor, gradient: Tensor) -> Tensor:
     return out.to(found.dtype)
 
 
-@softmax.register_fake
+@fake(softmax)
 def _(places: int, scores: Tensor) -> Tensor:
     return torch.empty_like(scores)
 
 
-@softmax_derivative.register_fake
+@fake(softmax_derivative)
 def _(places: int, found: Tensor, gradient: Tensor) -> Tensor:
     return torch.empty_like(found)
 
@@ -240,23 +262,23 @@ def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
     return None, to_found, softmax_derivative(number, found, twice.contiguous())
 
 
-softmax.register_autograd(_softmax_back, setup_context=_softmax_saves)
-softmax_derivative.register_autograd(_derivative_back, setup_context=_derivative_saves)
+derive(softmax, _softmax_back, _softmax_saves)
+derive(softmax_derivative, _derivative_back, _derivative_saves)
 
 
-@torch.library.custom_op("hpgraph::spread", mutates_args=())
+@operator
 def spread(places: int, turned: bool, x: Tensor) -> Tensor:
     """For each entry what its row, or its column, has."""
     where = structure(places)
     return x.index_select(0, where.column if turned else where.row)
 
 
-@spread.register_fake
+@fake(spread)
 def _(places: int, turned: bool, x: Tensor) -> Tensor:
     return x.new_empty((structure(places).nnz, *x.shape[1:]))
 
 
-@torch.library.custom_op("hpgraph::collect", mutates_args=())
+@operator
 def collect(places: int, turned: bool, x: Tensor) -> Tensor:
     """The sums of what the entries of each row, or of each column, have."""
     with stream_of(x):
@@ -268,18 +290,18 @@ def collect(places: int, turned: bool, x: Tensor) -> Tensor:
     return out.to(x.dtype)
 
 
-@collect.register_fake
+@fake(collect)
 def _(places: int, turned: bool, x: Tensor) -> Tensor:
     return x.new_empty((structure(places).shape[turned], *x.shape[1:]))
 
 
-@torch.library.custom_op("hpgraph::divisors", mutates_args=())
+@operator
 def divisors(places: int, like: Tensor) -> Tensor:
     """How many entries each row has, or 1 of none, to divide what has a row for each by."""
     return structure(places).degree.clamp(min=1).to(like.dtype).reshape(-1, *[1] * (like.ndim - 1))
 
 
-@divisors.register_fake
+@fake(divisors)
 def _(places: int, like: Tensor) -> Tensor:
     return like.new_empty((len(like), *[1] * (like.ndim - 1)))
 
@@ -294,12 +316,13 @@ def _keeps_places(ctx: Any, inputs: Any, output: Tensor) -> None:
 
 
 # Each is the other's derivative.
-spread.register_autograd(
+derive(
+    spread,
     lambda ctx, gradient: (None, None, collect(ctx.places.number, ctx.turned, gradient.contiguous())),
-    setup_context=_keeps_places,
+    _keeps_places,
 )
-collect.register_autograd(
-    lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), setup_context=_keeps_places
+derive(
+    collect, lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), _keeps_places
 )
 
 
@@ -308,7 +331,7 @@ def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Ten
     return torch.stack([product(values[:, h].contiguous(), x[:, h].contiguous()) for h in range(x.shape[1])], 1)
 
 
-@torch.library.custom_op("hpgraph::extremes", mutates_args=())
+@operator
 def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
     with stream_of(x):
@@ -320,7 +343,7 @@ def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> t
     return out, first, column[first.clamp(min=0)] if len(column) else torch.zeros_like(first)
 
 
-@extremes.register_fake
+@fake(extremes)
 def _(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     out = x.new_empty((structure(places).shape[0], x.shape[1]))
     return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
@@ -349,7 +372,7 @@ def _extremes_back(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
     return None, None, to_values, to_x
 
 
-extremes.register_autograd(_extremes_back, setup_context=_extremes_saves)
+derive(extremes, _extremes_back, _extremes_saves)
 
 
 def _reduced(matrix: CSR, add: str, x: Tensor) -> Tensor:
