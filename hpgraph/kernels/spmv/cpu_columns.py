@@ -1,11 +1,17 @@
-"""One column of a dense matrix as the vector that a ``gather`` expects, without the cost of Numba's slices."""
+"""Dense matrices in a product's inner loop: one column as the vector that a ``gather`` expects; rows fetched ahead."""
+
+from typing import Any
 
 from numba import types
 from numba.core import cgutils
 from numba.extending import overload
 from numba.np.arrayobj import populate_array
 
-from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch_place
+from hpgraph.semiring.intrinsic import instruction, intrinsic
+
+# Bytes of a line of the cache.
+LINE = 64
 
 
 @intrinsic(lambda array, c: array[:, c])
@@ -37,3 +43,13 @@ def _columns(state, c):
     namespace = {"_column": _column}
     exec(f"def impl(state, c):\n    return ({''.join(part + ', ' for part in parts)})\n", namespace)
     return namespace["impl"]
+
+
+@instruction(lambda array, row: types.none(array, types.int64), lambda array, row: None)
+def fetch_row(context: Any, builder: Any, sig: Any, args: Any) -> None:
+    """Prefetch all lines of a row of a matrix in C order, for reading."""
+    array = context.make_array(sig.args[0])(context, builder, args[0])
+    count = cgutils.unpack_tuple(builder, array.shape)[1]
+    first, step = builder.mul(args[1], count), max(LINE * 8 // sig.args[0].dtype.bitwidth, 1)
+    with cgutils.for_range_slice(builder, count.type(0), count, count.type(step), count.type) as (column, _):
+        prefetch_place(context, builder, sig.args[0], args[0], builder.add(first, column))

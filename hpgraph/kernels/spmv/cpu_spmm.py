@@ -18,11 +18,13 @@ from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
-from hpgraph.kernels.spmv.cpu_columns import columns
+from hpgraph.kernels.spmv.cpu_columns import LINE, columns, fetch_row
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
 from hpgraph.semiring import get_semiring
 from hpgraph.semiring.jit import call
 
+# Prefetch distance in bytes of the dense matrix.
+AHEAD = 4096
 # Operations below which one thread does all.
 SERIAL = 32768
 
@@ -36,6 +38,15 @@ def _add(product, state, u, w, v, values):
 
 
 @njit(error_model="numpy")
+def _fold(product, state, rows, v, begin, end, values):
+    """Fold the messages of entries begin..end, one a column, into the row's values."""
+    ahead, last = max(4, AHEAD // max(values.size * values.itemsize, LINE)), rows.indices.size - 1
+    for j in range(begin, end):
+        fetch_row(state[0], vertex(rows.indices, min(j + ahead, last)))
+        _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+
+
+@njit(error_model="numpy")
 def _block(product, state, rows, begin, end, longest, out):
     """Rows begin..end; long ones are set to the identity."""
     for v in range(begin, end):
@@ -43,15 +54,7 @@ def _block(product, state, rows, begin, end, longest, out):
         values[:] = product.identity
         first, last = rows.indptr[v], rows.indptr[v + 1]
         if last - first <= longest:
-            for j in range(first, last):
-                _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
-
-
-@njit(error_model="numpy")
-def _piece(product, state, rows, v, begin, end, values):
-    """Fold entries begin..end of the long row `v`."""
-    for j in range(begin, end):
-        _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+            _fold(product, state, rows, v, first, last, values)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
@@ -69,7 +72,7 @@ def _pull_dense(product, state, arcs, shares, out, workers):
                 break
             if task < n_pieces:
                 v = plan.piece_row[task]
-                _piece(product, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])
+                _fold(product, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])
             else:
                 b = task - n_pieces
                 _block(product, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, out)
