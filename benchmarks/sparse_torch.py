@@ -286,7 +286,9 @@ def main(words: Sequence[str]) -> int:
             for one in measured(task, group, chosen.repeats):
                 save(one)
         del task
-    of_attention = ("kron20,road2048" if device == "cuda" else "kron12") if chosen.attention is None else chosen.attention
+    of_attention = (
+        ("kron20,road2048" if device == "cuda" else "kron12") if chosen.attention is None else chosen.attention
+    )
     for name in filter(None, of_attention.split(",")):
         task = Task(name, device)
         for one in measured(task, attention(task), chosen.repeats):

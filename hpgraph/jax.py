@@ -131,7 +131,9 @@ def _checked(given: Any, name: str, rows: int, dimensions: tuple[int, ...]) -> A
     if found.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name} must be float32 or float64, not {found.dtype}")
     if found.ndim not in dimensions or found.shape[0] != rows:
-        raise ValueError(f"{name} must have {rows} rows and {dimensions[-1]} dimensions at most, not shape {found.shape}")
+        raise ValueError(
+            f"{name} must have {rows} rows and {dimensions[-1]} dimensions at most, not shape {found.shape}"
+        )
     return found
 
 
@@ -162,14 +164,17 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
 
     if any(isinstance(one, jax.core.Tracer) for one in given):
         if csr.device == "cuda":
-            raise DeviceError("hpgraph.jax runs on the GPU outside of jax.jit alone: call it between compiled functions")
+            raise DeviceError(
+                "hpgraph.jax runs on the GPU outside of jax.jit alone: call it between compiled functions"
+            )
 
         def host(*arrays: Any) -> Any:
             return call(*with_none(tuple(np.ascontiguousarray(one) for one in arrays)))
 
         return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
-    arrays = tuple(np.ascontiguousarray(one) if xp is np else xp.ascontiguousarray(xp.from_dlpack(one)) for one in given)
-    return _in_jax(call(*with_none(arrays)))
+    # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
+    arrays = (np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given)
+    return _in_jax(call(*with_none(tuple(map(xp.ascontiguousarray, arrays)))))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))

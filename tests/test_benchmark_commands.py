@@ -175,6 +175,16 @@ def test_training(tmp_path: Path, run: Callable[..., str]) -> None:
     assert all(0 <= right <= 1 for right in found.values())
 
 
+def test_torch(tmp_path: Path, run: Callable[..., str]) -> None:
+    pytest.importorskip("torch_geometric")
+    output = tmp_path / "torch.json"
+    words = ["--device", "cpu", "--graphs", "road64", "--attention", "road64", "--repeats", "1"]
+    assert "SpMM, 64 columns" in run("torch", *words, "--output", str(output))
+    rows = json.loads(output.read_text())["torch"]
+    assert {row["library"] for row in rows} == {"hpgraph", "PyTorch", "PyG"}
+    assert all(row["median_s"] > 0 for row in rows)
+
+
 def test_temporal(tmp_path: Path, run: Callable[..., str]) -> None:
     output = tmp_path / "temporal.json"
     printed = run("temporal", "--people", "40", "--contacts", "2000", "--repeats", "1", "--output", str(output))

@@ -45,7 +45,20 @@ def _value(name: str) -> object:
     return value
 
 
-PACKAGES = ["csgraph", "linalg", "datasets", "embed", "formats", "layout", "semiring", "viz", "cluster", "torch", "jax", ""]
+PACKAGES = [
+    "csgraph",
+    "linalg",
+    "datasets",
+    "embed",
+    "formats",
+    "layout",
+    "semiring",
+    "viz",
+    "cluster",
+    "torch",
+    "jax",
+    "",
+]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -105,7 +105,12 @@ class _Pairs:
         if time is None or column_time is None:
             return columns, torch.full((count,), len(columns), device=self.device)
         for name, given, size in (("time", time, count), ("column_time", column_time, self.columns)):
-            if not isinstance(given, Tensor) or given.shape != (size,) or given.is_complex() or bool(given.isnan().any()):
+            if (
+                not isinstance(given, Tensor)
+                or given.shape != (size,)
+                or given.is_complex()
+                or bool(given.isnan().any())
+            ):
                 raise ValueError(f"{name} must be a tensor of {size} numbers, without NaN")
         times, order = column_time.to(self.device)[columns].sort(stable=True)
         kind = torch.float64 if times.is_floating_point() or time.is_floating_point() else torch.int64

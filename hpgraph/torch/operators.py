@@ -140,7 +140,9 @@ derive(sddmm, _sddmm_back, _sddmm_saves)
 
 
 @operator
-def at_entries(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
+def at_entries(
+    places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor
+) -> Tensor:
     """The product of two sparse matrices, of values x and y, or of their transposes, at the entries of a third."""
     with stream_of(x):
         csr = structure(places).csr
@@ -221,9 +223,9 @@ def softmax(places: int, scores: Tensor) -> Tensor:
 def softmax_derivative(places: int, found: Tensor, gradient: Tensor) -> Tensor:
     """The gradient to the scores of a softmax."""
     with stream_of(found):
-        csr, given = structure(places).csr, [_in_float(one) for one in (found, gradient)]
-        out = torch.empty_like(given[0])
-        kernels(csr.device).softmax_derivative(csr, *map(array, given), array(out), _HALF.get(out.dtype))
+        csr, given, other = structure(places).csr, _in_float(found), _in_float(gradient)
+        out = torch.empty_like(given)
+        kernels(csr.device).softmax_derivative(csr, array(given), array(other), array(out), _HALF.get(out.dtype))
     return out.to(found.dtype)
 
 
@@ -321,9 +323,7 @@ derive(
     lambda ctx, gradient: (None, None, collect(ctx.places.number, ctx.turned, gradient.contiguous())),
     _keeps_places,
 )
-derive(
-    collect, lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), _keeps_places
-)
+derive(collect, lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), _keeps_places)
 
 
 def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Tensor) -> Tensor:

@@ -59,7 +59,8 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     values, X = checked_operand(A, X, "X", 1)
     if reduce != "sum":
         # A sum that is to be divided may be too large for a half.
-        values, X = (one.float() if one is not None and one.dtype in HALVES else one for one in (values, X))
+        values = values.float() if values is not None and values.dtype in HALVES else values
+        X = X.float() if X.dtype in HALVES else X
     heads = None if values is None or values.ndim == 1 else values.shape[1]
     if heads is not None and (X.ndim != 3 or X.shape[1] != heads):
         raise ValueError(
@@ -71,8 +72,10 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
 
     if reduce in ("sum", "mean"):
         found = operators.spmm(A.places.number, False, values, _flat(X))
+    elif values is not None and heads is not None:
+        found = operators.per_head(extreme, values, X)
     else:
-        found = extreme(values, _flat(X)) if heads is None else operators.per_head(extreme, values, X)
+        found = extreme(values, _flat(X))
     found = found.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
         found = operators.means(A.places.number, found)

@@ -102,7 +102,9 @@ class Structure:
             shape = pattern.shape[0], pattern.nnz
             kind = index_dtype(max(shape))
             indices = (
-                self.order.astype(kind, copy=False) if turned else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
+                self.order.astype(kind, copy=False)
+                if turned
+                else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
             )
             self._by_entry[turned] = CSR(shape, pattern.indptr, indices, validate=False)
         return self._by_entry[turned]
@@ -176,4 +178,17 @@ def stream_of(given: Tensor) -> Iterator[None]:
 @functools.lru_cache(maxsize=64)
 def _stream(index: int, address: int) -> Any:
     """A stream of PyTorch as one of CuPy's."""
-    return require_cupy().cuda.ExternalStream(address, index)
+    cuda = require_cupy().cuda
+    # CuPy 14 warns of the other.
+    external = getattr(cuda.Stream, "from_external", None)
+    return cuda.ExternalStream(address, index) if external is None else external(_Address(address))
+
+
+class _Address:
+    """A stream as CUDA's protocol for them describes it, by version and address."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.address

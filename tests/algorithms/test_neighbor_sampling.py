@@ -378,7 +378,12 @@ def test_cached_rows(graph: hpg.Graph, device: str) -> None:
 def test_rows_of_page_locked_memory(graph: hpg.Graph, cache: int, device: str) -> None:
     """Of all sizes that words have, each batch kept while others are made; an iteration may end early."""
     rng, features = np.random.default_rng(5), {}
-    for name, dtype, shape in (("a", np.int8, (3,)), ("b", np.float16, ()), ("c", np.float32, (32,)), ("d", np.float64, (3, 2))):
+    for name, dtype, shape in (
+        ("a", np.int8, (3,)),
+        ("b", np.float16, ()),
+        ("c", np.float32, (32,)),
+        ("d", np.float64, (3, 2)),
+    ):
         features[name] = rng.integers(0, 100, (100, *shape)).astype(dtype)
         if device == "cuda":
             import cupyx

@@ -205,7 +205,8 @@ def test_operators_satisfy_torch_compile(device: str) -> None:
     three = [values_of(3, device=device).requires_grad_() for _ in range(2)]
     number, square = A.places.number, triangle.places.number
     for operator, given in (
-        ("spmm", (number, False, values, X)), ("spmm", (number, True, None, Y)), ("extremes", (number, True, values, X)),
+        ("spmm", (number, False, values, X)), ("spmm", (number, True, None, Y)),
+        ("extremes", (number, True, values, X)),
         ("sddmm", (number, Y[:, None].detach().requires_grad_(), X[:, None].detach().requires_grad_())),
         ("sums", (number, Y, X)), ("softmax", (number, scores)), ("softmax_derivative", (number, scores, other)),
         ("spread", (number, True, X)), ("collect", (number, False, scores)),

@@ -92,9 +92,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("message, reduce, shape, edge_shape", CASES)
-def test_messages(
-    message: str, reduce: str, shape: tuple[int, ...], edge_shape: tuple[int, ...], device: str
-) -> None:
+def test_messages(message: str, reduce: str, shape: tuple[int, ...], edge_shape: tuple[int, ...], device: str) -> None:
     A = matrix(device)
     row, column = A.indices
     X, W, Y = operands(*shape, edge_shape=edge_shape, device=device)
@@ -106,7 +104,9 @@ def test_messages(
     sent = in_torch(message, X[column], wide, Y[row])
     kind = {"sum": "sum", "mean": "mean", "max": "amax", "min": "amin"}[reduce]
     index = row.reshape(-1, *[1] * (sent.ndim - 1)).expand_as(sent)
-    expected = torch.zeros(SHAPE[0], *shape, dtype=X.dtype, device=device).scatter_reduce(0, index, sent, kind, include_self=False)
+    expected = torch.zeros(SHAPE[0], *shape, dtype=X.dtype, device=device).scatter_reduce(
+        0, index, sent, kind, include_self=False
+    )
     found = call(X, W, Y)
     assert torch.allclose(found, expected, atol=1e-12)
     weight = torch.randn(found.shape, generator=torch.Generator().manual_seed(3), dtype=found.dtype).to(device)
@@ -160,7 +160,9 @@ def test_halves_and_empty_ones(half: str, device: str) -> None:
 def test_long_rows(columns: int, device: str) -> None:
     """Of more entries than a task, of as many columns as a load takes and of others; sums over both."""
     rng = np.random.default_rng(4)
-    index = torch.from_numpy(np.stack([np.sort(rng.integers(0, 9, 9000) ** 2 // 9), rng.integers(0, 50, 9000)])).to(device)
+    index = torch.from_numpy(np.stack([np.sort(rng.integers(0, 9, 9000) ** 2 // 9), rng.integers(0, 50, 9000)])).to(
+        device
+    )
     A = ht.Adjacency.of(index, shape=(9, 50))
     X, W, Y = (torch.from_numpy(rng.standard_normal((n, *more))).float().to(device).requires_grad_()
                for n, *more in ((50, columns), (9000,), (9, columns)))  # fmt: skip

@@ -268,14 +268,27 @@ def test_bad_negatives() -> None:
         ({"count": 1, "among": torch.tensor([0])}, ValueError, "need sources"),
         ({"sources": torch.tensor([0]), "among": torch.tensor([0.0])}, TypeError, "among must be"),
         ({"sources": torch.tensor([0]), "among": torch.tensor([2])}, IndexError, "among must be from 0 to 1"),
-        ({"sources": torch.tensor([1]), "among": torch.zeros(0, dtype=torch.int64)}, ValueError, "row 1 has entries in all"),
+        (
+            {"sources": torch.tensor([1]), "among": torch.zeros(0, dtype=torch.int64)},
+            ValueError,
+            "row 1 has entries in all",
+        ),
         ({"sources": torch.tensor([1]), "time": torch.tensor([1])}, ValueError, "give both time"),
-        ({"sources": torch.tensor([1]), "time": torch.tensor([1, 2]), "column_time": torch.tensor([1, 2])}, ValueError,
-         "time must be a tensor of 1 numbers"),
-        ({"sources": torch.tensor([1]), "time": torch.tensor([np.nan]), "column_time": torch.tensor([1, 2])}, ValueError,
-         "without NaN"),
-        ({"sources": torch.tensor([1]), "time": torch.tensor([1]), "column_time": torch.tensor([0, 2])}, ValueError,
-         "row 1 has entries in all"),
+        (
+            {"sources": torch.tensor([1]), "time": torch.tensor([1, 2]), "column_time": torch.tensor([1, 2])},
+            ValueError,
+            "time must be a tensor of 1 numbers",
+        ),
+        (
+            {"sources": torch.tensor([1]), "time": torch.tensor([np.nan]), "column_time": torch.tensor([1, 2])},
+            ValueError,
+            "without NaN",
+        ),
+        (
+            {"sources": torch.tensor([1]), "time": torch.tensor([1]), "column_time": torch.tensor([0, 2])},
+            ValueError,
+            "row 1 has entries in all",
+        ),
     ):
         with pytest.raises(error, match=text):
             ht.negative_edges(full, **arguments)

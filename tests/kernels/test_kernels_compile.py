@@ -86,7 +86,16 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         halves = (("hpgraph::half", "8", "8"), ("hpgraph::bfloat", "4", "4"))
         for value, lanes, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2"), *halves):
             number = value if ":" in value else np.dtype(value)
-            yield of_set(cuda_spmm.SAMPLE, arch, Index=ids, Value=number, lanes=lanes, loads="1" if lanes == "4" else "2", width=width)
+            yield of_set(
+                cuda_spmm.SAMPLE,
+                arch,
+                Index=ids,
+                Value=number,
+                lanes=lanes,
+                loads="1" if lanes == "4" else "2",
+                width=width,
+                whole=lanes == "16",
+            )
             yield of_set(cuda_attention.SUMS, arch, Index=ids, Value=number)
             for fold in ("Exponentials", "Products"):
                 yield of_set(cuda_attention.SOFTMAX, arch, Value=number, Fold=fold)

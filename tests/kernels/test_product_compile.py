@@ -75,7 +75,9 @@ def dense(semiring, dtype, *, pattern=False, width=1):
     ring, dtype = get_semiring(semiring), np.dtype(dtype)
     message = ring.result_dtype(dtype, dtype)
     gather = ring.gather(dtype, dtype, message)
-    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message, width, 2 if width > 1 else 1)
+    return specialize_dense(
+        gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message, width, 2 if width > 1 else 1
+    )
 
 
 @pytest.mark.parametrize(("semiring", "dtype", "arch"), OF_EACH)

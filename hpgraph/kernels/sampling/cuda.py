@@ -12,7 +12,17 @@ from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
 from hpgraph.kernels.sampling.draws import attachments, rows_of_pairs, sorted_draws
 
-__all__ = ["Numbering", "attachments", "draw", "fetch_rows", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
+__all__ = [
+    "Numbering",
+    "attachments",
+    "draw",
+    "fetch_rows",
+    "rows_of_pairs",
+    "running_sums",
+    "sample",
+    "sorted_draws",
+    "walks",
+]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
 FETCH = KernelSet("fetch.cuh", "rows of features", {"<{Index}, {Word}>": "fetch_rows"})
@@ -43,7 +53,9 @@ def fetch_rows(rows: Any, vertex: Any, out: Any) -> None:
     word = next(word for word in WORDS if size % word == rows.data.ptr % word == out.data.ptr % word == 0)
     kernels = FETCH.of(Index=vertex.dtype, Word=WORDS[word])
     words = size // word
-    kernels.each("fetch_rows", -(-len(out) * words // 4), vertex[order], order, np.int64(len(out)), np.int64(words), rows, out)
+    kernels.each(
+        "fetch_rows", -(-len(out) * words // 4), vertex[order], order, np.int64(len(out)), np.int64(words), rows, out
+    )
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:

@@ -42,9 +42,7 @@ class Products(Protocol):
         and sums are of float32.
         """
 
-    def reduce_messages(
-        self, csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...], rows: Any, out: Any
-    ) -> None:
+    def reduce_messages(self, csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...], rows: Any, out: Any) -> None:
         """Reduce the messages of each row's entries: functions of what columns, entries and rows have.
 
         `message` is compiled by ``compiled(dtype)`` on the CPU and by ``cpp(names, type)``, lines of C++, on the GPU;

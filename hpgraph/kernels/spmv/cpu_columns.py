@@ -45,11 +45,13 @@ def _columns(state, c):
     return namespace["impl"]
 
 
-@instruction(lambda array, row: types.none(array, types.int64), lambda array, row: None)
+@instruction(lambda state, row: types.none(state, types.int64), lambda state, row: None)
 def fetch_row(context: Any, builder: Any, sig: Any, args: Any) -> None:
-    """Prefetch all lines of a row of a matrix in C order, for reading."""
-    array = context.make_array(sig.args[0])(context, builder, args[0])
-    count = cgutils.unpack_tuple(builder, array.shape)[1]
-    first, step = builder.mul(args[1], count), max(LINE * 8 // sig.args[0].dtype.bitwidth, 1)
+    """Prefetch all lines of a row of a matrix in C order, if it is all that a product reads, for reading."""
+    if [array.ndim for array in sig.args[0]] != [2]:
+        return
+    kind, given = sig.args[0][0], builder.extract_value(args[0], 0)
+    count = cgutils.unpack_tuple(builder, context.make_array(kind)(context, builder, given).shape)[1]
+    first, step = builder.mul(args[1], count), LINE // context.get_abi_sizeof(context.get_data_type(kind.dtype))
     with cgutils.for_range_slice(builder, count.type(0), count, count.type(step), count.type) as (column, _):
-        prefetch_place(context, builder, sig.args[0], args[0], builder.add(first, column))
+        prefetch_place(context, builder, kind, given, builder.add(first, column))

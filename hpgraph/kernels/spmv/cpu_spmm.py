@@ -42,7 +42,7 @@ def _fold(product, state, rows, v, begin, end, values):
     """Fold the messages of entries begin..end, one a column, into the row's values."""
     ahead, last = max(4, AHEAD // max(values.size * values.itemsize, LINE)), rows.indices.size - 1
     for j in range(begin, end):
-        fetch_row(state[0], vertex(rows.indices, min(j + ahead, last)))
+        fetch_row(state, vertex(rows.indices, min(j + ahead, last)))
         _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
 
@@ -108,9 +108,7 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
         _pull_dense(*what, tuple(schedule(csr)), out, workers)
 
 
-def multiply_dense(
-    csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None
-) -> None:
+def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None) -> None:
     """`hpgraph.kernels.spmv.Products.multiply_dense`, head by head."""
     assert half is None
     weights = weights if order is None else weights[order]

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Kernels
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.structs import struct
 
 SUMS = KernelSet("attention.cuh", "sums at entries", {"<{Index}, {Value}>": "sample_sums"})
-SOFTMAX = KernelSet("attention.cuh", "softmax by rows", {"<{Value}, hpgraph::{Fold}>": "fold_pieces join_pieces write_rows"})
+SOFTMAX = KernelSet(
+    "attention.cuh", "softmax by rows", {"<{Value}, hpgraph::{Fold}>": "fold_pieces join_pieces write_rows"}
+)
 WARP = 32
 
 

@@ -22,7 +22,7 @@ PLACES = {
 def specialize_message(
     message: Any, reduce: Any, dtype: np.dtype[Any], index_dtype: np.dtype[Any], wide: tuple[bool, ...], width: int
 ) -> Specialization:
-    """What spmm.cuh and messages.cuh are compiled for; operands that are `wide` have a column for each of the result."""
+    """What spmm.cuh and messages.cuh are compiled for; `wide` operands have a column for each of the result."""
     kind, names, types, loads = c_type(dtype), [], [], []
     for i, (of, columns) in enumerate(zip(message.kinds, wide, strict=True)):
         place = PLACES[message.over][of]
@@ -61,9 +61,9 @@ def reduce_messages(csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...],
     if not out.size:
         return
     wide = tuple(one.ndim == 2 for one in state)
-    columns = max((one.shape[1] for one in state if one.ndim == 2), default=1)
-    parts = [one for one in state if one.ndim == 2]
-    width = width_of(columns, *parts, *([out] if out.ndim == 2 else []))
+    matrices = [one for one in (*state, out) if one.ndim == 2]
+    columns = max((one.shape[1] for one in matrices), default=1)
+    width = width_of(columns, *matrices) if matrices else 1
     special = specialize_message(message, reduce, out.dtype, csr.indices.dtype, wide, width)
     gather = struct(*state, rows, columns)
     if out.ndim == 1 and any(wide):

@@ -22,9 +22,12 @@ from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 DENSE_ROWS = ("dense_rows", "dense_long")
 # Most adjacent threads that share a row; most bytes and elements of a load; and least bytes that a gather transfers.
 LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
-# Most loads of a row that a thread makes, and those under way at once: on an H200 2 and 4 are best (of 1, 2, 4; 2, 4, 8).
-MOST_LOADS, IN_FLIGHT = 2, 4
-SAMPLE = KernelSet("sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {loads}, {width}>": "sample_dense"})
+# Most loads of a row that a thread makes, if at least so many threads share it then, and those under way at once. On an
+# H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
+MOST_LOADS, LEAST_LANES, IN_FLIGHT = 2, 4, 4
+SAMPLE = KernelSet(
+    "sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {loads}, {width}, {whole}>": "sample_dense"}
+)
 
 
 @functools.lru_cache(maxsize=256)
@@ -156,9 +159,10 @@ def width_of(columns: int, *arrays: Any) -> int:
     return max(width, 1)
 
 
-def loads_of(columns: int, width: int, heads: int = 1) -> int:
+def loads_of(columns: int, width: int) -> int:
     """How many loads a thread makes of a row: two, if all threads can, so that more rows are under way."""
-    return MOST_LOADS if columns // heads % (width * MOST_LOADS) == 0 and columns <= width * MOST_LOADS * LANES else 1
+    lanes, left = divmod(columns, width * MOST_LOADS)
+    return MOST_LOADS if left == 0 and LEAST_LANES <= lanes <= LANES else 1
 
 
 def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
@@ -170,9 +174,7 @@ def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> Non
     launch_rows(special, csr, csr.data, struct(operand, columns), out, (width, loads))
 
 
-def multiply_dense(
-    csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None
-) -> None:
+def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None) -> None:
     """`hpgraph.kernels.spmv.Products.multiply_dense`; of halves, as words of 16 bits, `half` says which."""
     if not out.size:
         return
@@ -237,7 +239,8 @@ def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) ->
     loads = MOST_LOADS if threads >= 4 * MOST_LOADS else 1
     lanes = min(LANES, max(4, 1 << (-(-threads // loads) - 1).bit_length()))
     value = f"hpgraph::{half}" if half else x.dtype
-    kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, lanes=str(lanes), loads=str(loads), width=str(width))
+    shape = {"lanes": str(lanes), "loads": str(loads), "width": str(width), "whole": columns == lanes * loads * width}
+    kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, **shape)
     binned, short = bins(csr), len(bins(csr).slots)
     size = np.int64(short), np.int64(heads), np.int64(columns)
     tasks = (binned.pieces + short) * lanes

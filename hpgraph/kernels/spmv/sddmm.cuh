@@ -24,29 +24,30 @@ __device__ Sum add_lanes(Sum (&sum)[4], u32 group) {
     return sum[0];
 }
 
-// Columns c, c + apart, ... of a row, those of them that are there.
-template <class Value, int LOADS, int WIDTH>
+// Columns c, c + apart, ... of a row: all of them if WHOLE, else those that are there.
+template <class Value, int LOADS, int WIDTH, bool WHOLE>
 struct Part {
     Pack<Value, WIDTH> of[LOADS];
 
     __device__ void load(const Value* row, i64 c, i64 apart, i64 columns) {
 #pragma unroll
         for (int l = 0; l < LOADS; ++l)
-            if (c + l * apart < columns) of[l] = *(const Pack<Value, WIDTH>*)(row + c + l * apart);
+            if (WHOLE || c + l * apart < columns) of[l] = *(const Pack<Value, WIDTH>*)(row + c + l * apart);
     }
     __device__ auto dot(const Part& other, i64 c, i64 apart, i64 columns) const {
         typename Wide<Value>::type sum = 0;
 #pragma unroll
         for (int l = 0; l < LOADS; ++l)
-            if (c + l * apart < columns)
+            if (WHOLE || c + l * apart < columns)
 #pragma unroll
                 for (int i = 0; i < WIDTH; ++i) sum += widened(of[l].of[i]) * widened(other.of[l].of[i]);
         return sum;
     }
 };
 
-// out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j); columns are those of a head.
-template <class Index, class Value, int LANES, int LOADS, int WIDTH>
+// out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j); columns are those of a head, as many as the lanes
+// keep if WHOLE.
+template <class Index, class Value, int LANES, int LOADS, int WIDTH, bool WHOLE>
 __global__ void __launch_bounds__(BLOCK)
 sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, Bins bins, i64 short_rows, i64 heads,
              i64 columns, const Value* __restrict__ x, const Value* __restrict__ y, Value* __restrict__ out) {
@@ -58,10 +59,12 @@ sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
     const int lane = threadIdx.x % LANES;
     const u32 group = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 / LANES * LANES);
     constexpr i64 APART = LANES * WIDTH, STEP = APART * LOADS;
+    const i64 apart_rows = WHOLE ? heads * STEP : heads * columns;
     for (i64 h = 0; h < heads; ++h) {
         const Value* const own_row = x + (row.v * heads + h) * columns;
         const i64 first = lane * WIDTH;
-        Part<Value, LOADS, WIDTH> own;
+        const Value* const others = y + h * columns;
+        Part<Value, LOADS, WIDTH, WHOLE> own;
         own.load(own_row, first, APART, columns);
         Index u[4];
         int left = int(row.end - row.begin);
@@ -77,16 +80,17 @@ sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
                 now[b] = u[b];
                 if (4 + b < left) u[b] = indices[j + 4 + b];
             }
-            for (i64 c = first; c < columns; c += STEP) {
+            for (i64 c = first; WHOLE || c < columns; c += STEP) {
                 // Of more columns than are kept at once the next are read again for each four entries.
-                if (columns > STEP) own.load(own_row, c, APART, columns);
-                Part<Value, LOADS, WIDTH> other[4];
+                if (!WHOLE && columns > STEP) own.load(own_row, c, APART, columns);
+                Part<Value, LOADS, WIDTH, WHOLE> other[4];
 #pragma unroll
                 for (int b = 0; b < 4; ++b)
-                    if (b < left) other[b].load(y + (i64(now[b]) * heads + h) * columns, c, APART, columns);
+                    if (b < left) other[b].load(others + i64(now[b]) * apart_rows, c, APART, columns);
 #pragma unroll
                 for (int b = 0; b < 4; ++b)
                     if (b < left) sum[b] += own.dot(other[b], c, APART, columns);
+                if (WHOLE) break;
             }
             const Sum total = add_lanes<LANES>(sum, group);
             const int b = lane / (LANES / 4);
