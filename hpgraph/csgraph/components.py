@@ -7,7 +7,6 @@ import numpy as np
 import hpgraph.algorithms.components as algorithm
 from hpgraph.containers.graph import Graph
 from hpgraph.csgraph.graph_input import as_stored
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 
@@ -47,24 +46,18 @@ def connected_components(
     connection = connection.lower() if isinstance(connection, str) else connection
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
-    given = as_stored(csgraph).within_shape()
+    given = as_stored(csgraph)
     strong = directed and connection == "strong"
     if given.device == "cpu":
         # By the kernels, which take rows as they are stored.
-        count, label = _strong(given.csr) if strong else kernels("cpu").components(given.csr.with_data(None), False)
+        from hpgraph.kernels.structure.cpu_depth_first import strong_numbers
+
+        if strong:
+            count, label = strong_numbers(given.csr)
+        else:
+            count, label = kernels("cpu").components(given.within_shape().csr, False)
         return (count, label.astype(np.int32, copy=False)) if return_labels else count
     # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
     graph = Graph(given.csr.with_data(None))
     found = algorithm.connected_components(graph, connection="strong" if strong else "weak")
     return (found.count, found.label.astype(np.int32, copy=False)) if return_labels else found.count
-
-
-def _strong(arcs: CSR) -> tuple[int, Any]:
-    """Strong components, numbered in the order in which a depth-first search completes them."""
-    from hpgraph.kernels.structure.cpu_depth_first import strong_components
-
-    smallest = np.empty(arcs.shape[0], arcs.indices.dtype)
-    complete = strong_components(arcs, None, smallest)
-    number = np.empty(len(smallest), np.int32)
-    number[complete] = np.arange(len(complete))
-    return len(complete), number[smallest]

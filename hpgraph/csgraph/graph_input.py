@@ -15,10 +15,12 @@ from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.interchange import check_places, scipy_of_csr
+from hpgraph.kernels.backend import kernels
 from hpgraph.scipy_api.matrix import Matrix
 
 # SciPy's mark for a vertex that has no predecessor.
 NO_PREDECESSOR = -9999
+_IDS = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -108,16 +110,22 @@ def as_stored(csgraph: Any) -> GraphInput:
         return as_graph_input(csgraph)
     require_square(csgraph, "csgraph")
     as_value_dtype(csgraph.data.dtype, "csgraph", real=True)
+    from hpgraph.kernels.structure.cpu_stored import narrowed, rises
+
     # SciPy allows arrays longer than the last offset says.
-    indptr, total = csgraph.indptr, csgraph.nnz
+    indptr, total, n = np.ascontiguousarray(csgraph.indptr), csgraph.nnz, csgraph.shape[0]
     indices, data = csgraph.indices[:total], csgraph.data[:total].astype(np.float64, copy=False)
-    if indptr.dtype != np.int32 or indptr.shape != (csgraph.shape[0] + 1,) or not _rises(indptr, len(indices)):
-        indptr = as_offsets(indptr, "indptr", csgraph.shape[0], len(indices))
-    data, narrow = as_values(data, "data", indices.shape), index_dtype(csgraph.shape[0])
-    if indices.dtype != narrow:
+    if indptr.shape != (n + 1,) or indptr.dtype not in _IDS or not rises(indptr, len(indices)):
+        indptr = as_offsets(indptr, "indptr", n, len(indices))
+    data, indices = as_values(data, "data", indices.shape), np.ascontiguousarray(indices)
+    if index_dtype(n) == np.int64:
+        # Kernels see that an id is negative if it has 32 bits.
+        indices = as_ids(indices, "indices", n, "column")
+    elif indices.dtype == np.int64:
+        narrow = narrowed(indices)
         # What does not fit is no column.
-        indices = as_ids(indices, "indices", csgraph.shape[1], "column").astype(narrow)
-    rows = CSR(csgraph.shape, indptr, np.ascontiguousarray(indices), data, validate=False)
+        indices = narrow if len(narrow) == len(indices) else as_ids(indices, "indices", n, "column")
+    rows = CSR(csgraph.shape, indptr, indices, data, validate=False)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
 
@@ -126,16 +134,10 @@ def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
 
     With `wide`, also ids of 64 bits.
     """
-    if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr":
+    if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr" or is_cuda(graph.indices):
         return False
-    indices = graph.indices
-    kinds = {index_dtype(max(graph.shape)), *([np.dtype(np.int64)] if wide else [])}
-    return isinstance(indices, np.ndarray) and indices.dtype in kinds
-
-
-def _rises(indptr: Any, total: int) -> bool:
-    """Whether offsets run from 0 to the number of entries and never fall."""
-    return indptr[0] == 0 and indptr[-1] == total and not (indptr[1:] < indptr[:-1]).any()
+    kind = graph.indices.dtype
+    return kind in _IDS if wide else kind == index_dtype(max(graph.shape))
 
 
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
@@ -158,6 +160,8 @@ def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
 
 def both_ways(arcs: CSR) -> CSR:
     """Every arc in both directions, with the lighter of two weights."""
+    if kernels(arcs.device).is_both_ways(arcs):
+        return arcs
     matrix = Matrix._of(arcs)
     joined = matrix.ewise_add(matrix.T, "pair" if arcs.data is None else "min").csr
     return joined.with_data(None) if arcs.data is None else joined

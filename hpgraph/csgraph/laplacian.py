@@ -7,6 +7,7 @@ import scipy.sparse.csgraph
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import anywhere
 from hpgraph.csgraph.graph_input import as_rows, lies_on_cuda
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.interchange import check_places, scipy_of_csr
@@ -121,29 +122,35 @@ def _dense(made: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, 
 
 def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
     if symmetrized:
-        graph = graph + graph.T.conj()
+        # The conjugate of real values would be a copy.
+        graph = graph + (graph.T.conj() if graph.dtype.kind == "c" else graph.T)
     arcs = graph.tocoo(copy=False)
     xp, row, column, data = array_module(arcs.data), arcs.row, arcs.col, arcs.data
-    scale, diagonal = _scaling(_degrees(graph, axis), normed)
-    kept, loops = xp.flatnonzero(row != column), xp.arange(graph.shape[0], dtype=row.dtype)
-    if len(kept) < len(row):
+    is_loop = row == column
+    has_loops = anywhere(is_loop)
+    scale, diagonal = _scaling(_degrees(graph, axis, has_loops), normed)
+    if has_loops:
+        kept = xp.flatnonzero(~is_loop)
         row, column, data = row[kept], column[kept], data[kept]
-    data = -data
+    values = xp.empty(len(data) + len(diagonal), data.dtype)
+    negated = xp.negative(data, out=values[: len(data)])
     if normed:
-        data /= scale[row]
-        data /= scale[column]
-    data = xp.concatenate((data, diagonal.astype(data.dtype)))
+        negated /= scale[row]
+        negated /= scale[column]
+    values[len(data) :] = diagonal
+    loops = xp.arange(len(diagonal), dtype=row.dtype)
     ends = xp.concatenate((row, loops)), xp.concatenate((column, loops))
     if xp is np:
-        return type(arcs)((data, ends), shape=graph.shape), scale
-    return scipy_of_csr(CSR.from_coo(*ends, data, graph.shape)), scale
+        return type(arcs)((values, ends), shape=graph.shape), scale
+    return scipy_of_csr(CSR.from_coo(*ends, values, graph.shape)), scale
 
 
-def _degrees(graph: Any, axis: int) -> Any:
-    """Sums of the rows or columns without the diagonal."""
+def _degrees(graph: Any, axis: int, has_loops: bool = True) -> Any:
+    """Sums of the rows or columns without the diagonal, which is empty unless `has_loops`."""
     if array_module(graph.data if hasattr(graph, "tocsr") else graph) is np or not hasattr(graph, "tocsr"):
         total = graph.sum(axis=axis)
-        return array_module(total).asarray(total).ravel() - graph.diagonal()
+        total = array_module(total).asarray(total).ravel()
+        return total - graph.diagonal() if has_loops else total
     # NVRTC takes 8 s for the templates of CuPy's sums and diagonals.
     arcs = graph.tocoo(copy=False)
     apart = arcs.row != arcs.col

@@ -1,6 +1,5 @@
 """Shortest paths, as `scipy.sparse.csgraph` has them: from some vertices or all, over `hpgraph.sssp`."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +40,7 @@ def shortest_path(
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
     method : {"auto", "FW", "D", "BF", "J"}
-        Accepted for SciPy's sake, and checked as there: what is computed is the same. "D" warns of negative weights.
+        Accepted for SciPy's sake, and checked as there: what is computed is the same.
     directed : bool
         Otherwise arcs go both ways, with the lighter of two weights.
     return_predecessors, unweighted : bool
@@ -88,6 +87,8 @@ def dijkstra(
 ) -> Any:  # fmt: skip
     """Lengths of the shortest paths between vertices, up to a limit, or from the nearest of several vertices.
 
+    Weights may be negative: what is computed then is `bellman_ford`.
+
     Parameters
     ----------
     csgraph, directed, indices, return_predecessors, unweighted
@@ -120,12 +121,6 @@ def dijkstra(
     if not limit >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
     cutoff = None if np.isinf(limit) else limit
-    if not unweighted and given.least < 0:
-        warnings.warn(
-            "Graph has negative weights: SciPy's dijkstra would give inaccurate results; these are Bellman and Ford's",
-            UserWarning,
-            stacklevel=2,
-        )
     if min_only:
         return _nearest(given, directed, indices, return_predecessors, unweighted, cutoff)
     return _paths(given, directed, indices, return_predecessors, unweighted, cutoff)
@@ -234,29 +229,24 @@ def _between_all(given: GraphInput, directed: bool, return_predecessors: bool, u
 def _trees(
     given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> tuple[Any, Any] | None:
-    """Distances and predecessors at once, by one thread a search: on the CPU, if no weight is negative; or None.
+    """Distances and predecessors at once, by one thread a search: on the CPU, if it meets no negative weight; or None.
 
-    Nor may there be predecessors where a weight is 0, nor any path longer than floats: `sssp` checks that. Of a graph
-    of many arcs a single search without a limit is left to several threads if many vertices come to wait.
+    Nor may any path be longer than floats: `sssp` checks that. Of a graph of many arcs a single search without a limit
+    is left to several threads if many vertices come to wait.
     """
-    least = 1.0 if unweighted else given.least
-    if given.device != "cpu" or not (least >= 0 and (least > 0 or not with_predecessors)):
-        return None
     tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
-    if (tried and len(sources) != 1) or not (cutoff is not None or unweighted or _longest(given) < np.inf):
+    if given.device != "cpu" or (tried and len(sources) != 1):
         return None
     from hpgraph.kernels.relaxation.cpu_dijkstra import MANY, shortest_trees
 
-    arcs = given.csr.with_data(None) if unweighted else given.csr
-    # The lighter of two weights wins by itself.
-    arcs = arcs if directed else kernels("cpu").rows_both_ways(arcs)
-    limit, missing = np.inf if cutoff is None else cutoff, NO_PREDECESSOR if with_predecessors else None
-    return shortest_trees(arcs, sources, limit, missing, _MAX_TRIED if tried else MANY)
-
-
-def _longest(given: GraphInput) -> float:
-    """A bound of the length of any path; NaN if any weight is."""
-    return float(given.csr.data.max(initial=0)) * given.csr.shape[0]
+    return shortest_trees(
+        given.csr.with_data(None) if unweighted else given.csr,
+        sources,
+        np.inf if cutoff is None else cutoff,
+        NO_PREDECESSOR if with_predecessors else None,
+        directed=directed,
+        most=_MAX_TRIED if tried else MANY,
+    )
 
 
 def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
@@ -273,7 +263,10 @@ def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) 
     if with_parents and apart:
         from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
 
-        return found.distance, shortest_path_trees(graph.out_csr, start, found.distance, NO_PREDECESSOR)
+        arcs, distance = graph.out_csr, np.atleast_2d(found.distance)
+        starts = np.reshape(start, (-1, 1))
+        before = shortest_path_trees((arcs.indptr, arcs.indices, arcs.data), None, starts, distance, NO_PREDECESSOR)
+        return found.distance, before.reshape(found.distance.shape)
     parent = found.parent
     if with_parents:
         xp = array_module(parent)

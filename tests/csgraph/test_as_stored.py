@@ -149,3 +149,59 @@ def test_columns_beyond_the_shape(call: Any, column: int) -> None:
     graph = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=2))
     graph.indices[0] = column
     raises(IndexError, "indices holds", call, graph)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("options", [{}, {"limit": 9.0}, {"min_only": True}])
+def test_weights_are_checked_where_a_search_meets_them(options: dict[str, Any], directed: bool) -> None:
+    graph = random_graph(300, 0.02)
+    graph.data += 1
+    wanted = theirs.dijkstra(graph, directed, [3, 9], **options)
+    # Vertices 300 to 302 are not reached, and their weights do not matter.
+    apart = sp.csr_array(([-5.0, np.nan, -1.0], ([300, 301, 300], [301, 302, 302])), shape=(303, 303))
+    given = sp.csr_array(sp.block_diag((graph, sp.csr_array((3, 3))), format="csr") + apart)
+    for array in (given.data, given.indices, given.indptr):
+        array.flags.writeable = False
+    for trees in (False, True):
+        found = ours.dijkstra(given, directed, [3, 9], return_predecessors=trees, **options)
+        found = found[0] if trees else found
+        np.testing.assert_array_equal(found[..., :300], wanted)
+        assert np.isinf(found[..., 300:]).all()
+
+
+def test_negative_lengths_and_paths_longer_than_floats() -> None:
+    graph = sp.csr_array(([4.0, 1.0, -3.0], ([0, 0, 1], [1, 2, 2])), shape=(3, 3))
+    np.testing.assert_array_equal(ours.dijkstra(graph, indices=0), [0, 4, 1])
+    distance, before = ours.dijkstra(graph, indices=[0, 1], return_predecessors=True)
+    np.testing.assert_array_equal(distance, [[0, 4, 1], [np.inf, 0, -3]])
+    assert before[0, 2] in (0, 1) and before[1, 2] == 1
+    graph = sp.csr_array(([1.5e308, 1.5e308], ([0, 1], [1, 2])), shape=(3, 3))
+    for options in ({}, {"indices": 0}, {"indices": 0, "return_predecessors": True}):
+        raises(ValueError, "more than float64 holds", ours.dijkstra, graph, **options)
+
+
+def test_sources_of_trees_with_arcs_of_no_length() -> None:
+    graph = random_graph(300, 0.01)
+    graph.data = np.floor(graph.data / 3)
+    distance, before, source = ours.dijkstra(graph, indices=[5, 80, 200], return_predecessors=True, min_only=True)
+    wanted = theirs.dijkstra(graph, indices=[5, 80, 200])
+    np.testing.assert_array_equal(distance, wanted.min(axis=0))
+    for v in np.flatnonzero(np.isfinite(distance)):
+        u = v
+        for _ in range(300):
+            u = u if before[u] < 0 else before[u]
+        assert u == source[v] and wanted[[5, 80, 200].index(u), v] == distance[v]
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_arrays_that_are_views(kind: Any) -> None:
+    graph = shuffled(random_graph(300, 0.02))
+    wanted = theirs.breadth_first_order(graph, 7), theirs.depth_first_order(graph, 7)
+    for name in ("indptr", "indices", "data"):
+        array = getattr(graph, name).astype(kind if name != "data" else float)
+        setattr(graph, name, np.repeat(array, 2)[::2])
+    for found, expected in zip(
+        (ours.breadth_first_order(graph, 7), ours.depth_first_order(graph, 7)), wanted, strict=True
+    ):
+        for mine, theirs_ in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(mine, theirs_)

@@ -1,8 +1,9 @@
 """Distances and trees of shortest paths on the CPU, one thread a search: Dijkstra's algorithm with a ladder queue.
 
 E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1 (1959). Elements of the queue
-that became out of date stay in it, and are skipped. Of paths of equal length one with fewest arcs wins: as no arc has
-length 0, all vertices before another on its shortest paths are expanded before it.
+that became out of date stay in it, and are skipped. Of paths of equal length one with fewest arcs wins: while every arc
+makes a path longer, all vertices before another on its shortest paths are expanded before it. Where one does not, the
+search goes on for distances alone, from which trees are found then. No pass over all weights comes before a search.
 """
 
 from typing import Any
@@ -13,81 +14,124 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.ladder import clear, insert, is_wide, ladder_of, refill
+from hpgraph.kernels.runtime.cpu.ladder import clear, insert, ladder_of, refill, waiting
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
-from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.structure.cpu_fifo import within
+from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
+from hpgraph.kernels.structure.cpu_fifo import incoming_rows, side_of
+from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
+from hpgraph.kernels.structure.cpu_stored import within
 from hpgraph.semiring.stop import is_stopped
 
 # More arcs than there are.
 MANY = 1 << 62
+# What a search returns, beside -1 for a column beyond the shape: it met a weight that is left to others.
+LEFT = -2
+# Arcs that one thread looks at before several share the searches that are left: some ten times the cost of starting.
+MAX_IN_TURN = 1 << 14
+# Vertices that wait at a time, of which several threads may each take some.
+WIDE = 1024
 
 
 def shortest_trees(
-    rows: CSR, sources: Any, limit: float, missing: int | None, most: int = MANY
+    rows: CSR, sources: Any, limit: float, missing: int | None, *, directed: bool = True, most: int = MANY
 ) -> tuple[Any, Any] | None:
     """Distances up to a limit and predecessors, arrays of shape (k, n), of k searches from arrays of sources each.
 
-    None where a single search has looked at more than `most` arcs, and so many vertices wait that several threads may
-    take some each: a search of few at a time is best left to one. Predecessors are int32, `missing` where there is
-    none; if that is None, they are not sought, and are an array without elements.
+    None where a search met a weight that is negative or NaN, or a path longer than floats; or where a single one has
+    looked at more than `most` arcs, and so many vertices wait that several threads may take some each: a search of few
+    at a time is best left to one. Predecessors are int32, `missing` where there is none; if that is None, they are not
+    sought, and are an array without elements.
 
-    ``rows``: float64 weights above 0, from 0 on where predecessors are not sought, or none, which are 1 each. Rows need
-    neither be sorted nor free of duplicates, and columns need not have been checked. ``sources`` (integer array, shape
-    (k, s)).
+    ``rows``: float64 weights, or none, which are 1 each. Rows need neither be sorted nor free of duplicates, and
+    columns need not have been checked; unless `directed`, arcs go both ways. ``sources`` (integer array, shape (k, s)).
     """
     k, n = len(sources), rows.shape[0]
+    joined = None if directed else incoming_rows(rows)
+    arcs = (rows.indptr, rows.indices, rows.data), joined and (joined.indptr, joined.indices, joined.data)
     distance = np.full((k, n), np.inf)
     before = np.empty((k, 0), np.int32) if missing is None else np.full((k, n), missing, np.int32)
-    arcs, found = (rows.indptr, rows.indices, rows.data), (distance, before)
-    if k == 1:
-        with interruptible():
-            looked = _search_one(*arcs, sources[0], limit, most, found)
-    else:
+    # Whether a search met an arc that makes no path longer.
+    flat = np.zeros(k, np.bool_)
+    with interruptible():
+        done = _search_in_turn(*arcs, sources, limit, most, (distance, before, flat))
+    if done == MANY:
+        return None
+    if 0 <= done < k:
+        distance[done], before[done], flat[done] = np.inf, missing or 0, False
         with team() as workers:
-            least = np.zeros(min(workers, k), np.int64)
-            _search_all(*arcs, sources, limit, found, least)
-            looked = int(least.min(initial=0))
-    return (distance, before) if within(rows, looked) < MANY else None
+            least = np.full(min(workers, k - done), MANY)
+            _search_all(*arcs, sources[done:], limit, (distance[done:], before[done:], flat[done:]), least)
+            done = int(least.min())
+    if done == LEFT:
+        return None
+    within(rows, done)
+    if missing is not None and flat.any():
+        before[flat] = shortest_path_trees(*arcs, sources[flat], distance[flat], missing)
+    return distance, before
 
 
 @njit(cache=True, nogil=True)
-def _search_one(indptr, indices, weight, sources, limit, most, found):
-    distance, before = found
-    state = distance[0], before[0], np.empty(before.shape[1], np.int32)
-    queue = ladder_of(indices.size + sources.size, indices)
-    return _search(indptr, indices, weight, sources, limit, most, state, queue)
+def _search_in_turn(rows, back, sources, limit, most, found):
+    """How many searches one thread has done when several are to share the others; `MANY` if so of a single one."""
+    distance, before, flat = found
+    alone = sources.shape[0] == 1
+    left, wide = (most, WIDE) if alone else (MAX_IN_TURN, 0)
+    queue, hops = _queue_of(rows, back, sources), np.empty(before.shape[1], np.int32)
+    for search in range(sources.shape[0]):
+        clear(queue)
+        state = distance[search], before[search], hops, flat[search : search + 1]
+        looked = _search(rows, back, sources[search], limit, left, wide, state, queue)
+        if looked < 0 or looked == MANY:
+            return search if looked == MANY and not alone else looked
+        left -= looked
+    return sources.shape[0]
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _search_all(indptr, indices, weight, sources, limit, found, least):
-    distance, before = found
+def _search_all(rows, back, sources, limit, found, least):
+    distance, before, flat = found
     counter = np.zeros(1, np.int64)
     for worker in prange(least.size):
-        # An arc inserts its end at most once.
-        queue = ladder_of(indices.size + sources.shape[1], indices)
-        hops = np.empty(before.shape[1], np.int32)
+        queue, hops = _queue_of(rows, back, sources), np.empty(before.shape[1], np.int32)
         while True:
             search = next_task(counter)
             if search >= sources.shape[0]:
                 break
             clear(queue)
-            state = distance[search], before[search], hops
-            looked = _search(indptr, indices, weight, sources[search], limit, MANY, state, queue)
+            state = distance[search], before[search], hops, flat[search : search + 1]
+            looked = _search(rows, back, sources[search], limit, MANY, WIDE, state, queue)
             least[worker] = min(least[worker], looked)
 
 
+@part
+def _queue_of(rows, back, sources):
+    """A queue with room for the end of each arc, which a search inserts at most once."""
+    most = rows[1].size + sources.shape[1]
+    if back is not None:
+        most += back[1].size
+    return ladder_of(most, rows[1])
+
+
+@part(counts_references=False, forceinline=True)
+def _fetch(rows, v):
+    """Fetch the row of the vertex that is likely to be next."""
+    indptr, indices, weight = rows
+    at = np.int64(peek(indptr, v))
+    prefetch(indices, at)
+    prefetch_entry(weight, at)
+
+
 @part(counts_references=False)
-def _search(indptr, indices, weight, sources, limit, most, state, queue):
-    """How many arcs it looked at, or `MANY` where it gave up; -1 where a column was beyond the shape.
+def _search(rows, back, sources, limit, most, wide, state, queue):
+    """How many arcs it looked at; `MANY` where it gave up, -1 for a column beyond the shape, `LEFT` for a weight.
 
     The number of arcs of a path, `hops`, is set where the distance is finite.
     """
-    distance, before, hops = state
+    distance, before, hops, flat = state
     keeps = before.size > 0
     keys, vertices = queue.keys, queue.vertices
     size, looked = 0, 0
@@ -98,7 +142,7 @@ def _search(indptr, indices, weight, sources, limit, most, state, queue):
         size = insert(queue, size, 0.0, source)
     while not is_stopped():
         if looked > most:
-            if is_wide(queue, size):
+            if waiting(queue, size) >= wide:
                 return MANY
             most += most
         if size == 0:
@@ -109,21 +153,35 @@ def _search(indptr, indices, weight, sources, limit, most, state, queue):
         size = pop(keys, vertices, size)
         if here > distance[v]:
             continue
+        if size > 0:
+            _fetch(rows, vertex(vertices, 0))
+            if back is not None:
+                _fetch(back, vertex(vertices, 0))
         arcs = hops[v] + 1 if keeps else 0
-        looked += peek(indptr, v + 1) - peek(indptr, v)
-        for at in range(peek(indptr, v), peek(indptr, v + 1)):
-            u = vertex(indices, at)
-            if u >= distance.size:
-                return -1
-            there = here + entry(weight, at)
-            known = distance[u]
-            if there > known or there > limit:
-                continue
-            if there < known:
-                size = insert(queue, size, there, u)
-            elif not keeps or hops[u] <= arcs or there == np.inf:
-                continue
-            distance[u] = there
-            if keeps:
-                before[u], hops[u] = v, arcs
+        for side in range(1 if back is None else 2):
+            indptr, indices, weight = side_of(rows, back, side)
+            looked += peek(indptr, v + 1) - peek(indptr, v)
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, at)
+                if u >= distance.size:
+                    return -1
+                there = here + entry(weight, at)
+                if not there > here:
+                    if there != here:
+                        return LEFT
+                    flat[0], keeps = True, False
+                known = distance[u]
+                if there > known or there > limit:
+                    continue
+                if there < known:
+                    size = insert(queue, size, there, u)
+                elif there == np.inf:
+                    if entry(weight, at) < np.inf:
+                        return LEFT
+                    continue
+                elif not keeps or hops[u] <= arcs:
+                    continue
+                distance[u] = there
+                if keeps:
+                    before[u], hops[u] = v, arcs
     return looked

@@ -16,10 +16,10 @@ from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
-from hpgraph.kernels.structure.numbering import numbered
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
 from hpgraph.semiring.stop import is_stopped
 
@@ -47,12 +47,26 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, symmetric, label, left)
-        flatten(label)
         if left[0]:
+            flatten(label)
             largest = most_frequent(label) if symmetric else -1
             link_rows(arcs.indptr, arcs.indices, (0, n, 0), NEIGHBOURS, largest, label)
-            flatten(label)
-    return numbered(label)
+    return int(_number(label)), label
+
+
+@njit(cache=True, counts_references=False)
+def _number(label):
+    """Number the trees, of which each vertex points to a smaller one or is the root; returns how many there are."""
+    count = 0
+    for v in range(label.size):
+        above = vertex(label, v)
+        # Smaller vertices have the number of their tree already.
+        number = np.int64(peek(label, above))
+        if above == v:
+            number = np.int64(count)
+            count += 1
+        label[v] = number
+    return count
 
 
 @part

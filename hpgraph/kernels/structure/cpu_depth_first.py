@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.formats.checks import as_ids
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.structure.cpu_stored import within
 from hpgraph.semiring.stop import is_stopped
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
@@ -42,11 +42,11 @@ def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     Columns need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
     """
     n, ids = rows.shape[0], rows.indices.dtype
-    as_ids(rows.indices, "indices", n, "column")
     order, predecessors = np.empty(n, ids), np.full(n, missing, ids)
+    path, following = np.empty(n, ids), np.empty(n, rows.indptr.dtype)
     with interruptible():
-        count = _follow(rows.indptr, rows.indices, start, missing, np.empty(n, rows.indptr.dtype), order, predecessors)
-    return order[:count], predecessors
+        count = _follow(rows.indptr, rows.indices, start, missing, path, following, order, predecessors)
+    return order[: within(rows, count)], predecessors
 
 
 def number_down(forest: DepthFirst, begins: Any) -> Any:
@@ -74,31 +74,36 @@ def _number(order, parent, number):
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _follow(indptr, indices, start, missing, following, order, predecessors):
-    """`following`: the next arc of each vertex to be looked at. The path to a vertex is that of its predecessors."""
+def _follow(indptr, indices, start, missing, path, following, order, predecessors):
+    """`path`: the vertices on the path to the current one that have arcs to be looked at, `following` the next ones."""
     order[0], predecessors[start] = start, start
-    count, v = np.int64(1), np.int64(start)
+    count, depth, v, n = np.int64(1), np.int64(0), np.int64(start), order.size
     at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
-    while count < order.size and not is_stopped():
+    while count < n:
         met = np.int64(-1)
         while at < end:
             u = vertex(indices, at)
+            if u >= n:
+                return -1
             at += 1
             if peek(predecessors, u) == missing:
                 met = np.int64(u)
                 break
         if met >= 0:
-            put(following, v, at)
+            put(path, depth, v)
+            put(following, depth, at)
+            depth += at < end
             put(predecessors, met, v)
             put(order, count, met)
             count += 1
             v = met
             at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
-        elif v == start:
+        elif depth == 0 or is_stopped():
             break
         else:
-            v = np.int64(vertex(predecessors, v))
-            at, end = np.int64(peek(following, v)), np.int64(peek(indptr, v + 1))
+            depth -= 1
+            v = np.int64(vertex(path, depth))
+            at, end = np.int64(peek(following, depth)), np.int64(peek(indptr, v + 1))
     predecessors[start] = missing
     return count
 
@@ -151,65 +156,98 @@ def strong_components(arcs: CSR, part: Any, smallest: Any) -> Any:
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     low = np.zeros(n, ids) if part is None else np.where(part < 0, n, 0).astype(ids)
-    stack, path, start, complete = np.empty(n, ids), np.empty(n, ids), np.empty(n, ids), np.empty(n, ids)
-    work = stack, path, start, np.empty(n, np.int64)
+    complete = np.empty(n, ids)
+    return complete[: _strong(arcs, part, low, None, (smallest, complete))]
+
+
+def strong_numbers(arcs: CSR) -> tuple[int, Any]:
+    """How many strong components there are, and the number of each vertex's, in the order in which they are complete.
+
+    Columns need not have been checked: one beyond the shape is an IndexError.
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    number = np.empty(n, ids)
+    return within(arcs, _strong(arcs, None, np.zeros(n, ids), number, None)), number
+
+
+def _strong(arcs: CSR, part: Any, low: Any, number: Any, found: Any) -> int:
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    work = np.empty(n, ids), np.empty(n, ids), np.empty(n, ids), np.empty(n, arcs.indptr.dtype)
     with interruptible():
-        count = _search_strong(arcs.indptr, arcs.indices, part, low, work, smallest, complete)
-    return complete[:count]
+        return int(_search_strong(arcs.indptr, arcs.indices, part, low, work, number, found))
 
 
 @njit(cache=True, nogil=True)
-def _search_strong(indptr, indices, part, low, work, smallest, complete):
-    """`low`: 0 where not met, n where done. Beside each vertex on the `path`: its number, and its next arc."""
+def _search_strong(indptr, indices, part, low, work, number, found):
+    """`low`: 0 where not met, n where done. Beside each vertex on the `path`: its number, and its next arc.
+
+    The `number` of each vertex's component is written, or what is `found`: its smallest vertex, and these in order.
+    Returns how many components there are, -1 if a column is beyond the shape.
+    """
     stack, path, start, following = work
     n, components = low.size, 0
     count, waiting = 0, 0
     for root in range(n):
-        if low[root] != 0:
+        if peek(low, root) != 0:
             continue
-        depth, v = 0, root
+        depth, v = np.int64(0), np.int64(root)
         count += 1
-        path[0], start[0], following[0], low[v] = v, count, indptr[v], count
+        at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
+        own, lowest = np.int64(count), np.int64(count)
+        low[v] = count
         while not is_stopped():
-            at, end = following[depth], peek(indptr, v + 1)
-            lowest, met = np.int64(low[v]), -1
+            met = np.int64(-1)
             while at < end:
                 u = vertex(indices, at)
+                if u >= n:
+                    return -1
                 at += 1
                 if part is not None and peek(part, u) != peek(part, v):
                     continue
                 known = np.int64(peek(low, u))
                 if known == 0:
-                    met = u
+                    met = np.int64(u)
                     break
-                lowest = min(lowest, known)
-            low[v] = lowest
+                lowest = np.int64(min(lowest, known))
             if met >= 0:
-                following[depth] = at
-                depth, v = depth + 1, met
+                path[depth], start[depth], following[depth], low[v] = v, own, at, lowest
+                depth += 1
                 count += 1
-                path[depth], start[depth], following[depth], low[v] = v, count, indptr[v], count
+                v, own, lowest = met, np.int64(count), np.int64(count)
+                low[v] = count
+                at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
                 continue
-            if lowest < start[depth]:
-                stack[waiting] = v
+            if lowest < own:
+                stack[waiting], low[v] = v, lowest
                 waiting += 1
             else:
                 # The members met since this root are on top of the stack.
-                first, below, least = lowest, waiting, np.int64(v)
-                while below > 0 and low[stack[below - 1]] >= first:
+                below, least = waiting, v
+                while below > 0 and low[stack[below - 1]] >= lowest:
                     below -= 1
-                    least = min(least, np.int64(stack[below]))
-                smallest[v], low[v], complete[components] = least, n, least
+                    if number is None:
+                        least = min(least, np.int64(stack[below]))
+                    else:
+                        number[stack[below]] = components
+                low[v] = n
+                if number is None:
+                    smallest, complete = found
+                    smallest[v], complete[components] = least, least
+                else:
+                    number[v] = components
                 components += 1
                 for i in range(below, waiting):
-                    smallest[stack[i]], low[stack[i]] = least, n
+                    low[stack[i]] = n
+                    if number is None:
+                        smallest[stack[i]] = least
                 waiting = below
             if depth == 0:
                 break
             depth -= 1
-            above = vertex(path, depth)
-            low[above] = min(low[above], low[v])
-            v = above
+            inherited = lowest if peek(low, v) != n else np.int64(n)
+            v = np.int64(vertex(path, depth))
+            at, end, own = np.int64(peek(following, depth)), np.int64(peek(indptr, v + 1)), np.int64(peek(start, depth))
+            lowest = np.int64(min(np.int64(peek(low, v)), inherited))
         if is_stopped():
             break
     return components

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.formats.checks import as_ids
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.structure.cpu_stored import within
 from hpgraph.semiring.stop import is_stopped
 
 
@@ -22,17 +23,9 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     Columns need not have been checked: one beyond the shape is an IndexError.
     """
     n = rows.shape[0]
-    as_ids(rows.indices, "indices", n, "column")
-    order, predecessors = np.empty(n, rows.indices.dtype), np.full(n, missing, rows.indices.dtype)
-    count = _fill(rows.indptr, rows.indices, start, missing, order, predecessors)
+    order, predecessors = np.empty(n + 1, rows.indices.dtype), np.full(n, missing, rows.indices.dtype)
+    count = within(rows, _fill(rows.indptr, rows.indices, start, missing, order, predecessors))
     return order[:count], predecessors
-
-
-def within(rows: CSR, count: int) -> int:
-    """What a search returned; an IndexError where that is negative, as it met a column beyond the shape."""
-    if count < 0:
-        as_ids(rows.indices, "indices", rows.shape[1], "column")
-    return count
 
 
 def is_both_ways(csr: CSR) -> bool:
@@ -46,15 +39,23 @@ def rows_both_ways(rows: CSR) -> CSR:
     A symmetric matrix of ascending rows is returned as it is. Columns need not have been checked: one beyond the shape
     is an IndexError.
     """
-    n, ends = rows.shape[0], 2 * rows.nnz
-    if is_both_ways(rows):
-        return rows
+    return rows if is_both_ways(rows) else _turned(rows, True)
+
+
+def incoming_rows(rows: CSR) -> CSR | None:
+    """Rows of in-neighbours, with their values; None of a symmetric matrix of ascending rows. Else as above."""
+    return None if is_both_ways(rows) else _turned(rows, False)
+
+
+def _turned(rows: CSR, both: bool) -> CSR:
+    """The transpose, of `both` beside the rows themselves."""
+    n, ends = rows.shape[0], rows.nnz * (1 + both)
     indptr = np.zeros(n + 1, rows.indptr.dtype if ends <= np.iinfo(rows.indptr.dtype).max else np.int64)
     incoming = np.empty(n, indptr.dtype)
-    within(rows, _count_ends(rows.indptr, rows.indices, indptr, incoming))
+    within(rows, _count_ends(rows.indptr, rows.indices, both, indptr, incoming))
     indices = np.empty(ends, rows.indices.dtype)
     data = None if rows.data is None else np.empty(ends, rows.data.dtype)
-    _place_ends(rows.indptr, rows.indices, rows.data, indptr, incoming, indices, data)
+    _place_ends(rows.indptr, rows.indices, rows.data, both, indptr, incoming, indices, data)
     return CSR(rows.shape, indptr, indices, data, validate=False)
 
 
@@ -82,8 +83,8 @@ def _is_symmetric(indptr, indices, data, back):
 
 
 @njit(cache=True)
-def _count_ends(indptr, indices, ends, incoming):
-    """Where rows of both directions end, and where the in-neighbours of each begin."""
+def _count_ends(indptr, indices, both, ends, incoming):
+    """Where rows end, of in-neighbours or of `both`, and where the in-neighbours of each begin."""
     n = incoming.size
     for at in range(indices.size):
         u = vertex(indices, at)
@@ -91,39 +92,84 @@ def _count_ends(indptr, indices, ends, incoming):
             return -1
         ends[u + 1] += 1
     for v in range(n):
-        incoming[v] = ends[v] + peek(indptr, v + 1) - peek(indptr, v)
+        incoming[v] = ends[v] + (peek(indptr, v + 1) - peek(indptr, v) if both else 0)
         ends[v + 1] += incoming[v]
     return 0
 
 
 @njit(cache=True)
-def _place_ends(indptr, indices, data, begins, incoming, both, values):
+def _place_ends(indptr, indices, data, both, begins, incoming, targets, values):
     for v in range(incoming.size):
         to = np.int64(peek(begins, v))
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             back = np.int64(peek(incoming, u))
             incoming[u] = back + 1
-            both[to], both[back] = u, v
+            targets[back] = v
             if data is not None:
-                values[to] = values[back] = data[at]
-            to += 1
+                values[back] = data[at]
+            if both:
+                targets[to] = u
+                if data is not None:
+                    values[to] = data[at]
+                to += 1
+
+
+@part(counts_references=False, forceinline=True)
+def side_of(rows, back, side):
+    """The arrays of out-neighbours, or of in-neighbours on side 1; there is none where `back` is None.
+
+    For kernels that count no references, too, as those of arrays are not counted here.
+    """
+    if back is None:
+        return rows
+    return back if side else rows
+
+
+# Places ahead in the queue of the vertex whose row is fetched; arcs from which on a row is followed without branches.
+_AHEAD, _LONG = 4, 8
 
 
 @njit(cache=True, counts_references=False)
 def _fill(indptr, indices, start, missing, order, predecessors):
-    # Where the search is, a predecessor is the mark of a vertex that was found.
+    """The number of vertices in `order`, which has room for one more; -1 if a column is beyond the shape.
+
+    Where the search is, a predecessor is the mark of a vertex that was found. Whether an arc of a long row leads to one
+    cannot be foreseen: to write in any case takes half the time of a branch. Short rows are read with branches, so that
+    the next vertex is known before its predecessor is written.
+    """
     order[0], predecessors[start] = start, start
-    count, taken = np.int64(1), 0
-    while taken < count < order.size:
-        u = vertex(order, taken)
+    count, taken, last, n = np.int64(1), np.int64(0), np.int64(start), predecessors.size
+    while taken < count < n:
+        # The last vertex found need not be read again.
+        u = vertex(order, taken) if taken + 1 < count else last
         taken += 1
-        for at in range(peek(indptr, u), peek(indptr, u + 1)):
-            v = vertex(indices, at)
-            if peek(predecessors, v) == missing:
-                put(predecessors, v, u)
+        if taken + _AHEAD < count:
+            prefetch(indices, np.int64(peek(indptr, vertex(order, taken + _AHEAD))))
+        at, end = np.int64(peek(indptr, u)), np.int64(peek(indptr, u + 1))
+        if end - at < _LONG:
+            while at < end:
+                v = vertex(indices, at)
+                if v >= n:
+                    return -1
+                at += 1
+                if peek(predecessors, v) == missing:
+                    put(predecessors, v, u)
+                    put(order, count, v)
+                    count += 1
+                    last = v
+        else:
+            while at < end:
+                v = vertex(indices, at)
+                if v >= n:
+                    return -1
+                at += 1
+                before = np.int64(peek(predecessors, v))
+                is_new = before == missing
+                put(predecessors, v, u if is_new else before)
                 put(order, count, v)
-                count += 1
+                count += is_new
+            last = vertex(order, count - 1)
     predecessors[start] = missing
     return count
 

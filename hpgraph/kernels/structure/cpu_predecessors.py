@@ -9,7 +9,8 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.structure.cpu_fifo import within
+from hpgraph.kernels.structure.cpu_fifo import side_of
+from hpgraph.kernels.structure.cpu_stored import within
 from hpgraph.semiring.stop import is_stopped
 
 
@@ -56,39 +57,43 @@ def _walk(weight, before, missing, null_value, length):
                 length[row, column] = null_value
 
 
-def shortest_path_trees(arcs: CSR, starts: Any, distance: Any, missing: int) -> Any:
-    """Predecessors by distances of shape (n,) or (k, n) from a start, or from each of k; `missing` where there is none.
+def shortest_path_trees(rows: Any, back: Any, starts: Any, distance: Any, missing: int) -> Any:
+    """Predecessors by distances of shape (k, n) from arrays of starts, shape (k, s); `missing` where there is none.
 
-    Of paths of equal length they are on one of fewest arcs, and of such predecessors the smallest.
+    Of paths of equal length they are on one of fewest arcs, and of such predecessors the smallest. ``rows``: indptr,
+    indices and weights of the arcs; ``back``: the same of arcs that are in-arcs there, or None.
     """
-    before = np.full(distance.shape, missing, arcs.indices.dtype)
-    tight, queue = (np.empty(size, arcs.indices.dtype) for size in (arcs.nnz, arcs.shape[0]))
-    ends = np.empty(arcs.shape[0], np.int64)
-    for start, row, found in zip(
-        np.atleast_1d(starts).tolist(), np.atleast_2d(distance), np.atleast_2d(before), strict=True
-    ):
-        hops = np.full(arcs.shape[0], -1, np.int32)
+    n, ids = distance.shape[1], rows[1].dtype
+    before = np.full(distance.shape, missing, ids)
+    arcs = len(rows[1]) + (0 if back is None else len(back[1]))
+    work = np.empty(arcs, ids), np.empty(n, np.int64), np.empty(n, ids), np.empty(n, np.int32)
+    for start, row, found in zip(starts, distance, before, strict=True):
         with interruptible():
-            _find_tree(arcs.indptr, arcs.indices, arcs.data, start, row, found, (tight, ends, queue, hops))
+            _find_tree(rows, back, start, row, found, work)
     return before
 
 
-@njit(cache=True, nogil=True)
-def _find_tree(indptr, indices, weight, start, distance, before, work):
+@njit(cache=True, nogil=True, counts_references=False)
+def _find_tree(rows, back, starts, distance, before, work):
     """Breadth-first search along `tight` arcs, those that shortest paths may take: never round a cycle."""
     tight, ends, queue, hops = work
     to = 0
     for v in range(ends.size):
         here = distance[v]
         if here < np.inf:
-            for at in range(peek(indptr, v), peek(indptr, v + 1)):
-                u = vertex(indices, at)
-                there = here + entry(weight, at)
-                if there == distance[u] and there < np.inf:
-                    tight[to] = u
-                    to += 1
-        ends[v] = to
-    queue[0], count, taken, hops[start] = start, 1, 0, 0
+            for side in range(1 if back is None else 2):
+                indptr, indices, weight = side_of(rows, back, side)
+                for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                    u = vertex(indices, at)
+                    there = here + entry(weight, at)
+                    if there == distance[u] and there < np.inf:
+                        tight[to] = u
+                        to += 1
+        ends[v], hops[v] = to, -1
+    count, taken = 0, 0
+    for start in starts:
+        queue[count], hops[start] = start, 0
+        count += 1
     while taken < count and not is_stopped():
         v = vertex(queue, taken)
         taken += 1

@@ -20,8 +20,6 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 # Elements up to which a queue is a heap alone, or twice as many as it had when last filled; elements for each bucket of
 # a new rung, and its buckets at most.
 MAX_HEAP, PER_BUCKET, BUCKETS = 64, 8, 4096
-# Elements that wait at a time, of which several threads may each take some.
-WIDE = 1024
 OVERFLOW, FREE, PLACES = BUCKETS, BUCKETS + 1, BUCKETS + 2
 # Of the rung: the key at which it begins, buckets per unit (0 where all is in the heap); and of `state` its buckets,
 # the current one, the elements ever linked, those that overflowed, and as many as a heap alone may have.
@@ -50,9 +48,9 @@ def clear(ladder):
 
 
 @part(counts_references=False)
-def is_wide(ladder, size):
-    """Whether so many elements have waited at a time that several threads may take some each."""
-    return peek(ladder.state, USED) + size > WIDE
+def waiting(ladder, size):
+    """How many elements wait, or have waited in buckets at a time."""
+    return peek(ladder.state, USED) + size
 
 
 @part(counts_references=False, forceinline=True)
