@@ -121,6 +121,9 @@ def _dense(made: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, 
 
 
 def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
+    if graph.format == "dok":
+        # The one format that has no arrays.
+        graph = graph.tocsr()
     if symmetrized:
         # The conjugate of real values would be a copy.
         graph = graph + (graph.T.conj() if graph.dtype.kind == "c" else graph.T)
