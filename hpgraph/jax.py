@@ -174,7 +174,11 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
         return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
     # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
     arrays = (np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given)
-    return _in_jax(call(*with_none(tuple(map(xp.ascontiguousarray, arrays)))))
+    found = call(*with_none(tuple(map(xp.ascontiguousarray, arrays))))
+    if xp is not np:
+        # JAX gives the memory of an operand that is let go to its own next operation, which does not wait for ours.
+        xp.cuda.get_current_stream().synchronize()
+    return _in_jax(found)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
