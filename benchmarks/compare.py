@@ -127,7 +127,7 @@ def main(words: Sequence[str]) -> int:
     # Read by OpenMP libraries when they are loaded, which is later.
     os.environ["OMP_NUM_THREADS"] = str(threads)
     path = chosen.output or RESULTS / f"{chosen.device}-{Record.today()}.json"
-    record = Record(path, words, chosen.device, chosen.libraries, chosen.merge)
+    record = Record(path, words, chosen.device, [kind.distribution for kind in chosen.libraries], chosen.merge)
     wrong = False
     for name in chosen.graphs:
         try:

@@ -229,7 +229,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/csgraph-DATE.json)")
     chosen = parser.parse_args(words)
     path = chosen.output or RESULTS / f"csgraph-{Record.today()}.json"
-    record, results, unlike = Record(path, words, "cpu", [SciPy]), list[dict[str, Any]](), 0
+    record, results, unlike = Record(path, words, "cpu", [SciPy.distribution]), list[dict[str, Any]](), 0
     warnings.simplefilter("ignore")
 
     def wanted(name: str, asked: str | None) -> bool:

@@ -53,9 +53,8 @@ def main(words: Sequence[str]) -> int:
         saved = Record.read(chosen.show)["layouts"]
         print(f"{table(saved)}\n\n{summary(saved)}")
         return 0
-    record = Record(
-        chosen.output or RESULTS / f"layouts-{Record.today()}.json", words, "cuda", (CuPy,), merge=chosen.merge
-    )
+    path = chosen.output or RESULTS / f"layouts-{Record.today()}.json"
+    record = Record(path, words, "cuda", [CuPy.distribution], merge=chosen.merge)
     found: list[dict[str, Any]] = []
     for name in chosen.kinds.split(",") if chosen.kinds else KINDS:
         for row in measured(name, chosen.types.split(",")):

@@ -1,8 +1,9 @@
-"""Objectives of communities on twenty real, generated and planted graphs, beside leidenalg, igraph and Infomap.
+"""Objectives of communities on twenty-one real, generated and planted graphs, beside other libraries.
 
 Each search runs with its defaults from some seeds; the mean of the values is shown, all computed by hpgraph from the
-labels, and leidenalg, igraph and Infomap must give the same value to hpgraph's labels. Each of hpgraph's communities
-must be connected, and the labels the same bits on one thread and on two.
+labels, and leidenalg, igraph, networkit and Infomap must give the same value to hpgraph's labels. Each of hpgraph's
+communities must be connected, and the labels the same bits on one thread and on two. networkit searches by modularity
+alone, on one thread, so that it repeats.
 """
 
 import argparse
@@ -19,8 +20,10 @@ import numpy as np
 import hpgraph as hpg
 
 from .planted import KINDS, planted
+from .record import RESULTS, Record
 from .report import aligned
 
+LIBRARIES = ("hpgraph", "leidenalg", "igraph", "networkit", "Infomap")
 OBJECTIVES = ("modularity", "CPM", "map equation")
 CLASSIC = ("karate_club_graph", "les_miserables_graph", "florentine_families_graph", "davis_southern_women_graph")
 REAL = ("email-Enron", "ca-AstroPh", "jagmesh7", "bcsstk13", "west0067")
@@ -83,6 +86,8 @@ def searches(G: hpg.Graph, objective: str, resolution: float) -> Iterator[tuple[
         yield "igraph", lambda seed: _igraph(G, edges, seed, objective, resolution)
     if objective != "map equation" and importlib.util.find_spec("leidenalg"):
         yield "leidenalg", lambda seed: _leidenalg(G, edges, seed, objective, resolution).membership
+    if objective == "modularity" and importlib.util.find_spec("networkit"):
+        yield "networkit", lambda seed: _networkit(edges, seed, G.n_vertices)
 
 
 def _infomap(edges: Any, seed: int, n: int) -> Any:
@@ -123,6 +128,20 @@ def _leidenalg(G: hpg.Graph, edges: Any, seed: int, objective: str, resolution: 
     return leidenalg.find_partition(theirs, kind, seed=seed, **options)
 
 
+def _networkit(edges: Any, seed: int, n: int) -> Any:
+    import networkit as nk
+
+    nk.setNumberOfThreads(1)
+    nk.setSeed(seed, False)
+    return nk.community.ParallelLeiden(_graph_of_networkit(edges, n)).run().getPartition().getVector()
+
+
+def _graph_of_networkit(edges: Any, n: int) -> Any:
+    import networkit as nk
+
+    return nk.GraphFromCoo((np.ones(len(edges)), tuple(np.ascontiguousarray(edges.T))), n=n)
+
+
 def qualities(G: hpg.Graph, objective: str, resolution: float, label: list[int]) -> Iterator[tuple[str, float]]:
     """The value that each library that is installed and has the objective gives to labels."""
     edges = np.stack(G.edges()[:2], axis=1)
@@ -143,6 +162,12 @@ def qualities(G: hpg.Graph, objective: str, resolution: float, label: list[int])
         import igraph
 
         yield "igraph", igraph.Graph(n=G.n_vertices, edges=edges).modularity(label, resolution=resolution)
+    if objective == "modularity" and importlib.util.find_spec("networkit"):
+        import networkit as nk
+
+        partition = nk.Partition(len(label), label)
+        partition.setUpperBound(len(label))
+        yield "networkit", nk.community.Modularity().getQuality(partition, _graph_of_networkit(edges, len(label)))
 
 
 def value(G: hpg.Graph, objective: str, resolution: float, label: Any) -> float:
@@ -172,7 +197,7 @@ def faults(G: hpg.Graph, objective: str, resolution: float, search: Search) -> l
 
 
 def main(words: Sequence[str]) -> int:
-    """Search, and print a table.
+    """Search, print a table, and save the results.
 
     Returns
     -------
@@ -183,24 +208,39 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("command", choices=["objectives"])
     parser.add_argument("--graphs", help="names separated by commas; all by default")
     parser.add_argument("--seeds", type=int, default=3, help="runs on each graph (3)")
+    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/objectives-DATE.json)")
     chosen = parser.parse_args(words)
     wanted = chosen.graphs.split(",") if chosen.graphs else None
-    names = ("hpgraph", "leidenalg", "igraph", "Infomap")
-    rows, status = [["graph, objective", "vertices", "edges", *names, "wrong"]], 0
+    path = chosen.output or RESULTS / f"objectives-{Record.today()}.json"
+    record = Record(
+        path, words, "cpu", [name.lower() for name in LIBRARIES[1:] if importlib.util.find_spec(name.lower())]
+    )
+    rows: list[dict[str, Any]] = []
     for name, make in graphs().items():
         if wanted is not None and name not in wanted:
             continue
         G = make()
         for objective in OBJECTIVES:
-            # Communities of three times the density of the graph.
-            resolution = 3 * G.n_edges / G.n_vertices**2 if objective == "CPM" else 1.0
-            found, wrong = {}, []
-            for library, search in searches(G, objective, resolution):
-                labels = [np.asarray(search(seed)) for seed in range(1, chosen.seeds + 1)]
-                found[library] = statistics.mean(value(G, objective, resolution, label) for label in labels)
-                wrong += faults(G, objective, resolution, search) if library == "hpgraph" else []
-            means = [f"{found[each]:.5g}" if each in found else "" for each in names]
-            rows.append([f"{name}, {objective}", f"{G.n_vertices:,}", f"{G.n_edges // 2:,}", *means, "; ".join(wrong)])
-            status |= bool(wrong)
-    print("\n".join(aligned(rows)))
-    return status
+            rows.append(
+                {"graph": name, "vertices": G.n_vertices, "edges": G.n_edges // 2, **_row(G, objective, chosen.seeds)}
+            )
+            record.save(objectives=rows)
+    cells = [["graph, objective", "vertices", "edges", *LIBRARIES, "wrong"]]
+    for row in rows:
+        means = [f"{row['means'][each]:.5g}" if each in row["means"] else "" for each in LIBRARIES]
+        size = f"{row['vertices']:,}", f"{row['edges']:,}"
+        cells.append([f"{row['graph']}, {row['objective']}", *size, *means, "; ".join(row["wrong"])])
+    print("\n".join(aligned(cells)))
+    return int(any(row["wrong"] for row in rows))
+
+
+def _row(G: hpg.Graph, objective: str, seeds: int) -> dict[str, Any]:
+    """What each library finds by one objective, and what is wrong with hpgraph's communities."""
+    # Communities of three times the density of the graph.
+    resolution = 3 * G.n_edges / G.n_vertices**2 if objective == "CPM" else 1.0
+    means, wrong = {}, []
+    for library, search in searches(G, objective, resolution):
+        labels = [np.asarray(search(seed)) for seed in range(1, seeds + 1)]
+        means[library] = statistics.mean(value(G, objective, resolution, label) for label in labels)
+        wrong += faults(G, objective, resolution, search) if library == "hpgraph" else []
+    return {"objective": objective, "resolution": resolution, "means": means, "wrong": wrong}

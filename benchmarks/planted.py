@@ -12,12 +12,14 @@ import itertools
 import random
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import hpgraph as hpg
 
+from .record import RESULTS, Record
 from .report import aligned
 
 N, DEGREE, OF_DEGREES, OF_SIZES = 5000, 20, 2.5, 1.5
@@ -127,7 +129,7 @@ LIBRARIES = {
 
 
 def main(words: Sequence[str]) -> int:
-    """Search, and print a table.
+    """Search, print a table, and save the results.
 
     Returns
     -------
@@ -142,9 +144,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", type=int, default=6, help="of each kind and mixing (6)")
     parser.add_argument("--seeds", type=int, default=4, help="runs on each graph (4)")
     parser.add_argument("--libraries", help="names separated by commas, of " + ", ".join(LIBRARIES))
+    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/planted-DEVICE-DATE.json)")
     chosen = parser.parse_args(words)
     installed = [name for name in LIBRARIES if importlib.util.find_spec(name)]
     libraries = chosen.libraries.split(",") if chosen.libraries else installed
+    path = chosen.output or RESULTS / f"planted-{chosen.device}-{Record.today()}.json"
+    record = Record(path, words, chosen.device, [name for name in libraries if name != "hpgraph"])
     cases = [(kind, float(mixing)) for kind in chosen.kinds.split(",") for mixing in chosen.mixing.split(",")]
     found: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = {}
     for kind, mixing in cases:
@@ -160,8 +165,13 @@ def main(words: Sequence[str]) -> int:
                     quality = information, hpg.modularity(G, label)
                     found.setdefault(name, {}).setdefault((kind, mixing), []).append(quality)
     rows = [["mutual information, modularity", *(f"{kind} {mixing:g}" for kind, mixing in cases)]]
+    results = []
     for name, by_case in found.items():
-        means = ([statistics.mean(one) for one in zip(*by_case[case], strict=True)] for case in cases)
-        rows.append([name, *(f"{information:.3f} {quality:.4f}" for information, quality in means)])
+        means = {case: [statistics.mean(one) for one in zip(*values, strict=True)] for case, values in by_case.items()}
+        rows.append([name, *("{:.3f} {:.4f}".format(*means[case]) for case in cases)])
+        for (kind, mixing), (information, quality) in means.items():
+            measures = {"mutual_information": information, "modularity": quality}
+            results.append({"search": name, "communities": kind, "mixing": mixing, **measures})
+    record.save(planted={"graphs": chosen.graphs, "seeds": chosen.seeds, "results": results})
     print("\n".join(aligned(rows)))
     return 0

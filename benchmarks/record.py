@@ -14,7 +14,6 @@ from hpgraph.core.device import require_cupy
 from hpgraph.io.replace import check_writable, replacing_text
 
 from .graphs import Case
-from .library import Library
 from .timing import Measurement
 
 RESULTS = Path(__file__).parent / "results"
@@ -41,12 +40,10 @@ def machine(device: str) -> dict[str, Any]:
     return found
 
 
-def versions(libraries: Iterable[type[Library]] = ()) -> dict[str, str]:
+def versions(distributions: Iterable[str] = ()) -> dict[str, str]:
     """Versions of Python and of the distributions at work."""
     found = {"python": platform.python_version()}
-    for distribution in ["numpy", "numba", "hpgraph", *(library.distribution for library in libraries)]:
-        found[distribution] = _version(distribution)
-    return found
+    return found | {each: _version(each) for each in ("numpy", "numba", "hpgraph", *distributions)}
 
 
 def _version(distribution: str) -> str:
@@ -70,8 +67,8 @@ class Record:
         The command line after ``python -m benchmarks``.
     device : {"cpu", "cuda"}
         Where is measured.
-    libraries : iterable of Library classes, optional
-        Whose versions to note.
+    distributions : iterable of str, optional
+        The packages whose versions are noted, beside hpgraph's and what it stands on.
     merge : bool, default False
         Keep what the file holds already; a new result takes the place of one of the same work and library.
     """
@@ -81,7 +78,7 @@ class Record:
         path: Path,
         words: Sequence[str],
         device: str,
-        libraries: Iterable[type[Library]] = (),
+        distributions: Iterable[str] = (),
         merge: bool = False,
     ) -> None:
         self.path = path
@@ -95,7 +92,7 @@ class Record:
             "commands": [*before.get("commands", []), " ".join(["python -m benchmarks", *words])],
             "device": device,
             "machine": machine(device),
-            "versions": before.get("versions", {}) | versions(libraries),
+            "versions": before.get("versions", {}) | versions(distributions),
         }
 
     @staticmethod

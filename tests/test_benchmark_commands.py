@@ -135,15 +135,23 @@ def test_works_of_one_kind(tmp_path: Path, run: Callable[..., str], name: str, w
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
 
 
-def test_planted_communities(run: Callable[..., str]) -> None:
+def test_planted_communities(tmp_path: Path, run: Callable[..., str]) -> None:
+    output = tmp_path / "planted.json"
     words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
-    found = dict(line.split(maxsplit=1) for line in run(*words).splitlines()[2:])
-    assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden", "infomap", "ecg"))
+    found = dict(line.split(maxsplit=1) for line in run(*words, "--output", str(output)).splitlines()[2:])
+    saved = {row["search"]: row for row in json.loads(output.read_text())["planted"]["results"]}
+    for search in ("louvain", "leiden", "infomap", "ecg"):
+        assert float(found[search].split()[0]) > 0.8
+        assert saved[search]["mutual_information"] == pytest.approx(float(found[search].split()[0]), abs=5e-4)
 
 
-def test_objectives(run: Callable[..., str]) -> None:
-    lines = run("objectives", "--graphs", "karate_club,cliques", "--seeds", "1").splitlines()[2:]
+def test_objectives(tmp_path: Path, run: Callable[..., str]) -> None:
+    output = tmp_path / "objectives.json"
+    words = ["--graphs", "karate_club,cliques", "--seeds", "1", "--output", str(output)]
+    lines = run("objectives", *words).splitlines()[2:]
     assert len(lines) == 6 and all(len(line.split()) >= 5 for line in lines)
+    rows = json.loads(output.read_text())["objectives"]
+    assert len(rows) == 6 and all("hpgraph" in row["means"] and not row["wrong"] for row in rows)
 
 
 def test_csgraph(tmp_path: Path, run: Callable[..., str]) -> None:
