@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.cluster.hierarchy
+import scipy.linalg
 from graph_examples import KINDS, example
 from raising import raises
 
@@ -172,6 +173,36 @@ def test_local_cluster(method, weighted, device):
         assert conductance == pytest.approx(nx.conductance(g, to_device(vertices, "cpu").tolist(), weight=weight))
         assert conductance < 2 * nx.conductance(g, part, weight=weight) and len(vertices) < 36
         assert np.isin(part, to_device(vertices, "cpu")).all()
+
+
+def best_of_sweep(A, held):
+    """The least conductance, by definition, of the first vertices in the order of what they hold by their strength."""
+    strength = A.sum(axis=1)
+    order = np.argsort(-held / strength, kind="stable")
+    found = []
+    for size in range(1, len(A)):
+        inside = np.isin(np.arange(len(A)), order[:size])
+        found.append(A[inside][:, ~inside].sum() / min(strength[inside].sum(), strength[~inside].sum()))
+    return min(found)
+
+
+@pytest.mark.parametrize("method", ["pagerank", "heat_kernel"])
+@pytest.mark.parametrize("mixing", [0.02, 0.1])
+def test_local_cluster_is_that_of_the_exact_diffusion(method, mixing, device):
+    """By linear equations and a matrix exponential; faint clusters are as good as the diffusion has them."""
+    g = nx.random_partition_graph([20] * 6, 0.5, mixing, seed=2)
+    G, A = hpg.from_networkx(g).to(device), nx.to_numpy_array(g)
+    walk = A / A.sum(axis=1, keepdims=True)
+    for seed, reach in ((3, 0.7), (50, 0.9), (111, 0.98)):
+        start = np.eye(len(A))[seed]
+        if method == "pagerank":
+            held = np.linalg.solve(np.eye(len(A)) - reach * walk.T, start)
+            options = {"damping": reach}
+        else:
+            held = scipy.linalg.expm(5 * reach * (walk.T - np.eye(len(A)))) @ start
+            options = {"t": 5 * reach}
+        _, conductance = hpg.local_cluster(G, seed, method=method, tol=1e-10, **options)
+        assert conductance == pytest.approx(best_of_sweep(A, held), rel=1e-9)
 
 
 def test_local_cluster_at_the_ends():
