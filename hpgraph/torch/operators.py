@@ -36,7 +36,7 @@ _LIBRARY = torch.library.Library("hpgraph", "FRAGMENT")
 def operator(function: Callable[..., Any]) -> Any:
     """Decorator: make a function an operator of PyTorch, of its name."""
     schema = torch.library.infer_schema(function, mutates_args=())
-    _LIBRARY.define(function.__name__ + schema, tags=torch.Tag.pt2_compliant_tag)
+    _LIBRARY.define(f"{function.__name__}{schema}", tags=torch.Tag.pt2_compliant_tag)
     _LIBRARY.impl(function.__name__, function, "CompositeExplicitAutograd")
     return getattr(torch.ops.hpgraph, function.__name__).default
 
