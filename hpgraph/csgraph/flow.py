@@ -91,7 +91,8 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
         flow = flow.astype(np.float64)
     elif not flow.nnz or int(capacities.data.max(initial=0)) <= np.iinfo(np.int32).max:
         flow = flow.astype(np.int32)
-    return MaximumFlowResult(int(found.flow_value), sparse_of(flow, is_older_matrix(csgraph)))
+    # The indices may be those of the input.
+    return MaximumFlowResult(int(found.flow_value), sparse_of(flow, is_older_matrix(csgraph), "copy"))
 
 
 def _whole(rows: CSR) -> CSR:

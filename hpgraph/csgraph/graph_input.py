@@ -14,7 +14,7 @@ from hpgraph.containers.matrix_source import is_older_matrix, of_family
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
-from hpgraph.formats.interchange import check_places, scipy_of_csr
+from hpgraph.formats.interchange import Sharing, check_places, scipy_of_csr
 from hpgraph.kernels.backend import kernels
 from hpgraph.scipy_api.matrix import Matrix
 
@@ -76,14 +76,14 @@ class GraphInput:
         # Not by the class itself, which would sort the rows.
         return Graph._made(arcs, True, None) if directed else Graph(both_ways(arcs), directed=False)
 
-    def sparse(self, csr: CSR) -> Any:
+    def sparse(self, csr: CSR, sharing: Sharing = "shared") -> Any:
         """A sparse result as a CSR array, or matrix, of the library that the input came from."""
-        return sparse_of(csr, self.as_matrix)
+        return sparse_of(csr, self.as_matrix, sharing)
 
 
-def sparse_of(csr: CSR, as_matrix: bool) -> Any:
-    """A CSR as an array of SciPy or CuPy, or as one of their older matrices."""
-    return of_family(scipy_of_csr(csr), as_matrix)
+def sparse_of(csr: CSR, as_matrix: bool, sharing: Sharing = "shared") -> Any:
+    """A CSR as an array of SciPy or CuPy, or as one of their older matrices; shared where nothing else has it."""
+    return of_family(scipy_of_csr(csr, sharing=sharing), as_matrix)
 
 
 def as_graph_input(csgraph: Any) -> GraphInput:

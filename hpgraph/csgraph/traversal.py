@@ -139,4 +139,5 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
         return given.sparse(tree_arcs(arcs, narrow, directed))
     arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
-    return given.sparse(kernels(given.device).keep_entries(arcs, kept))
+    # Where all are kept they are the input's.
+    return given.sparse(kernels(given.device).keep_entries(arcs, kept), "copy")

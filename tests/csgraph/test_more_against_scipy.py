@@ -259,3 +259,16 @@ def test_graphs_of_ours_are_taken(device: str) -> None:
     same(ours.reverse_cuthill_mckee(hpg.Matrix(graph)), theirs.reverse_cuthill_mckee(theirs_of))
     same(ours.csgraph_to_dense(graph), theirs.csgraph_to_dense(theirs_of))
     same(ours.laplacian(graph), theirs.laplacian(theirs_of))
+
+
+def test_results_share_no_memory_with_the_graph(device: str) -> None:
+    given = moved(
+        sp.csr_array(np.array([[0, 4, 0], [4, 0, 3], [0, 3, 0]], np.int32 if device == "cpu" else float)), device
+    )
+    before = given.toarray()
+    flow = ours.maximum_flow(given, 0, 2).flow
+    tree = ours.reconstruct_path(given, ours.breadth_first_order(given, 0)[1], directed=False)
+    for found in (flow, tree, ours.minimum_spanning_tree(given)):
+        for name in ("data", "indices"):
+            getattr(found, name)[:] = 0
+    assert bool((given.toarray() == before).all())
