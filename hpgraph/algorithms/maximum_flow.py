@@ -205,7 +205,8 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
         from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
         capacity = to_device(capacity, "cpu")
-        capacity = capacity if floats else np.minimum(capacity, MAX_FLOW)
+        if not floats and int(capacity.max(initial=0)) > MAX_FLOW:
+            capacity = np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
         value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
         return value, to_device(capacity - room, both.device)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.maximum_flow import maximum_flow as by_pushing
+from hpgraph.algorithms.maximum_flow import both_ways, flow_between
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix_source import is_older_matrix
-from hpgraph.containers.vertices import id
 from hpgraph.core.reductions import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
@@ -84,15 +83,19 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     for name, vertex in (("source", source), ("sink", sink)):
         if not 0 <= vertex < n:
             raise ValueError(f"{name} must be between 0 and {n - 1}, not {vertex}")
+    if source == sink:
+        raise ValueError("source and sink must be two vertices, not one")
     capacities = _whole(rows)
-    found = by_pushing(Graph(capacities, directed=True), id(source), id(sink))
-    flow = found.flow.csr
+    both, capacity = both_ways(Graph._made(capacities, True, None))
+    value, net = flow_between(both, capacity, source, sink)
     if rows.device == "cuda":
-        flow = flow.astype(np.float64)
-    elif not flow.nnz or int(capacities.data.max(initial=0)) <= np.iinfo(np.int32).max:
-        flow = flow.astype(np.int32)
+        net = net.astype(np.float64)
+    elif not capacities.nnz or int(capacities.data.max()) <= np.iinfo(np.int32).max:
+        net = net.astype(np.int32)
+    arcs = both.out_csr
     # The indices may be those of the input.
-    return MaximumFlowResult(int(found.flow_value), sparse_of(flow, is_older_matrix(csgraph), "copy"))
+    flow = CSR(arcs.shape, arcs.indptr, arcs.indices.copy(), net, validate=False)
+    return MaximumFlowResult(int(value), sparse_of(flow, is_older_matrix(csgraph)))
 
 
 def _whole(rows: CSR) -> CSR:

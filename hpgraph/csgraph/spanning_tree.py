@@ -50,10 +50,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if given.device == "cpu":
         from hpgraph.kernels.structure.cpu_spanning_forest import lightest_forest
 
-        csr = given.csr
-        kept = lightest_forest(csr) & (csr.data != 0)
-        before = np.concatenate(([0], np.cumsum(kept)))
-        return given.sparse(CSR(csr.shape, before[csr.indptr], csr.indices[kept], csr.data[kept], validate=False))
+        return given.sparse(lightest_forest(given.csr))
     return given.sparse(lightest_tree(given.csr))
 
 

@@ -14,7 +14,7 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.ladder import clear, insert, ladder_of, refill, waiting
+from hpgraph.kernels.runtime.cpu.ladder import clear, enlarged, has_room, insert, ladder_of, refill, waiting
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -30,8 +30,14 @@ from hpgraph.semiring.stop import is_stopped
 MANY = 1 << 62
 # What a search returns, beside -1 for a column beyond the shape: it met a weight that is left to others.
 LEFT = -2
-# Arcs that one thread looks at before several share the searches that are left: some ten times the cost of starting.
-MAX_IN_TURN = 1 << 14
+# From here on down: its queue is full.
+NO_ROOM = -3
+# Elements for which a queue has room at first; it is enlarged as a search needs it.
+MIN_ROOM = 1 << 10
+# The heap's size, arcs looked at, and whether trees are sought.
+SIZE, LOOKED, TREES = range(3)
+# Vertices that one thread expands before several share the searches that are left: ten times the cost of starting.
+MAX_IN_TURN = 1 << 13
 # Vertices that wait at a time, of which several threads may each take some.
 WIDE = 1024
 
@@ -80,11 +86,10 @@ def _search_in_turn(rows, back, sources, limit, most, found):
     distance, before, flat = found
     alone = sources.shape[0] == 1
     left, wide = (most, WIDE) if alone else (MAX_IN_TURN, 0)
-    queue, hops = _queue_of(rows, back, sources), np.empty(before.shape[1], np.int32)
+    queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):
-        clear(queue)
         state = distance[search], before[search], hops, flat[search : search + 1]
-        looked = _search(rows, back, sources[search], limit, left, wide, state, queue)
+        looked, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
         if looked < 0 or looked == MANY:
             return search if looked == MANY and not alone else looked
         left -= looked
@@ -96,24 +101,42 @@ def _search_all(rows, back, sources, limit, found, least):
     distance, before, flat = found
     counter = np.zeros(1, np.int64)
     for worker in prange(least.size):
-        queue, hops = _queue_of(rows, back, sources), np.empty(before.shape[1], np.int32)
+        queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
         while True:
             search = next_task(counter)
             if search >= sources.shape[0]:
                 break
-            clear(queue)
             state = distance[search], before[search], hops, flat[search : search + 1]
-            looked = _search(rows, back, sources[search], limit, MANY, WIDE, state, queue)
+            looked, queue = _search(rows, back, sources[search], limit, MANY, WIDE, state, queue)
             least[worker] = min(least[worker], looked)
 
 
 @part
-def _queue_of(rows, back, sources):
-    """A queue with room for the end of each arc, which a search inserts at most once."""
-    most = rows[1].size + sources.shape[1]
-    if back is not None:
-        most += back[1].size
-    return ladder_of(most, rows[1])
+def _search(rows, back, sources, limit, most, wide, state, queue):
+    """What `_go_on` returns at the end of a search, and the queue, which may have been enlarged."""
+    clear(queue)
+    if not has_room(queue, 0, sources.size):
+        queue = enlarged(queue, 0, sources.size)
+    progress = np.zeros(3, np.int64)
+    progress[SIZE], progress[TREES] = _start(sources, state, queue), state[1].size > 0
+    while True:
+        looked = _go_on(rows, back, limit, most, wide, state, queue, progress)
+        if looked >= 0 or looked == LEFT or looked == -1:
+            return looked, queue
+        queue = enlarged(queue, progress[SIZE], NO_ROOM - looked)
+
+
+@part(counts_references=False)
+def _start(sources, state, queue):
+    """Insert the sources; the size of the heap."""
+    distance, before, hops, _ = state
+    size = 0
+    for source in sources:
+        distance[source] = 0.0
+        if before.size > 0:
+            hops[source] = 0
+        size = insert(queue, size, 0.0, source)
+    return size
 
 
 @part(counts_references=False, forceinline=True)
@@ -126,20 +149,15 @@ def _fetch(rows, v):
 
 
 @part(counts_references=False)
-def _search(rows, back, sources, limit, most, wide, state, queue):
+def _go_on(rows, back, limit, most, wide, state, queue, progress):
     """How many arcs it looked at; `MANY` where it gave up, -1 for a column beyond the shape, `LEFT` for a weight.
 
-    The number of arcs of a path, `hops`, is set where the distance is finite.
+    `NO_ROOM` less as many elements as it needs room for where it is to be called again. The number of arcs of a path,
+    `hops`, is set where the distance is finite.
     """
     distance, before, hops, flat = state
-    keeps = before.size > 0
+    size, looked, keeps = progress[SIZE], progress[LOOKED], progress[TREES] > 0
     keys, vertices = queue.keys, queue.vertices
-    size, looked = 0, 0
-    for source in sources:
-        distance[source] = 0.0
-        if keeps:
-            hops[source] = 0
-        size = insert(queue, size, 0.0, source)
     while not is_stopped():
         if looked > most:
             if waiting(queue, size) >= wide:
@@ -150,6 +168,12 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
             if size == 0:
                 break
         v, here = vertex(vertices, 0), keys[0]
+        ends = np.int64(peek(rows[0], v + 1) - peek(rows[0], v))
+        if back is not None:
+            ends += peek(back[0], v + 1) - peek(back[0], v)
+        if not has_room(queue, size, ends):
+            progress[SIZE], progress[LOOKED], progress[TREES] = size, looked, keeps
+            return NO_ROOM - ends
         size = pop(keys, vertices, size)
         if here > distance[v]:
             continue
@@ -157,10 +181,11 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
             _fetch(rows, vertex(vertices, 0))
             if back is not None:
                 _fetch(back, vertex(vertices, 0))
+        # Of several searches vertices count, as one hub is no sign that much is left.
+        looked += ends if wide > 0 else 1
         arcs = hops[v] + 1 if keeps else 0
         for side in range(1 if back is None else 2):
             indptr, indices, weight = side_of(rows, back, side)
-            looked += peek(indptr, v + 1) - peek(indptr, v)
             for at in range(peek(indptr, v), peek(indptr, v + 1)):
                 u = vertex(indices, at)
                 if u >= distance.size:

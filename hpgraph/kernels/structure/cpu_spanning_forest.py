@@ -18,7 +18,7 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.runtime.sampling import most_frequent
@@ -169,33 +169,59 @@ def _flatten(above, root):
             root[v] = peek(above, vertex(root, v))
 
 
-def lightest_forest(arcs: CSR) -> Any:
-    """Which arcs are in a spanning forest of least weight, whatever their direction; of equal ones the first.
+def lightest_forest(arcs: CSR) -> CSR:
+    """The arcs of a spanning forest of least weight, whatever their direction, but for those of weight 0.
 
-    Rows need neither be sorted nor free of duplicates.
+    Of equal ones the first is in it. Rows need neither be sorted nor free of duplicates.
     """
-    rows = arcs.expand_rows()
-    chosen = np.zeros(arcs.nnz, np.bool_)
+    rows, n = arcs.expand_rows(), arcs.shape[0]
+    chosen, ends = np.zeros(arcs.nnz, np.bool_), np.zeros(n + 1, np.int64)
+    indices, data = np.empty(n, arcs.indices.dtype), np.empty(n)
     with interruptible():
         order = stable_order(arcs.data)
-        _choose(rows, arcs.indices, order, np.arange(arcs.shape[0], dtype=rows.dtype), chosen)
-    return chosen
+        _choose(rows, arcs.indices, order, np.arange(n, dtype=rows.dtype), chosen)
+        count = _keep(arcs.indptr, arcs.indices, arcs.data, chosen, ends, indices, data)
+    return CSR(arcs.shape, ends, indices[:count], data[:count], validate=False)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _keep(indptr, indices, data, chosen, ends, kept_indices, kept_data):
+    count = 0
+    for v in range(ends.size - 1):
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            if chosen[at] and data[at] != 0:
+                kept_indices[count], kept_data[count] = indices[at], data[at]
+                count += 1
+        ends[v + 1] = count
+    return count
 
 
 # Bits of a digit.
 DIGIT = 11
 _SIGN = np.int64(-(1 << 63))
+# Places, for each value, by which all together may be moved when the leading digits are in order.
+_MOVES = 4
 
 
 def stable_order(values: Any) -> Any:
     """Positions of float64 values in ascending order, of equal ones the first first, NaN last; by radix sort.
 
-    Digits that are alike in all values are passed over: whole numbers have few that are not.
+    Keys move with their positions. Of the leading digits there are as many as leave few values alike in all of them;
+    those are sorted by insertion, or where that takes long by all digits. Digits that are alike in all values are
+    passed over: whole numbers have few that are not.
     """
-    keys, ids = np.empty(len(values), np.uint64), np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64
+    count = len(values)
+    keys, ids = np.empty(count, np.uint64), np.int32 if count <= np.iinfo(np.int32).max else np.int64
     varying = np.uint64(_as_integers(values, values.view(np.int64), keys))
-    order, other = np.arange(len(keys), dtype=ids), np.empty(len(keys), ids)
-    return other if _sort(keys, varying, order, other) else order
+    order = np.arange(count, dtype=ids)
+    work = keys.copy(), np.empty_like(keys), order.copy(), np.empty_like(order)
+    for low in (64 - DIGIT * (2 + -(-count.bit_length() // (2 * DIGIT))), 0):
+        work[0][:], work[2][:] = keys, order
+        turned = _sort(*work, varying, low)
+        ordered, found = work[turned], work[2 + turned]
+        if low <= 0 or _insert(ordered, found, _MOVES * count):
+            break
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -214,11 +240,11 @@ def _as_integers(values, bits, keys):
 
 
 @njit(cache=True, nogil=True)
-def _sort(keys, varying, order, other):
-    """Whether the order is in `other` in the end."""
-    mask, begins, turned = np.uint64((1 << DIGIT) - 1), np.empty(1 << DIGIT, np.int64), False
-    for low in range(0, 64, DIGIT):
-        shift = np.uint64(low)
+def _sort(keys, other_keys, order, other, varying, low):
+    """Sort by the digits from a bit on; returns whether keys and order are in the others in the end."""
+    mask, begins, turned = np.uint64((1 << DIGIT) - 1), np.empty(1 << DIGIT, np.int64), 0
+    for bit in range(low, 64, DIGIT):
+        shift = np.uint64(bit)
         if (varying >> shift) & mask == 0 or is_stopped():
             continue
         begins[:] = 0
@@ -230,12 +256,31 @@ def _sort(keys, varying, order, other):
             begins[value] = total
             total += count
         for i in range(keys.size):
-            at = vertex(order, i)
-            value = (peek(keys, at) >> shift) & mask
-            other[begins[value]] = at
-            begins[value] += 1
-        order, other, turned = other, order, not turned
+            key = peek(keys, i)
+            digit = np.int64((key >> shift) & mask)
+            at = peek(begins, digit)
+            put(begins, digit, at + 1)
+            put(other_keys, at, key)
+            put(other, at, peek(order, i))
+        keys, other_keys, order, other, turned = other_keys, keys, other, order, 1 - turned
     return turned
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _insert(keys, order, moves):
+    """Insertion sort of what is nearly in order; whether it is done after so many moves."""
+    for i in range(1, keys.size):
+        key, at, to = peek(keys, i), peek(order, i), np.int64(i)
+        while to > 0 and peek(keys, to - 1) > key and moves > 0:
+            put(keys, to, peek(keys, to - 1))
+            put(order, to, peek(order, to - 1))
+            to -= 1
+            moves -= 1
+        put(keys, to, key)
+        put(order, to, at)
+        if moves == 0:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -41,6 +41,27 @@ def ladder_of(most, ids):
 
 
 @part
+def enlarged(ladder, size, more):
+    """The queue with at least twice the room, and for `more` elements than it has."""
+    held, used = ladder.keys.size, ladder.state[USED]
+    most = max(2 * held, used + size + more)
+    made = Ladder(
+        np.empty(most), np.empty(most, ladder.vertices.dtype), np.empty(most), np.empty(most, ladder.vertices.dtype),
+        np.empty(most, np.int64), ladder.first, ladder.scale, ladder.state,
+    )  # fmt: skip
+    made.keys[:size], made.vertices[:size] = ladder.keys[:size], ladder.vertices[:size]
+    made.far_keys[:used], made.far_vertices[:used] = ladder.far_keys[:used], ladder.far_vertices[:used]
+    made.link[:used] = ladder.link[:used]
+    return made
+
+
+@part(counts_references=False)
+def has_room(ladder, size, more):
+    """Whether `more` elements can be inserted: all of the heap may have to move to a bucket."""
+    return peek(ladder.state, USED) + size + more <= ladder.keys.size
+
+
+@part
 def clear(ladder):
     """Empty a queue, in which a search that was stopped leaves elements."""
     ladder.first[:], ladder.scale[:], ladder.state[:] = 0, 0.0, 0
