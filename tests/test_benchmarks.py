@@ -116,7 +116,7 @@ def test_a_wrong_library_gets_no_time(benchmarks: Any, case: Any, tmp_path: Path
     assert right.new_graph is None
     assert references.supersteps == 4.5
     assert benchmarks.timing.measure(Liar(case), "sssp", references, budget=1) is None
-    record = benchmarks.record.Record(tmp_path / "results.json", ["cpu"], "cpu", [Liar])
+    record = benchmarks.record.Record(tmp_path / "results.json", ["cpu"], "cpu", [Liar.distribution])
     record.add(case, [wrong, right], references.supersteps)
     text = benchmarks.report.tables(record.read(record.path))
     assert "WRONG: liar, triangles: counted 3, not 2" in text
