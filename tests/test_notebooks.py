@@ -21,7 +21,7 @@ def text(cell) -> str:
     """What a cell printed and showed, as plain text; a notice that something compiles, on stderr, is no part of it."""
     outs = [out for out in cell.get("outputs", []) if out.get("name") != "stderr"]
     # What is printed may come in pieces, at the end of none of which a line need end.
-    return "".join(out.get("text") or out.get("data", {}).get("text/plain", "") + "\n" for out in outs)
+    return "".join(out.get("text") or out.get("data", {}).get("text/plain", "") + "\n" for out in outs).strip()
 
 
 @pytest.fixture(scope="module")
