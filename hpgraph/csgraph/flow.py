@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.maximum_flow import both_ways, flow_between
+from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix_source import is_older_matrix
+from hpgraph.containers.vertices import id
 from hpgraph.core.reductions import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
@@ -83,11 +84,11 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     for name, vertex in (("source", source), ("sink", sink)):
         if not 0 <= vertex < n:
             raise ValueError(f"{name} must be between 0 and {n - 1}, not {vertex}")
-    if source == sink:
-        raise ValueError("source and sink must be two vertices, not one")
     capacities = _whole(rows)
-    both, capacity = both_ways(Graph._made(capacities, True, None))
-    value, net = flow_between(both, capacity, source, sink)
+    graph = Graph._made(capacities, True, None)
+    ends = two_ends(graph, id(source), id(sink))
+    both, capacity = both_ways(graph)
+    value, net = flow_between(both, capacity, *ends)
     if rows.device == "cuda":
         net = net.astype(np.float64)
     elif not capacities.nnz or int(capacities.data.max()) <= np.iinfo(np.int32).max:
