@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from column_tables import TITLES, graph_of, plain, rows_kept, same_columns, tables
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from raising import raises
 
@@ -22,6 +22,8 @@ import hpgraph as hpg
 @given(table=tables(), directed=st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_files_keep_columns(suffix: str, tmp_path_factory: Any, table: pd.DataFrame, directed: bool) -> None:
+    if suffix == ".gv":  # a backslash at the end of a text, which DOT cannot hold, is refused
+        assume(not any("\\" in text for text in table["kind"] if text))
     G = graph_of(table, columns=TITLES, directed=directed, duplicates="min")
     ages = {"age": np.arange(G.n_vertices, dtype=np.int16), "who": [chr(97 + v) for v in range(G.n_vertices)]}
     G = G.with_columns(vertices=ages)
