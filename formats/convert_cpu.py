@@ -95,18 +95,18 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     matrix = sparse.csr_array(
         (values, indices.astype(offsets, copy=False), indptr.astype(offsets)), shape=(rows, columns), copy=False
     )
-    turned = matrix.tocsc()
+    transposed = matrix.tocsc()
     return (
-        turned.indptr.astype(np.int64),
-        turned.indices.astype(indices.dtype, copy=False),
-        None if data is None else turned.data,
+        transposed.indptr.astype(np.int64),
+        transposed.indices.astype(indices.dtype, copy=False),
+        None if data is None else transposed.data,
     )
 
 
 def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
     """Indices and values with each row in ascending order, duplicates in the order they had."""
-    turned = transpose(indptr, indices, data, columns)
-    _, indices, data = transpose(*turned, len(indptr) - 1)
+    transposed = transpose(indptr, indices, data, columns)
+    _, indices, data = transpose(*transposed, len(indptr) - 1)
     return indices, data
 
 
@@ -149,11 +149,11 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     # Cheap and enough to refuse most directed graphs.
     if not np.array_equal(_in_degrees(indices, vertices), np.diff(indptr)):
         return False
-    turned = transpose(indptr, indices, data, vertices)
-    _, mirrored, values = turned
+    transposed = transpose(indptr, indices, data, vertices)
+    _, mirrored, values = transposed
     if not is_sorted(indptr, indices, strictly=True):
         # Twice transposed is sorted; the values of duplicates are compared in ascending order.
-        _, indices, data = transpose(*turned, vertices)
+        _, indices, data = transpose(*transposed, vertices)
         if data is not None and values is not None:
             row = expand_rows(indptr, len(indices), indices.dtype)
             data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]

@@ -86,7 +86,7 @@ def _python(op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, final: np.dtype,
             return lambda x, y, i, j: convert(i)
         return lambda x, y, i, j: convert(j)
     if swapped:
-        turned = op.typed(y_dtype, x_dtype, final)
-        return lambda x, y, i, j: turned(y, x)
+        converse = op.typed(y_dtype, x_dtype, final)
+        return lambda x, y, i, j: converse(y, x)
     binary = op.typed(x_dtype, y_dtype, final)
     return lambda x, y, i, j: binary(x, y)

@@ -52,7 +52,7 @@ class IndexBinaryOp(BinaryOp):
     kinds = ("returned", "bool", "index", "first", "second")
 
     def __init__(
-        self, name: str, python: Python | Function, result: Kind = "returned", *, theta: Any = 0, turned: bool = False
+        self, name: str, python: Python | Function, result: Kind = "returned", *, theta: Any = 0, swapped: bool = False
     ) -> None:
         super().__init__(name, python, result, position="places")
         if self.function.n_arguments not in (6, 7):
@@ -65,7 +65,7 @@ class IndexBinaryOp(BinaryOp):
             raise TypeError(f"theta must be a number, not {theta!r}")
         self.theta = held.item()
         # Whether the operands are given the other way round: a product has the matrix's entry first.
-        self.turned = turned
+        self.swapped = swapped
 
     def with_theta(self, theta: Any) -> IndexBinaryOp:
         """The same operator with another parameter."""
@@ -73,12 +73,12 @@ class IndexBinaryOp(BinaryOp):
 
     def with_operands_turned(self) -> IndexBinaryOp:
         """The operator of a product with the vector on the left, whose kernels pass the matrix's entry first."""
-        return IndexBinaryOp(self.name, self.function, self.result, theta=self.theta, turned=not self.turned)
+        return IndexBinaryOp(self.name, self.function, self.result, theta=self.theta, swapped=not self.swapped)
 
     def result_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
         """The dtype of the result; `CompileError` if the function does not compile or returns no number."""
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
-        if self.turned:
+        if self.swapped:
             a, b = b, a
         operands = a, _PLACE, _PLACE, b, _PLACE, _PLACE, np.asarray(self.theta).dtype
         returned = self._returns(self.function.python, operands[: self.function.n_arguments])
@@ -91,7 +91,7 @@ class IndexBinaryOp(BinaryOp):
         raise TypeError(f"{self.name} needs the places of two entries: it serves ewise operations and semirings")
 
     def placed(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike) -> Function:
-        """The operator for types of the kernel's operands, ``f(a, i, j, b, k, l)``, also where they are turned."""
+        """The operator for types of the kernel's operands, ``f(a, i, j, b, k, l)``, also where they are swapped."""
         natural, final = self.result_dtype(a_dtype, b_dtype), check_dtype(result_dtype, "result_dtype")
         check_held(natural, final, self.name)
         key = check_dtype(a_dtype), check_dtype(b_dtype), final
@@ -114,7 +114,7 @@ class IndexBinaryOp(BinaryOp):
 
     def gather(self, matrix: np.dtype, vector: np.dtype, final: np.dtype) -> Python:
         """``gather(state, source, weight, target)`` of a product with a vector, which is in `state`."""
-        if self.turned:
+        if self.swapped:
             left = self.with_operands_turned().placed(vector, matrix, final)
             return lambda state, source, weight, target: left(state[0][source], 0, source, weight, source, target)
         right = self.placed(matrix, vector, final)

@@ -101,8 +101,8 @@ def vxm(
     >>> hpg.vxm(hpg.Vector.from_indices([1], [3.0], 2), A, "min_plus").to_indices()
     (array([0], dtype=int32), array([5.]))
     """
-    turned, ring = as_matrix(A, "A").T, swapped(get_semiring(semiring))
-    return mxv(turned, x, ring, mask, complement, accum, replace, out)
+    transposed, ring = as_matrix(A, "A").T, swapped(get_semiring(semiring))
+    return mxv(transposed, x, ring, mask, complement, accum, replace, out)
 
 
 def multiply_masked(

@@ -39,5 +39,6 @@ def transpose(
     array([[0, 3],
            [3, 0]])
     """
-    turned = as_matrix(A, "A").T
-    return target(turned.shape, turned.dtype, turned.device, mask, complement, accum, replace, out).write(turned.csr)
+    transposed = as_matrix(A, "A").T
+    result = target(transposed.shape, transposed.dtype, transposed.device, mask, complement, accum, replace, out)
+    return result.write(transposed.csr)

@@ -23,7 +23,7 @@ class ArcSums(NamedTuple):
     matrix: Any  # row v: the in-arcs of v, with weights or as a pattern; of a graph in pages what multiplies as one
     received: Any  # total weight of the in-arcs of each vertex
     sent: Any  # and of its out-arcs
-    turned: Any  # row v: the out-arcs of v
+    transposed: Any  # row v: the out-arcs of v
 
 
 def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> ArcSums:
@@ -31,16 +31,16 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
     xp = array_module(graph.device)
     ones = xp.ones(graph.n_vertices, dtype)
     if graph.in_pages:
-        matrix, turned = (_InPages(graph, way, weighted, loops, dtype) for way in (True, False))
+        matrix, transposed = (_InPages(graph, way, weighted, loops, dtype) for way in (True, False))
     else:
         matrix = _matrix(graph.in_csr, weighted, loops, dtype)
-        turned = _matrix(graph.out_csr, weighted, loops, dtype) if graph.directed else matrix
+        transposed = _matrix(graph.out_csr, weighted, loops, dtype) if graph.directed else matrix
     received = matrix @ ones
-    sent = turned @ ones if graph.directed else received
+    sent = transposed @ ones if graph.directed else received
     for total in (received, sent):
         if not everywhere(xp.isfinite(total)):
             raise ValueError(f"weights must be such that their sum at a vertex is finite, in {dtype}")
-    return ArcSums(matrix, received, sent, turned)
+    return ArcSums(matrix, received, sent, transposed)
 
 
 class _InPages:

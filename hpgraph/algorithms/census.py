@@ -86,8 +86,8 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
     graph = as_simple(G)
     n, (mutual, one_way) = graph.n_vertices, _pairs(graph)
     found = _closed(graph, mutual, one_way)
-    turned = one_way.T
-    at = {"m": mutual.csr.degrees, "o": one_way.csr.degrees, "i": turned.csr.degrees}
+    transposed = one_way.T
+    at = {"m": mutual.csr.degrees, "o": one_way.csr.degrees, "i": transposed.csr.degrees}
     for name, wedge in _OPEN.items():
         a, b = wedge[0], wedge[1]
         wedges = int((at[a] * (at[b] - 1)).sum()) // 2 if a == b else int((at[a] * at[b]).sum())
@@ -115,12 +115,12 @@ def _closed(graph: Graph, mutual: Any, one_way: Any) -> dict[str, int]:
     def paths(first: Any, second: Any, ends: Any) -> int:
         return int(mxm(first, second, "plus_pair", mask=ends.structure).csr.data.sum())
 
-    turned = one_way.T
+    transposed = one_way.T
     return {
         "030T": paths(one_way, one_way, one_way),
-        "030C": paths(one_way, one_way, turned) // 3,
-        "120D": paths(turned, one_way, mutual) // 2,
-        "120U": paths(one_way, turned, mutual) // 2,
+        "030C": paths(one_way, one_way, transposed) // 3,
+        "120D": paths(transposed, one_way, mutual) // 2,
+        "120U": paths(one_way, transposed, mutual) // 2,
         "120C": paths(one_way, one_way, mutual),
         "210": paths(mutual, mutual, one_way),
         "300": paths(mutual, mutual, mutual) // 6,

@@ -167,7 +167,7 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
         values = xp.cbrt(arcs.data.astype(np.float64) / largest)
     one_way = matrix_of_csr(arcs.with_data(values))
     both = ewise_add(one_way, one_way.T, "plus") if graph.directed else one_way
-    # A symmetric matrix is its own transpose: said so, it is not turned.
+    # A symmetric matrix is its own transpose: said so, it is not transposed.
     walks = _row_sums(ewise_mult(mxm(both, both.T, mask=both.structure), both, "times"))
     neighbours = both.csr.degrees
     if not graph.directed:
@@ -178,9 +178,9 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
 
 def _ldbc(graph: Graph) -> Any:
     neighbours = matrix_of_csr(graph.undirected.out_csr.without_diagonal()).structure
-    turned = matrix_of_csr(graph.in_csr.without_diagonal()).structure
+    transposed = matrix_of_csr(graph.in_csr.without_diagonal()).structure
     # At a vertex and a neighbour: how many of its other neighbours have an arc to that one.
-    arcs = _row_sums(mxm(neighbours, turned.T, "plus_pair", mask=neighbours))
+    arcs = _row_sums(mxm(neighbours, transposed.T, "plus_pair", mask=neighbours))
     degree = neighbours.csr.degrees
     return _ratio(arcs, degree * (degree - 1))
 

@@ -37,8 +37,8 @@ def distances_from(
     Of the smallest integer type that holds them, -1 where there is no path; or floats, inf where there is none.
     """
     if weighted:
-        turned = graph.reverse() if incoming else graph
-        return sssp(turned, sources=id(vertices), cutoff=limit).distance
+        backwards = graph.reverse() if incoming else graph
+        return sssp(backwards, sources=id(vertices), cutoff=limit).distance
     depth = None if limit is None else int(limit)
     return levels_from(graph, vertices, incoming=incoming, max_depth=depth).level
 

@@ -124,8 +124,8 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     arcs = graph.out_csr
     arcs = graph.in_csr if graph.directed else arcs
     inside = _members(graph, S)
-    turned = Graph._made(arcs if weighted else arcs.pattern, graph.directed, None)
-    distance = run(Distances, turned, active=id(array_module(graph.device).flatnonzero(inside))).distance
+    distance_graph = Graph._made(arcs if weighted else arcs.pattern, graph.directed, None)
+    distance = run(Distances, distance_graph, active=id(array_module(graph.device).flatnonzero(inside))).distance
     total = float(distance[distance < np.inf].sum())
     return (graph.n_vertices - count(inside)) / total if total else 0.0
 

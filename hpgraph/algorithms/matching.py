@@ -138,8 +138,8 @@ def _assigned(u: Any, v: Any, weight: Any, side: Any, most_edges: bool) -> tuple
     """The matched edges of a bipartite graph: a vertex of the first side without a mate is assigned to itself."""
     from hpgraph.kernels.matching.cpu_lightest import lightest
 
-    n, turned = len(side), side[u] != 0
-    u, v = np.where(turned, v, u).astype(np.int64), np.where(turned, u, v).astype(np.int64)
+    n, swapped = len(side), side[u] != 0
+    u, v = np.where(swapped, v, u).astype(np.int64), np.where(swapped, u, v).astype(np.int64)
     if most_edges and len(weight):
         # So much that one more edge outweighs all that the others may lose.
         weight = weight - weight.min() * (n + 1) + weight.max() * n + 1

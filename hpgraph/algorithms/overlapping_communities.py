@@ -142,11 +142,11 @@ def _overlaps(members: CSR) -> Iterator[tuple[Any, Any, Any]]:
     column_sizes = np.bincount(members.indices, minlength=n)
     work = prefix_sum(column_sizes[members.indices])[members.indptr]
     block = 0
-    turned = matrix_of_csr(members).T
+    transposed = matrix_of_csr(members).T
     while block < rows:
         end = max(block + 1, int(np.searchsorted(work, work[block] + _PAIRS, side="right")) - 1)
         part = kernels("cpu").rows_of(members, np.arange(block, end), 0, n)
-        found = mxm(matrix_of_csr(part), turned, "plus_pair").csr
+        found = mxm(matrix_of_csr(part), transposed, "plus_pair").csr
         first, second = found.expand_rows() + block, found.indices
         apart = first != second
         yield first[apart], second[apart], found.data[apart]

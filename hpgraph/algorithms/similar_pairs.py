@@ -221,15 +221,15 @@ def _rows_again(place: Any, target: Any, score: Any, rows: int, n: int) -> CSR:
 def _factors(graph: Graph, measure: Measure) -> tuple[CSR, CSR, str]:
     """The factors and the semiring of the product that holds the weight of common neighbours."""
     rows, common = measure.rows, measure.common
-    turned = rows
+    transposed = rows
     if graph.directed:
-        turned = neighbours_apart(graph.out_csr if measure.incoming else graph.in_csr)
-        turned = _pattern(turned) if rows.data is None else _with_floats(turned)
+        transposed = neighbours_apart(graph.out_csr if measure.incoming else graph.in_csr)
+        transposed = _pattern(transposed) if rows.data is None else _with_floats(transposed)
     if common.values is not None:
-        return rows.with_data(common.values[rows.indices], copy=False), turned, "plus_first"
+        return rows.with_data(common.values[rows.indices], copy=False), transposed, "plus_first"
     if rows.data is None:
-        return rows, turned, "plus_pair"
-    return rows, turned, "plus_times" if common.product else "plus_min"
+        return rows, transposed, "plus_pair"
+    return rows, transposed, "plus_times" if common.product else "plus_min"
 
 
 def _bounds(left: CSR, right: CSR, vertices: Any, top: int) -> list[int]:

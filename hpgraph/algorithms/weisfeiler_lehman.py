@@ -248,8 +248,8 @@ def _sides(graph: Graph, held: Any) -> list[tuple[int, CSR]]:
     out = graph.out_csr.with_data(held, copy=False)
     if not graph.directed:
         return [(_OUT, out)]
-    turned = graph.numbered_in_csr
-    return [(_OUT, out), (_IN, turned.with_data(None if held is None else held[turned.data], copy=False))]
+    transposed = graph.numbered_in_csr
+    return [(_OUT, out), (_IN, transposed.with_data(None if held is None else held[transposed.data], copy=False))]
 
 
 def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:

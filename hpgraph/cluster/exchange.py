@@ -145,10 +145,10 @@ def degrees_of(block: Block, mesh: Mesh, backwards: bool, counted: bool) -> np.n
     if not counted:
         number, arcs = block.numbering, block.graph.in_csr if backwards else block.graph.out_csr
         counts = np.diff(arcs.indptr)
-        turned = Exchange(number, mesh, not backwards)
-        outgoing = {peer: Content(None, [counts[number.range(peer)]]) for peer in turned.beside_targets}
+        transposed_exchange = Exchange(number, mesh, not backwards)
+        outgoing = {peer: Content(None, [counts[number.range(peer)]]) for peer in transposed_exchange.beside_targets}
         degree = counts[number.own].copy()
-        for content in turned.fold(0, outgoing, counts.dtype).values():
+        for content in transposed_exchange.fold(0, outgoing, counts.dtype).values():
             degree += content.values[0]
         block.degrees[backwards] = degree
     return block.degrees[backwards]

@@ -217,8 +217,8 @@ class GraphLayouts:
     def _build_undirected(self) -> Self:
         if self.multigraph:
             return self._made(adjacency.add_reverses(self.out_csr, "keep"), False, self._names, True)
-        turned = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
-        return self._made(adjacency.union(self.out_csr, turned, "min"), False, self._names)
+        transposed = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
+        return self._made(adjacency.union(self.out_csr, transposed, "min"), False, self._names)
 
     @_Layout
     def numbered_out_csr(self) -> CSR:

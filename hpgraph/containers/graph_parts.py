@@ -177,12 +177,12 @@ class GraphParts(GraphLookup):
         return self._reversed() if self.directed else self
 
     def _reversed(self) -> Any:
-        turned = self._made(self.in_csr, True, self._names, self.multigraph)
+        reverse = self._made(self.in_csr, True, self._names, self.multigraph)
         if self._columns_held is not NO_COLUMNS:
             arcs = self.numbered_in_csr.data if self._columns_held.edges else None
-            turned._columns_held = self._columns_held.cut(arcs)
-        turned._layouts["in_csr"] = self.out_csr
-        return turned
+            reverse._columns_held = self._columns_held.cut(arcs)
+        reverse._layouts["in_csr"] = self.out_csr
+        return reverse
 
     @property
     def T(self) -> Self:

@@ -48,7 +48,7 @@ class GraphStorage(GraphColumns):
                 csr = csr.canonical(duplicates)
             if directed is False and given.directed:
                 csr = adjacency.add_reverses(csr, "keep" if keep else duplicates)
-            turned = directed is False and given.directed
+            symmetrized = directed is False and given.directed
             directed = given._layouts.get("directed") if directed is None else directed
         else:
             both, keep = directed is False, duplicates == "keep"
@@ -57,7 +57,7 @@ class GraphStorage(GraphColumns):
         if isinstance(data, GraphColumns) and csr is data.out_csr:
             self._columns_held = data._columns_held
         elif isinstance(data, GraphColumns) and data._columns_held is not NO_COLUMNS:
-            self._columns_held = data._columns_of(csr, "keep" if keep else duplicates, turned)
+            self._columns_held = data._columns_of(csr, "keep" if keep else duplicates, symmetrized)
         if device is not None:
             # On several devices it is of another class.
             moved = self.to(device)

@@ -39,28 +39,28 @@ class MatrixStorage:
             raise ValueError(f"format must be {', '.join(names)} or {last}, not {format!r}")
         kind = None if dtype is None else as_value_dtype(dtype, "dtype")
         if isinstance(source, tuple):
-            layouts, turned = new_layouts(csr_from_tuple(source, shape, kind, copy)), False
+            layouts, transposed = new_layouts(csr_from_tuple(source, shape, kind, copy)), False
         else:
-            layouts, turned = _layouts_of(source, copy)
+            layouts, transposed = _layouts_of(source, copy)
             if source._as_matrix if isinstance(source, MatrixStorage) else is_older_matrix(source):
                 self._as_matrix = True
         if kind is not None and kind != layouts["dtype"]:
-            layouts, turned = new_layouts(built(layouts, "csr", turned).astype(kind)), False
-        self._set(layouts, turned, format)
+            layouts, transposed = new_layouts(built(layouts, "csr", transposed).astype(kind)), False
+        self._set(layouts, transposed, format)
         if shape is not None and as_shape(shape) != self.shape:
             raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
 
-    def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
+    def _set(self, layouts: Layouts, transposed: bool, format: Format) -> Self:
         if self._copies is not None:
             self._copies = None
         self._layouts: Any = layouts
-        self._turned = turned
+        self._transposed = transposed
         self._format = format
         rows, columns = layouts["shape"]
-        self._shape = (columns, rows) if turned else (rows, columns)
+        self._shape = (columns, rows) if transposed else (rows, columns)
         # Plans of A @ x by type of x, kept with the layouts, so that each A.T shares them.
         plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
-        self._plans: Any = plans.setdefault((format, turned), {})
+        self._plans: Any = plans.setdefault((format, transposed), {})
         self._array_type: Any = array_module(self.device).ndarray
         if layouts["device"] == "cuda":
             # On the instance, so that CuPy's arrays defer array + matrix to us; NumPy reads the class, and its method.
@@ -132,7 +132,7 @@ class MatrixStorage:
 
     @property
     def _choice(self) -> str:
-        return f"choice on {self.device}{'_t' if self._turned else ''}"
+        return f"choice on {self.device}{'_t' if self._transposed else ''}"
 
     @property
     def is_auto(self) -> bool:
@@ -141,7 +141,7 @@ class MatrixStorage:
 
     def layout_if_built(self, name: str) -> Any:
         """The layout "csr", "hyb" or "sell" of the matrix; None if it is not built yet."""
-        return self._layouts.get(f"{name}_t" if self._turned else name)
+        return self._layouts.get(f"{name}_t" if self._transposed else name)
 
     def explain(self, measure: bool = False) -> str:
         """A table of the layouts that products could read, predicted and measured times, memory, and why one is chosen.
@@ -196,7 +196,7 @@ class MatrixStorage:
 
     def _rows_in(self, name: str) -> Any:
         """The matrix in one of `hpgraph.formats.ROW_FORMATS`."""
-        return built(self._layouts, name, self._turned)
+        return built(self._layouts, name, self._transposed)
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
@@ -206,12 +206,12 @@ class MatrixStorage:
     @property
     def columns_if_built(self) -> CSR | None:
         """The matrix by columns, as CSR of the transpose, where that is there already."""
-        return self._layouts.get("csr" if self._turned else "csr_t")
+        return self._layouts.get("csr" if self._transposed else "csr_t")
 
     @property
     def T(self) -> Self:
         """The transpose: a view that shares every layout with the matrix."""
-        return self._blank()._set(self._settle(), not self._turned, self._format)
+        return self._blank()._set(self._settle(), not self._transposed, self._format)
 
     @property
     def mT(self) -> Self:
@@ -221,10 +221,10 @@ class MatrixStorage:
     @property
     def H(self) -> Self:
         """The conjugate transpose: for real values the transpose itself, for complex ones a new matrix."""
-        turned = self.T
+        transposed = self.T
         if self.dtype.kind != "c":
-            return turned
-        return turned._with(turned.csr.with_data(turned.csr.data.conj()))
+            return transposed
+        return transposed._with(transposed.csr.with_data(transposed.csr.data.conj()))
 
     def to(self, device: Any) -> Any:
         """The matrix on a device, with every layout built so far; itself if it is there already.
@@ -246,11 +246,11 @@ class MatrixStorage:
             layouts = self._layouts.to(wanted.kind, "the matrix")
         layouts["device"] = wanted.kind
         layouts["plans"] = {}
-        return self._blank()._set(layouts, self._turned, self._format)
+        return self._blank()._set(layouts, self._transposed, self._format)
 
     def copy(self) -> Self:
         """A copy over the same arrays; assignment to one matrix does not change the other."""
-        return self._blank()._set(self._settle(), self._turned, self._format)
+        return self._blank()._set(self._settle(), self._transposed, self._format)
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """The matrix with values of another type.
@@ -316,11 +316,11 @@ class MatrixStorage:
 def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     """Layouts that hold the source, and whether they hold its transpose."""
     if isinstance(source, MatrixStorage):
-        return source._settle(), source._turned
+        return source._settle(), source._transposed
     if isinstance(source, Graph):
         source = source.simple("sum")
-        turned = source._layouts.get("in_csr")
-        return new_layouts(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
+        transposed = source._layouts.get("in_csr")
+        return new_layouts(source.out_csr, **({} if transposed is None else {"csr_t": transposed})), False
     if isinstance(source, COO):
         return new_layouts(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
     if isinstance(source, RowFormat | ELL):
@@ -339,9 +339,9 @@ def new_layouts(csr: CSR, **others: Any) -> Layouts:
     return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
 
 
-def built(layouts: Layouts, name: str, turned: bool) -> Any:
+def built(layouts: Layouts, name: str, transposed: bool) -> Any:
     """The matrix, or its transpose, in one of `ROW_FORMATS`."""
-    if not turned:
+    if not transposed:
         return layouts.once(name, lambda: ROW_FORMATS[name].of(layouts["csr"]))
     if name == "csr":
         return layouts.once("csr_t", lambda: kernels(layouts["device"]).transpose(layouts["csr"]))

@@ -127,15 +127,15 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     require_sparse(biadjacency, "graph", ("csr", "csc", "coo"))
     rows = as_rows(biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
-    turned = arcs.shape[1] < arcs.shape[0]
+    transposed = arcs.shape[1] < arcs.shape[0]
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.matching.cpu_lightest import lightest
 
-    found = lightest(kernels("cpu").transpose(arcs) if turned else arcs)
+    found = lightest(kernels("cpu").transpose(arcs) if transposed else arcs)
     if found is None:
         raise ValueError("no full matching exists: maximum_bipartite_matching gives one of most arcs")
     pair = np.arange(len(found)), found.astype(np.int32, copy=False)
-    if turned:
+    if transposed:
         order = np.argsort(pair[1])
         pair = pair[1][order], pair[0][order]
     return to_device(pair[0], rows.device), to_device(pair[1], rows.device)

@@ -231,8 +231,8 @@ def mended(
         if inside:
             at = at[xp.argsort(of_edge[at], kind="stable")]
         one, other = at[: len(at) // 2 * 2].reshape(-1, 2).T
-        turned = rng.random(len(one)) < 0.5
-        first, second = xp.where(turned, target[one], source[one]), xp.where(turned, source[one], target[one])
+        swapped = rng.random(len(one)) < 0.5
+        first, second = xp.where(swapped, target[one], source[one]), xp.where(swapped, source[one], target[one])
         kept = of_edge[one] == of_edge[other] if inside else xp.ones(len(one), np.bool_)
         if (turn + 1) % _FREE:
             begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])

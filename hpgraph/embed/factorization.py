@@ -17,12 +17,14 @@ _MORE, _PASSES = 10, 3
 Product = Callable[[Any], Any]
 
 
-def singular_vectors(times: Product, turned: Product, n: int, k: int, seed: int, device: str) -> tuple[Any, Any, Any]:
+def singular_vectors(
+    times: Product, transposed: Product, n: int, k: int, seed: int, device: str
+) -> tuple[Any, Any, Any]:
     """Left vectors, values and right vectors, float32, of the largest values first: some more than k, as far as n."""
     basis = thin_svd(times(random_signs(n, min(k + _MORE, n), seed, device)))[0]
     for _ in range(_PASSES):
-        basis = thin_svd(times(thin_svd(turned(basis))[0]))[0]
-    right, values, turn = thin_svd(turned(basis))
+        basis = thin_svd(times(thin_svd(transposed(basis))[0]))[0]
+    right, values, turn = thin_svd(transposed(basis))
     return basis @ turn, values, right
 
 

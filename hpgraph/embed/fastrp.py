@@ -86,7 +86,7 @@ def fastrp(
         vectors *= xp.where(arcs.sent > 0, arcs.sent, 1)[:, None] ** np.float32(strength)
     made = np.float32(own) * _unit(vectors)
     for share in shares:
-        vectors = arcs.turned @ vectors
+        vectors = arcs.transposed @ vectors
         vectors *= inverse(arcs.sent)[:, None]
         made += np.float32(share) * _unit(vectors)
     return made

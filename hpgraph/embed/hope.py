@@ -93,12 +93,12 @@ def hope(
     else:
         factor, ratio = _katz(arcs, beta)
     left, values, right = singular_vectors(
-        lambda X: scale * (arcs.turned @ X), lambda X: arcs.matrix @ (scale * X), n,
+        lambda X: scale * (arcs.transposed @ X), lambda X: arcs.matrix @ (scale * X), n,
         dim // 2 if graph.directed else dim, whole(seed, "seed"), graph.device,
     )  # fmt: skip
     total = term = left * (values * np.float32(factor))
     for _ in range(min(math.ceil(math.log(_LEFT) / math.log(ratio)), _MAX_TERMS)):
-        term = (scale * np.float32(factor)) * (arcs.turned @ term)
+        term = (scale * np.float32(factor)) * (arcs.transposed @ term)
         total = total + term
     # The right factor has orthonormal columns: singular vectors of the left one are those of the product.
     left, values, turn = thin_svd(total)
@@ -110,7 +110,7 @@ def _katz(arcs: ArcSums, beta: Any) -> tuple[float, float]:
     xp = array_module(arcs.sent)
     x, size = xp.ones((len(arcs.sent), 1), np.float32), 0.0
     for _ in range(_STEPS if len(x) else 0):
-        x = arcs.matrix @ (arcs.turned @ x)
+        x = arcs.matrix @ (arcs.transposed @ x)
         square = float(abs(x).max())
         if square == 0:
             break

@@ -198,9 +198,9 @@ def strap(
     parts = ((rows, sources), (columns, targets), (gain, more))
     csr = _matrix(graph, *(xp.concatenate(pair) for pair in parts))
     found = matrix_of_csr(csr.astype(np.float32))
-    turned = found.T if graph.directed else found
+    transposed = found.T if graph.directed else found
     half = dim // 2 if graph.directed else dim
-    vectors = singular_vectors(found.__matmul__, turned.__matmul__, n, half, begin, device)
+    vectors = singular_vectors(found.__matmul__, transposed.__matmul__, n, half, begin, device)
     return embedding_of(*vectors, dim, graph.directed)
 
 

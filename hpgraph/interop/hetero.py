@@ -260,12 +260,12 @@ class HeteroGraph:
     def _step(self, source: str, name: str, target: str, weight: bool) -> Any:
         found = self._matrices.get((source, name, target))
         if found is None:
-            turned = self._matrices.get((target, name, source))
-            if turned is None and name.startswith(_REVERSED):
-                turned = self._matrices.get((target, name.removeprefix(_REVERSED), source))
-            if turned is None:
+            transposed = self._matrices.get((target, name, source))
+            if transposed is None and name.startswith(_REVERSED):
+                transposed = self._matrices.get((target, name.removeprefix(_REVERSED), source))
+            if transposed is None:
                 raise ValueError(f"no relation {name!r} joins {source!r} and {target!r}; there are {self._listed()}")
-            found = turned.T
+            found = transposed.T
         return Matrix._of(found.csr.with_data(None).astype(np.int64)) if not weight else found
 
     def homogeneous(self, relations: Iterable[str | Relation] | None = None) -> HomogeneousGraph:

@@ -78,8 +78,8 @@ def _drawable(H: Any, relation: Relation, incoming: bool) -> Drawable:
         (source, _, target), csr = relation, H[relation].csr.pattern
         if incoming:
             numbers = array_module(H.device).arange(csr.nnz)
-            turned = kernels(H.device).transpose(csr.with_data(numbers, copy=False))
-            made[relation, incoming] = Drawable(target, source, turned.pattern, turned.data)
+            transposed = kernels(H.device).transpose(csr.with_data(numbers, copy=False))
+            made[relation, incoming] = Drawable(target, source, transposed.pattern, transposed.data)
         else:
             made[relation, incoming] = Drawable(source, target, csr)
     return made[relation, incoming]

@@ -139,8 +139,8 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
     places = [axis + given.ndim if axis < 0 else axis for axis in order]
     if sorted(places) != list(range(given.ndim)):
         raise ValueError(f"axes must be an order of the {given.ndim} axes, not {axes!r}")
-    turned = given.T if places == [1, 0] else given
-    return turned.copy() if copy else turned
+    transposed = given.T if places == [1, 0] else given
+    return transposed.copy() if copy else transposed
 
 
 def swapaxes(A: Any, axis1: int, axis2: int) -> Any:

@@ -41,9 +41,9 @@ def test_pull(semiring, dtype, arch):
     product_compiles("spmv.cuh", instance(semiring, dtype), PULL_ROWS, arch)
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_places(turned):
-    op = IndexBinaryOp("gap", lambda a, i, k, b, m, j, theta: a * theta + k - i, theta=2.0, turned=turned)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_places(swapped):
+    op = IndexBinaryOp("gap", lambda a, i, k, b, m, j, theta: a * theta + k - i, theta=2.0, swapped=swapped)
     special = instance(Semiring(get_monoid("max"), op), "float32")
     product_compiles("spmv.cuh", special, PULL_ROWS)
     product_compiles("spmspv.cuh", special, PUSHES)

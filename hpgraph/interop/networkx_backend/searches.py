@@ -108,7 +108,7 @@ def _arcs(G: ConvertedGraph, weight: str | None, incoming: bool) -> tuple[np.nda
     return indptr, G.rows[arcs], None if values is None else values[arcs]
 
 
-def turned(G: ConvertedGraph, graph: Graph, incoming: bool) -> Graph:
+def searched_graph(G: ConvertedGraph, graph: Graph, incoming: bool) -> Graph:
     """The graph, or its reverse."""
     return graph.T if incoming and G.is_directed() else graph
 
@@ -150,7 +150,7 @@ def by_weights(
 ) -> Search:  # fmt: skip
     """Dijkstra's search from the nearest of some nodes; lengths are not negative."""
     numbers = [_number(G, source) for source in sources]
-    graph = turned(G, G.lengths(weight), incoming)
+    graph = searched_graph(G, G.lengths(weight), incoming)
     if len(numbers) == 1:
         distance = sssp(graph, id(numbers[0]), cutoff=cutoff).distance
     else:
@@ -218,7 +218,8 @@ def by_any_weights(G: ConvertedGraph, source: Any, weight: str | None, incoming:
             raise nx.NetworkXUnbounded("Negative cycle detected.")
         raise NotImplementedError(f"{weight!r} is negative somewhere that the search does not reach")
     try:
-        found = to_device(sssp(turned(G, G.graph(weight), incoming), id(number)).distance, "cpu").astype(np.float64)
+        distance = sssp(searched_graph(G, G.graph(weight), incoming), id(number)).distance
+        found = to_device(distance, "cpu").astype(np.float64)
     except NegativeCycleError as error:
         raise nx.NetworkXUnbounded("Negative cycle detected.") from error
     G.check_exact(weight, np.abs(found[found < np.inf]).max())

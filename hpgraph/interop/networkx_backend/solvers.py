@@ -59,8 +59,8 @@ def _current_edge_betweenness(
     # NetworkX names an edge by the earlier of its ends in this order.
     order = np.empty(n, np.int64)
     order[[G.index[node] for node in nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G))]] = np.arange(n)
-    turned = order[source] > order[target]
-    ends = G.named(np.where(turned, target, source)), G.named(np.where(turned, source, target))
+    swapped = order[source] > order[target]
+    ends = G.named(np.where(swapped, target, source)), G.named(np.where(swapped, source, target))
     return dict(zip(zip(*ends, strict=True), values.tolist(), strict=True))
 
 

@@ -13,7 +13,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
-from hpgraph.interop.networkx_backend.searches import Search, by_steps, turned
+from hpgraph.interop.networkx_backend.searches import Search, by_steps, searched_graph
 from hpgraph.interop.networkx_backend.serving import family
 
 Edges = Iterator[tuple[Any, Any]]
@@ -96,7 +96,7 @@ def postorder(order: np.ndarray, parent: np.ndarray) -> Iterator[int]:
 
 
 def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
-    return to_device(bfs(turned(G, G.graph(), incoming), id(source), parents=False).level, "cpu")
+    return to_device(bfs(searched_graph(G, G.graph(), incoming), id(source), parents=False).level, "cpu")
 
 
 def _reached(incoming: bool) -> Callable[..., set[Any]]:

@@ -29,10 +29,10 @@ _SHARE = 5
 _SCANNED = 8
 
 
-def largest(arcs: CSR, turned: CSR, rows: Any, columns: Any) -> tuple[Any, Any]:
+def largest(arcs: CSR, transposed: CSR, rows: Any, columns: Any) -> tuple[Any, Any]:
     """The column of each row, and the row of each column, in a matching of most arcs; -1 for none.
 
-    ``turned``: the transpose; ``rows``, ``columns``: those that take part. A graph of two sides is its own transpose,
+    ``transposed``: the transpose; ``rows``, ``columns``: those that take part. A bipartite graph is its own transpose,
     each side being rows or columns.
     """
     ids = arcs.indices.dtype
@@ -43,7 +43,7 @@ def largest(arcs: CSR, turned: CSR, rows: Any, columns: Any) -> tuple[Any, Any]:
     lists, following = np.empty((3, count + 1), ids), np.empty(arcs.shape[0], np.int64)
     with interruptible():
         _match(
-            (arcs.indptr, arcs.indices), (turned.indptr, turned.indices), rows.astype(ids), columns.astype(ids),
+            (arcs.indptr, arcs.indices), (transposed.indptr, transposed.indices), rows.astype(ids), columns.astype(ids),
             column_of, row_of, trees, lists, following, int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz),
         )  # fmt: skip
     return column_of, row_of

@@ -46,11 +46,11 @@ def update_is_reduce(code: ProgramCode) -> bool:
         return True
     if code.message.kind == "f":
         return False
-    turned = code.wrap(
-        "turned", "vertex, message", f"return reduce(message, cast(vertex.{code.properties[0][0]}))",
+    swapped = code.wrap(
+        "swapped", "vertex, message", f"return reduce(message, cast(vertex.{code.properties[0][0]}))",
         reduce=code.reduce.reduce_for(code.message).python, cast=code.message.type,
     )  # fmt: skip
-    return updated == _instructions(ProgramFunctions(replace(code, update=turned.python)).renew, code)
+    return updated == _instructions(ProgramFunctions(replace(code, update=swapped.python)).renew, code)
 
 
 def _instructions(renew: Function, code: ProgramCode) -> list[str] | None:

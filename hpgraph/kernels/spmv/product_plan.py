@@ -40,10 +40,10 @@ def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
         # The second operand is the matrix now, whose columns are those of the product.
         return Semiring(semiring.add, BinaryOp(op.name, op.function, "index", position="target", axis="column"))
     result: Any = _RESULT_SWAPPED.get(op.result, op.result)
-    turned = BinaryOp(
+    multiply = BinaryOp(
         f"{op.name}_swapped", _turn(op.function.python), result, specialize=lambda dtype: _turn(op.python_for(dtype))
     )
-    return Semiring(semiring.add, turned)
+    return Semiring(semiring.add, multiply)
 
 
 def _turn(python: Any) -> Any:

@@ -217,8 +217,8 @@ def stable_order(values: Any) -> Any:
     work = keys.copy(), np.empty_like(keys), order.copy(), np.empty_like(order)
     for low in (64 - DIGIT * (2 + -(-count.bit_length() // (2 * DIGIT))), 0):
         work[0][:], work[2][:] = keys, order
-        turned = _sort(*work, varying, low)
-        ordered, found = work[turned], work[2 + turned]
+        current = _sort(*work, varying, low)
+        ordered, found = work[current], work[2 + current]
         if low <= 0 or _insert(ordered, found, _MOVES * count):
             break
     return found
@@ -242,7 +242,7 @@ def _as_integers(values, bits, keys):
 @njit(cache=True, nogil=True)
 def _sort(keys, other_keys, order, other, varying, low):
     """Sort by the digits from a bit on; returns whether keys and order are in the others in the end."""
-    mask, begins, turned = np.uint64((1 << DIGIT) - 1), np.empty(1 << DIGIT, np.int64), 0
+    mask, begins, current = np.uint64((1 << DIGIT) - 1), np.empty(1 << DIGIT, np.int64), 0
     for bit in range(low, 64, DIGIT):
         shift = np.uint64(bit)
         if (varying >> shift) & mask == 0 or is_stopped():
@@ -262,8 +262,8 @@ def _sort(keys, other_keys, order, other, varying, low):
             put(begins, digit, at + 1)
             put(other_keys, at, key)
             put(other, at, peek(order, i))
-        keys, other_keys, order, other, turned = other_keys, keys, other, order, 1 - turned
-    return turned
+        keys, other_keys, order, other, current = other_keys, keys, other, order, 1 - current
+    return current
 
 
 @njit(cache=True, nogil=True, counts_references=False)
