@@ -59,13 +59,13 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
     >>> hpgraph.jax.spmm(G, jnp.array([1.0, 2.0, 4.0])).tolist()    # doctest: +SKIP
     [6.0, 4.0, 0.0]
     """
-    places, own = _places(A)
-    X = _checked(X, "X", places.csr.shape[1], (1, 2))
+    pattern, own = _pattern(A)
+    X = _checked(X, "X", pattern.csr.shape[1], (1, 2))
     given = own if values is None else values
     if given is not None:
-        given = _checked(jnp.asarray(given, None if given is values else X.dtype), "values", places.csr.nnz, (1,))
+        given = _checked(jnp.asarray(given, None if given is values else X.dtype), "values", pattern.csr.nnz, (1,))
         _same_type(given, X)
-    return _product(places, False, given, X.reshape(len(X), -1)).reshape(places.csr.shape[0], *X.shape[1:])
+    return _product(pattern, False, given, X.reshape(len(X), -1)).reshape(pattern.csr.shape[0], *X.shape[1:])
 
 
 def sddmm(A: Any, X: Any, Y: Any) -> Any:
@@ -73,30 +73,30 @@ def sddmm(A: Any, X: Any, Y: Any) -> Any:
 
     `X` and `Y` have shape (n, k) and (m, k); the result, of shape (nnz,), is in the order of rows.
     """
-    places, _ = _places(A)
-    X, Y = (_checked(one, name, size, (2,)) for one, name, size in zip((X, Y), "XY", places.csr.shape, strict=True))
+    pattern, _ = _pattern(A)
+    X, Y = (_checked(one, name, size, (2,)) for one, name, size in zip((X, Y), "XY", pattern.csr.shape, strict=True))
     _same_type(X, Y)
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must have as many columns, not {X.shape[1]} and {Y.shape[1]}")
-    return _sampled(places, X, Y)
+    return _sampled(pattern, X, Y)
 
 
 def edge_softmax(A: Any, scores: Any) -> Any:
     """The softmax of the scores of each row's entries, of shape (nnz,) or (nnz, heads), in the order of rows."""
-    places, _ = _places(A)
-    scores = _checked(scores, "scores", places.csr.nnz, (1, 2))
+    pattern, _ = _pattern(A)
+    scores = _checked(scores, "scores", pattern.csr.nnz, (1, 2))
     heads = scores.shape[1] if scores.ndim == 2 else 1
-    return _softmax(places, scores.reshape(places.csr.nnz, heads)).reshape(scores.shape)
+    return _softmax(pattern, scores.reshape(pattern.csr.nnz, heads)).reshape(scores.shape)
 
 
-class _Places:
-    """Where a matrix has entries, with the order of its transpose."""
+class _Pattern:
+    """The sparsity pattern of a matrix, with that of its transpose."""
 
     def __init__(self, csr: CSR) -> None:
         self.csr = csr
 
     @functools.cached_property
-    def turned(self) -> tuple[CSR, Any]:
+    def transposed(self) -> tuple[CSR, Any]:
         """The transpose, and the entry that each of its entries is."""
         numbers = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
         both = kernels(self.csr.device).transpose(self.csr.with_data(numbers, copy=False))
@@ -116,14 +116,14 @@ class _Places:
 
 
 @attached
-def _places_of(csr: CSR) -> _Places:
-    return _Places(csr)
+def _pattern_of(csr: CSR) -> _Pattern:
+    return _Pattern(csr)
 
 
-def _places(A: Any) -> tuple[_Places, Any]:
+def _pattern(A: Any) -> tuple[_Pattern, Any]:
     csr = A.csr if isinstance(A, MatrixStorage) else as_graph(A).simple("sum").out_csr
     own = None if csr.data is None else _in_jax(csr.data.copy())
-    return _places_of(csr.pattern), own
+    return _pattern_of(csr.pattern), own
 
 
 def _checked(given: Any, name: str, rows: int, dimensions: tuple[int, ...]) -> Any:
@@ -182,8 +182,8 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _product(places: _Places, turned: bool, values: Any, x: Any) -> Any:
-    csr, order = places.turned if turned else (places.csr, None)
+def _product(pattern: _Pattern, transposed: bool, values: Any, x: Any) -> Any:
+    csr, order = pattern.transposed if transposed else (pattern.csr, None)
 
     def kernel(values: Any, x: Any, out: Any) -> None:
         kernels(csr.device).multiply_dense(csr, values, x, out, None, None if values is None else order)
@@ -191,19 +191,21 @@ def _product(places: _Places, turned: bool, values: Any, x: Any) -> Any:
     return _run(csr, kernel, (csr.shape[0], x.shape[1]), values, x)
 
 
-def _product_back(places: _Places, turned: bool, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
+def _product_back(pattern: _Pattern, transposed: bool, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
     values, x = kept
-    left, right = (x, gradient) if turned else (gradient, x)
-    to_values = None if values is None else _sampled(places, left, right)
-    return to_values, _product(places, not turned, values, gradient)
+    left, right = (x, gradient) if transposed else (gradient, x)
+    to_values = None if values is None else _sampled(pattern, left, right)
+    return to_values, _product(pattern, not transposed, values, gradient)
 
 
-_product.defvjp(lambda places, turned, values, x: (_product(places, turned, values, x), (values, x)), _product_back)
+_product.defvjp(
+    lambda pattern, transposed, values, x: (_product(pattern, transposed, values, x), (values, x)), _product_back
+)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _sampled(places: _Places, x: Any, y: Any) -> Any:
-    csr = places.csr
+def _sampled(pattern: _Pattern, x: Any, y: Any) -> Any:
+    csr = pattern.csr
 
     def kernel(x: Any, y: Any, out: Any) -> None:
         kernels(csr.device).sample_dense(csr, x[:, None], y[:, None], out)
@@ -211,30 +213,30 @@ def _sampled(places: _Places, x: Any, y: Any) -> Any:
     return _run(csr, kernel, (csr.nnz, 1), x, y)[:, 0]
 
 
-def _sampled_back(places: _Places, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
+def _sampled_back(pattern: _Pattern, kept: tuple[Any, Any], gradient: Any) -> tuple[Any, Any]:
     x, y = kept
-    return _product(places, False, gradient, y), _product(places, True, gradient, x)
+    return _product(pattern, False, gradient, y), _product(pattern, True, gradient, x)
 
 
-_sampled.defvjp(lambda places, x, y: (_sampled(places, x, y), (x, y)), _sampled_back)
+_sampled.defvjp(lambda pattern, x, y: (_sampled(pattern, x, y), (x, y)), _sampled_back)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _softmax(places: _Places, scores: Any) -> Any:
-    csr = places.csr
+def _softmax(pattern: _Pattern, scores: Any) -> Any:
+    csr = pattern.csr
     return _run(csr, lambda scores, out: kernels(csr.device).row_softmax(csr, scores, out), scores.shape, scores)
 
 
-def _softmax_back(places: _Places, found: Any, gradient: Any) -> tuple[Any]:
-    return (found * (gradient - _row_sums(places, found * gradient)[places.row]),)
+def _softmax_back(pattern: _Pattern, found: Any, gradient: Any) -> tuple[Any]:
+    return (found * (gradient - _row_sums(pattern, found * gradient)[pattern.row]),)
 
 
-_softmax.defvjp(lambda places, scores: (_softmax(places, scores),) * 2, _softmax_back)
+_softmax.defvjp(lambda pattern, scores: (_softmax(pattern, scores),) * 2, _softmax_back)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _row_sums(places: _Places, given: Any) -> Any:
-    csr = places.entries
+def _row_sums(pattern: _Pattern, given: Any) -> Any:
+    csr = pattern.entries
 
     def kernel(given: Any, out: Any) -> None:
         kernels(csr.device).multiply_dense(csr, None, given, out)
@@ -243,5 +245,5 @@ def _row_sums(places: _Places, given: Any) -> Any:
 
 
 _row_sums.defvjp(
-    lambda places, given: (_row_sums(places, given), None), lambda places, _, gradient: (gradient[places.row],)
+    lambda pattern, given: (_row_sums(pattern, given), None), lambda pattern, _, gradient: (gradient[pattern.row],)
 )

@@ -1,4 +1,4 @@
-"""A sparse matrix of PyTorch: places of entries that operations share, and a tensor of values."""
+"""A sparse matrix of PyTorch: a pattern that operations share, and a tensor of values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch import Tensor
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.torch.structure import Structure, array, stream_of, tensor
+from hpgraph.torch.pattern import Pattern, array, stream_of, tensor
 
 
 class Adjacency:
-    """A sparse matrix whose places are fixed and whose values, if it has any, are a tensor that may require gradients.
+    """A sparse matrix whose pattern is fixed and whose values, if it has any, are a tensor that may require gradients.
 
-    `Adjacency.of` makes one. What is prepared for products, as the order of the transpose, is kept with the places:
+    `Adjacency.of` makes one. What is prepared for products, as the order of the transpose, is kept with the pattern:
     `with_values` shares it.
 
     Attributes
@@ -38,12 +38,12 @@ class Adjacency:
     [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
-    def __init__(self, places: Structure, values: Tensor | None = None, order: Tensor | None = None) -> None:
-        if values is not None and (values.ndim not in (1, 2) or len(values) != places.nnz):
+    def __init__(self, pattern: Pattern, values: Tensor | None = None, order: Tensor | None = None) -> None:
+        if values is not None and (values.ndim not in (1, 2) or len(values) != pattern.nnz):
             raise ValueError(
-                f"values must have shape ({places.nnz},) or ({places.nnz}, heads), not {tuple(values.shape)}"
+                f"values must have shape ({pattern.nnz},) or ({pattern.nnz}, heads), not {tuple(values.shape)}"
             )
-        self.places, self.values, self.order = places, values, order
+        self.pattern, self.values, self.order = pattern, values, order
 
     @classmethod
     def of(cls, A: Any, values: Tensor | None = None, *, shape: Sequence[int] | None = None) -> Adjacency:
@@ -70,16 +70,16 @@ class Adjacency:
         if isinstance(A, Graph | MatrixStorage):
             csr = A.simple("sum").out_csr if isinstance(A, Graph) else A.csr
             own = None if csr.data is None else tensor(csr.data.copy())
-            return cls(Structure(csr), own if values is None else values)
+            return cls(Pattern(csr), own if values is None else values)
         if hasattr(A, "adj_tensors"):
             indptr, indices, _ = A.adj_tensors("csr")
-            return cls(_structure(indptr, indices, (A.num_src_nodes(), A.num_dst_nodes())), values)
+            return cls(_pattern(indptr, indices, (A.num_src_nodes(), A.num_dst_nodes())), values)
         if not isinstance(A, Tensor) and callable(getattr(A, "csr", None)):
             indptr, indices, own = A.csr()
-            return cls(_structure(indptr, indices, A.sizes()), own if values is None else values)
+            return cls(_pattern(indptr, indices, A.sizes()), own if values is None else values)
         if isinstance(A, Tensor) and A.layout == torch.sparse_csr and A.ndim == 2:
             own = A.values() if values is None else values
-            return cls(_structure(A.crow_indices(), A.col_indices(), A.shape), own)
+            return cls(_pattern(A.crow_indices(), A.col_indices(), A.shape), own)
         if isinstance(A, Tensor) and A.layout == torch.sparse_coo and A.ndim == 2:
             made = A.coalesce()
             return cls.of(made.indices(), made.values() if values is None else values, shape=made.shape)
@@ -107,43 +107,43 @@ class Adjacency:
         order = torch.argsort(index[0] * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        made = _structure(indptr, index[1][order], (rows, columns))
+        made = _pattern(indptr, index[1][order], (rows, columns))
         return cls(made, None if values is None else values[order], order)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.places.shape
+        return self.pattern.shape
 
     @property
     def nnz(self) -> int:
         """How many entries there are."""
-        return self.places.nnz
+        return self.pattern.nnz
 
     @property
     def indices(self) -> Tensor:
         """Row and column of each entry: int64 tensor of shape (2, nnz), in the order of `values`."""
-        return torch.stack([self.places.row, self.places.column])
+        return torch.stack([self.pattern.row, self.pattern.column])
 
     def with_values(self, values: Tensor | None) -> Adjacency:
-        """The same places with other values, in the order of `indices`."""
-        return Adjacency(self.places, values, self.order)
+        """The same pattern with other values, in the order of `indices`."""
+        return Adjacency(self.pattern, values, self.order)
 
     def to_torch(self) -> Tensor:
         """A tensor in PyTorch's CSR layout, with ones where there are no values; the memory is shared."""
-        csr, values = self.places.csr, self.values
+        csr, values = self.pattern.csr, self.values
         if values is None:
-            values = torch.ones(self.nnz, device=self.places.device)
+            values = torch.ones(self.nnz, device=self.pattern.device)
         columns = tensor(csr.indices).to(torch.int64)
         return torch.sparse_csr_tensor(tensor(csr.indptr), columns, values, size=self.shape, check_invariants=False)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
         values = "no values" if self.values is None else f"{self.values.dtype} values"
-        return f"Adjacency: {rows:,} x {columns:,}, {self.nnz:,} entries, {values}, {self.places.csr.device}"
+        return f"Adjacency: {rows:,} x {columns:,}, {self.nnz:,} entries, {values}, {self.pattern.csr.device}"
 
 
-def _structure(indptr: Tensor, indices: Tensor, shape: Sequence[int]) -> Structure:
+def _pattern(indptr: Tensor, indices: Tensor, shape: Sequence[int]) -> Pattern:
     rows, columns = (int(size) for size in shape)
     with stream_of(indptr):
         offsets, ids = array(indptr.to(torch.int64)), array(indices)
@@ -151,4 +151,4 @@ def _structure(indptr: Tensor, indices: Tensor, shape: Sequence[int]) -> Structu
             raise TypeError(f"indices must be int32 or int64, not {indices.dtype}")
         # Ids of 32 bits, where they fit, are half the bytes of every product.
         ids = ids.astype(index_dtype(max(rows, columns)), copy=False)
-        return Structure(CSR((rows, columns), offsets, ids, copy=False))
+        return Pattern(CSR((rows, columns), offsets, ids, copy=False))

@@ -11,7 +11,7 @@ from torch import Tensor
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.errors import optional
 from hpgraph.interop.hetero import HeteroGraph
-from hpgraph.torch.structure import array, tensor
+from hpgraph.torch.pattern import array, tensor
 
 
 def _checked(index: Any, name: str) -> tuple[Any, Any]:

@@ -23,11 +23,11 @@ from hpgraph.semiring import get_monoid
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.expressions import Expression, apply, cpp_text, derivative, text, traced, variable
+from hpgraph.torch.pattern import Pattern, array, pattern_of, stream_of
 from hpgraph.torch.products import HALVES, checked_dense
-from hpgraph.torch.structure import Structure, array, stream_of, structure
 
 # By what is summed over, how a kernel's arguments u (a column), w (an entry) and v (a row) are those of operands.
-_PLACES = {
+_ARGUMENTS = {
     "target": {"source": "u", "edge": "w", "target": "v"}, "source": {"source": "v", "edge": "w", "target": "u"},
     "edge": {"source": "u", "edge": "v", "target": "state[-1][v]"},
 }  # fmt: skip
@@ -44,8 +44,8 @@ class Program:
     add: str = "plus"
 
     def __post_init__(self) -> None:
-        places = _PLACES[self.over]
-        variables = [f"state[{i}][{places[kind]}]" for i, kind in enumerate(self.kinds)]
+        arguments = _ARGUMENTS[self.over]
+        variables = [f"state[{i}][{arguments[kind]}]" for i, kind in enumerate(self.kinds)]
         self.body, self.constants = text(self.expression, variables)
         self.number = len(PROGRAMS)
         self._by: dict[tuple[int, bool], Program | None] = {}
@@ -93,16 +93,16 @@ def _width(operands: Sequence[Tensor]) -> int:
     return max((one.shape[1] for one in operands if one.ndim == 2), default=0)
 
 
-def _shape(places: Structure, made: Program, operands: Sequence[Tensor]) -> tuple[int, ...]:
-    rows, columns = places.csr.shape
-    size, width = {"target": rows, "source": columns, "edge": places.csr.nnz}[made.over], _width(operands)
+def _shape(pattern: Pattern, made: Program, operands: Sequence[Tensor]) -> tuple[int, ...]:
+    rows, columns = pattern.csr.shape
+    size, width = {"target": rows, "source": columns, "edge": pattern.csr.nnz}[made.over], _width(operands)
     return (size,) if made.summed or not width else (size, width)
 
 
 @operators.operator
-def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
+def messages(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
-    made, where = PROGRAMS[number], structure(places)
+    made, where = PROGRAMS[number], pattern_of(pattern)
     with stream_of(operands[0]):
         out = operands[0].new_empty(_shape(where, made, operands))
         if not out.numel():
@@ -116,13 +116,13 @@ def messages(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
 
 
 @operators.fake(messages)
-def _(places: int, number: int, operands: Sequence[Tensor]) -> Tensor:
-    return operands[0].new_empty(_shape(structure(places), PROGRAMS[number], operands))
+def _(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
+    return operands[0].new_empty(_shape(pattern_of(pattern), PROGRAMS[number], operands))
 
 
 def _saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    places, ctx.number, operands = inputs
-    ctx.places = structure(places)
+    pattern, ctx.number, operands = inputs
+    ctx.pattern = pattern_of(pattern)
     ctx.save_for_backward(*operands)
 
 
@@ -132,7 +132,7 @@ def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     for at, one in enumerate(operands):
         by = made.by(at, one.ndim == 1, width) if ctx.needs_input_grad[2][at] else None
         given = [*operands, gradient.contiguous()]
-        found.append(None if by is None else messages(ctx.places.number, by.number, given))
+        found.append(None if by is None else messages(ctx.pattern.number, by.number, given))
     return None, None, found
 
 
@@ -198,11 +198,11 @@ def gather_scatter(
     given_type, flat = operands[0].dtype, [one.reshape(len(one), -1) if one.ndim > 1 else one for one in operands]
     flat = [one.float() if one.dtype in HALVES else one for one in flat]
     expression = traced(message, *arguments)
-    number = A.places.number
+    number = A.pattern.number
     if reduce in ("sum", "mean"):
         found = messages(number, program(expression, tuple(kinds), "target", False).number, flat)
         if reduce == "mean":
-            found = operators.means(A.places.number, found)
+            found = operators.means(A.pattern.number, found)
     else:
         found = _extreme(number, expression, tuple(kinds), flat, reduce)
     return found.reshape(A.shape[0], *shape).to(given_type)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hpgraph.core.number import whole
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.structure import Structure
+from hpgraph.torch.pattern import Pattern
 
 # Exponent of degrees by which negatives are weighted: T. Mikolov et al., NIPS'13.
 POWER = 0.75
@@ -65,7 +65,7 @@ def negative_edges(
         raise ValueError(f"by must be 'uniform' or 'degree', not {by!r}")
     if (count is None) == (sources is None):
         raise ValueError("give either count, how many pairs, or sources, one column for each")
-    pairs = _Pairs(Adjacency.of(A).places, bool(loops), by == "degree", generator)
+    pairs = _Pairs(Adjacency.of(A).pattern, bool(loops), by == "degree", generator)
     if sources is not None:
         rows = pairs.checked(sources, "sources", pairs.rows)
         return pairs.for_rows(rows, *pairs.able(len(rows), among, time, column_time))
@@ -78,13 +78,13 @@ def negative_edges(
 class _Pairs:
     """Pairs as numbers, row times columns plus column."""
 
-    def __init__(self, places: Structure, loops: bool, by_degree: bool, generator: torch.Generator | None) -> None:
-        self.rows, self.columns = places.csr.shape
-        self.keys, self.loops = places.keys, loops or self.rows != self.columns
-        self.device, self.generator = places.device, generator
+    def __init__(self, pattern: Pattern, loops: bool, by_degree: bool, generator: torch.Generator | None) -> None:
+        self.rows, self.columns = pattern.csr.shape
+        self.keys, self.loops = pattern.keys, loops or self.rows != self.columns
+        self.device, self.generator = pattern.device, generator
         self.weights = (
             [torch.bincount(ends, minlength=size).double() ** POWER
-             for ends, size in ((places.row, self.rows), (places.column, self.columns))] if by_degree else None
+             for ends, size in ((pattern.row, self.rows), (pattern.column, self.columns))] if by_degree else None
         )  # fmt: skip
 
     def checked(self, ids: Tensor, name: str, most: int) -> Tensor:

@@ -18,7 +18,7 @@ from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
-from hpgraph.torch.structure import array, stream_of, structure, tensor
+from hpgraph.torch.pattern import array, pattern_of, stream_of, tensor
 
 # Not Tensor | None: the site is built with a stand-in for PyTorch, which has no `|`.
 OptionalTensor = Optional[Tensor]  # noqa: UP045
@@ -56,78 +56,91 @@ def _in_float(given: Any) -> Any:
 
 
 @operator
-def spmm(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
+def spmm(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> Tensor:
     """The product of a matrix, or of its transpose, with a dense one of shape (columns, k).
 
     Values of shape (nnz, heads) are each for k / heads adjacent columns.
     """
     with stream_of(x):
-        where, (values, operand) = structure(places), (_in_float(one) for one in (values, x))
-        pattern = where.pattern(turned)
-        out = operand.new_empty((pattern.shape[0], x.shape[1]))
+        where, (values, operand) = pattern_of(pattern), (_in_float(one) for one in (values, x))
+        csr = where.oriented(transposed)
+        out = operand.new_empty((csr.shape[0], x.shape[1]))
         if out.numel():
-            weights, order = (None, None) if values is None else where.weights(turned, values)
+            weights, order = (None, None) if values is None else where.weights(transposed, values)
             given, half = (array(operand), array(out)), _HALF.get(out.dtype)
-            kernels(pattern.device).multiply_dense(pattern, weights, *given, half, order)
+            kernels(csr.device).multiply_dense(csr, weights, *given, half, order)
     return out.to(x.dtype)
 
 
 @fake(spmm)
-def _(places: int, turned: bool, values: OptionalTensor, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).shape[turned], x.shape[1]))
+def _(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> Tensor:
+    return x.new_empty((pattern_of(pattern).shape[transposed], x.shape[1]))
 
 
 def _spmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    places, ctx.turned, values, x = inputs
+    pattern, ctx.transposed, values, x = inputs
     # Alive for as long as a derivative may be asked for.
-    ctx.places = structure(places)
+    ctx.pattern = pattern_of(pattern)
     ctx.save_for_backward(values, x)
 
 
 def _spmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     values, x = ctx.saved_tensors
-    number, gradient = ctx.places.number, gradient.contiguous()
+    number, gradient = ctx.pattern.number, gradient.contiguous()
     to_values = to_x = None
     if values is not None and ctx.needs_input_grad[2]:
         heads = 1 if values.ndim == 1 else values.shape[1]
         left, right = (one.reshape(len(one), heads, one.shape[1] // max(heads, 1))
-                       for one in ((x, gradient) if ctx.turned else (gradient, x)))  # fmt: skip
+                       for one in ((x, gradient) if ctx.transposed else (gradient, x)))  # fmt: skip
         to_values = sddmm(number, left, right).reshape(values.shape)
     if ctx.needs_input_grad[3]:
-        to_x = spmm(number, not ctx.turned, values, gradient)
+        to_x = spmm(number, not ctx.transposed, values, gradient)
     return None, None, to_values, to_x
 
 
 derive(spmm, _spmm_back, _spmm_saves)
 
 
-@operator
-def sddmm(places: int, x: Tensor, y: Tensor) -> Tensor:
-    """Dot products of rows of x, of shape (rows, heads, k), and y, of shape (columns, heads, k): shape (nnz, heads)."""
+def _sampled(kernel: str, pattern: int, x: Tensor, y: Tensor) -> Tensor:
+    """What a kernel makes, for each entry and head, of a row of x and a row of y."""
     with stream_of(x):
-        csr, (left, right) = structure(places).csr, (_in_float(one) for one in (x, y))
+        csr, (left, right) = pattern_of(pattern).csr, (_in_float(one) for one in (x, y))
         out = left.new_empty((csr.nnz, x.shape[1]))
-        kernels(csr.device).sample_dense(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
+        getattr(kernels(csr.device), kernel)(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
     return out.to(x.dtype)
 
 
+@operator
+def sddmm(pattern: int, x: Tensor, y: Tensor) -> Tensor:
+    """Dot products of rows of x, of shape (rows, heads, k), and y, of shape (columns, heads, k): shape (nnz, heads)."""
+    return _sampled("sample_dense", pattern, x, y)
+
+
+@operator
+def sums(pattern: int, x: Tensor, y: Tensor) -> Tensor:
+    """Sums of what rows have, of shape (rows, heads), and what columns have, (columns, heads): shape (nnz, heads)."""
+    return _sampled("sample_sums", pattern, x, y)
+
+
 @fake(sddmm)
-def _(places: int, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty((structure(places).nnz, x.shape[1]))
+@fake(sums)
+def _(pattern: int, x: Tensor, y: Tensor) -> Tensor:
+    return x.new_empty((pattern_of(pattern).nnz, x.shape[1]))
 
 
 def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    places, *dense = inputs
-    ctx.places = structure(places)
+    pattern, *dense = inputs
+    ctx.pattern = pattern_of(pattern)
     ctx.save_for_backward(*dense)
 
 
 def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     x, y = ctx.saved_tensors
-    number, gradient = ctx.places.number, gradient.contiguous()
+    number, gradient = ctx.pattern.number, gradient.contiguous()
 
-    def product(turned: bool, other: Tensor, like: Tensor) -> Tensor:
-        return spmm(number, turned, gradient, other.reshape(len(other), math.prod(other.shape[1:]))).reshape(like.shape)
+    def product(transposed: bool, other: Tensor, like: Tensor) -> Tensor:
+        flat = other.reshape(len(other), math.prod(other.shape[1:]))
+        return spmm(number, transposed, gradient, flat).reshape(like.shape)
 
     return (
         None,
@@ -141,12 +154,12 @@ derive(sddmm, _sddmm_back, _sddmm_saves)
 
 @operator
 def at_entries(
-    places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor
+    pattern: int, left: int, left_transposed: bool, right: int, right_transposed: bool, x: Tensor, y: Tensor
 ) -> Tensor:
     """The product of two sparse matrices, of values x and y, or of their transposes, at the entries of a third."""
     with stream_of(x):
-        csr = structure(places).csr
-        one, other = structure(left).matrix(left_turned, x), structure(right).matrix(right_turned, y)
+        csr = pattern_of(pattern).csr
+        one, other = pattern_of(left).matrix(left_transposed, x), pattern_of(right).matrix(right_transposed, y)
         zeros = array_module(csr.device).zeros(csr.nnz, one.data.dtype)
         out = make_matrix(csr.with_data(zeros, copy=False))
         mxm(make_matrix(one), make_matrix(other), mask=make_matrix(csr), accum="plus", out=out)
@@ -154,54 +167,41 @@ def at_entries(
 
 
 @fake(at_entries)
-def _(places: int, left: int, left_turned: bool, right: int, right_turned: bool, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty(structure(places).nnz)
+def _(
+    pattern: int, left: int, left_transposed: bool, right: int, right_transposed: bool, x: Tensor, y: Tensor
+) -> Tensor:
+    return x.new_empty(pattern_of(pattern).nnz)
 
 
 def _at_entries_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    places, left, ctx.left_turned, right, ctx.right_turned, x, y = inputs
-    ctx.places = [structure(number) for number in (places, left, right)]
+    pattern, left, ctx.left_transposed, right, ctx.right_transposed, x, y = inputs
+    ctx.patterns = [pattern_of(number) for number in (pattern, left, right)]
     ctx.save_for_backward(x, y)
 
 
 def _at_entries_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     """With gradient G: of L R to L it is G times the transpose of R, to the transpose of L the transpose of that."""
-    (x, y), (places, left, right) = ctx.saved_tensors, (one.number for one in ctx.places)
-    turned, other, gradient = ctx.left_turned, ctx.right_turned, gradient.contiguous()
+    (x, y), (pattern, left, right) = ctx.saved_tensors, (one.number for one in ctx.patterns)
+    transposed, other, gradient = ctx.left_transposed, ctx.right_transposed, gradient.contiguous()
     to_x = to_y = None
     if ctx.needs_input_grad[5]:
-        to_x = (at_entries(left, right, other, places, True, y, gradient) if turned
-                else at_entries(left, places, False, right, not other, gradient, y))  # fmt: skip
+        to_x = (at_entries(left, right, other, pattern, True, y, gradient) if transposed
+                else at_entries(left, pattern, False, right, not other, gradient, y))  # fmt: skip
     if ctx.needs_input_grad[6]:
-        to_y = (at_entries(right, places, True, left, turned, gradient, x) if other
-                else at_entries(right, left, not turned, places, False, x, gradient))  # fmt: skip
+        to_y = (at_entries(right, pattern, True, left, transposed, gradient, x) if other
+                else at_entries(right, left, not transposed, pattern, False, x, gradient))  # fmt: skip
     return None, None, None, None, None, to_x, to_y
 
 
 derive(at_entries, _at_entries_back, _at_entries_saves)
 
 
-@operator
-def sums(places: int, x: Tensor, y: Tensor) -> Tensor:
-    """Sums of what rows have, of shape (rows, heads), and what columns have, (columns, heads): shape (nnz, heads)."""
-    with stream_of(x):
-        csr, (left, right) = structure(places).csr, (_in_float(one) for one in (x, y))
-        out = left.new_empty((csr.nnz, x.shape[1]))
-        kernels(csr.device).sample_sums(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
-    return out.to(x.dtype)
-
-
-@fake(sums)
-def _(places: int, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty((structure(places).nnz, x.shape[1]))
-
-
 def _sums_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.places = structure(inputs[0])
+    ctx.pattern = pattern_of(inputs[0])
 
 
 def _sums_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    number, gradient = ctx.places.number, gradient.contiguous()
+    number, gradient = ctx.pattern.number, gradient.contiguous()
     to_x, to_y = (collect(number, side == 2, gradient) if ctx.needs_input_grad[side] else None for side in (1, 2))
     return None, to_x, to_y
 
@@ -210,52 +210,52 @@ derive(sums, _sums_back, _sums_saves)
 
 
 @operator
-def softmax(places: int, scores: Tensor) -> Tensor:
+def softmax(pattern: int, scores: Tensor) -> Tensor:
     """The softmax of each row's entries, of scores of shape (nnz, heads)."""
     with stream_of(scores):
-        csr, given = structure(places).csr, _in_float(scores)
+        csr, given = pattern_of(pattern).csr, _in_float(scores)
         out = torch.empty_like(given)
         kernels(csr.device).row_softmax(csr, array(given), array(out), _HALF.get(out.dtype))
     return out.to(scores.dtype)
 
 
 @operator
-def softmax_derivative(places: int, found: Tensor, gradient: Tensor) -> Tensor:
+def softmax_derivative(pattern: int, found: Tensor, gradient: Tensor) -> Tensor:
     """The gradient to the scores of a softmax."""
     with stream_of(found):
-        csr, given, other = structure(places).csr, _in_float(found), _in_float(gradient)
+        csr, given, other = pattern_of(pattern).csr, _in_float(found), _in_float(gradient)
         out = torch.empty_like(given)
         kernels(csr.device).softmax_derivative(csr, array(given), array(other), array(out), _HALF.get(out.dtype))
     return out.to(found.dtype)
 
 
 @fake(softmax)
-def _(places: int, scores: Tensor) -> Tensor:
+def _(pattern: int, scores: Tensor) -> Tensor:
     return torch.empty_like(scores)
 
 
 @fake(softmax_derivative)
-def _(places: int, found: Tensor, gradient: Tensor) -> Tensor:
+def _(pattern: int, found: Tensor, gradient: Tensor) -> Tensor:
     return torch.empty_like(found)
 
 
 def _softmax_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.places = structure(inputs[0])
+    ctx.pattern = pattern_of(inputs[0])
     ctx.save_for_backward(output)
 
 
 def _softmax_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    return None, softmax_derivative(ctx.places.number, *ctx.saved_tensors, gradient.contiguous())
+    return None, softmax_derivative(ctx.pattern.number, *ctx.saved_tensors, gradient.contiguous())
 
 
 def _derivative_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.places = structure(inputs[0])
+    ctx.pattern = pattern_of(inputs[0])
     ctx.save_for_backward(*inputs[1:])
 
 
 def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
     """Of y (g - m), with m the sum of y g over a row."""
-    (found, gradient), number = ctx.saved_tensors, ctx.places.number
+    (found, gradient), number = ctx.saved_tensors, ctx.pattern.number
 
     def row_sums(given: Tensor) -> Tensor:
         return spread(number, False, collect(number, False, given.contiguous()))
@@ -269,61 +269,65 @@ derive(softmax_derivative, _derivative_back, _derivative_saves)
 
 
 @operator
-def spread(places: int, turned: bool, x: Tensor) -> Tensor:
+def spread(pattern: int, transposed: bool, x: Tensor) -> Tensor:
     """For each entry what its row, or its column, has."""
-    where = structure(places)
-    return x.index_select(0, where.column if turned else where.row)
+    where = pattern_of(pattern)
+    return x.index_select(0, where.column if transposed else where.row)
 
 
 @fake(spread)
-def _(places: int, turned: bool, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).nnz, *x.shape[1:]))
+def _(pattern: int, transposed: bool, x: Tensor) -> Tensor:
+    return x.new_empty((pattern_of(pattern).nnz, *x.shape[1:]))
 
 
 @operator
-def collect(places: int, turned: bool, x: Tensor) -> Tensor:
+def collect(pattern: int, transposed: bool, x: Tensor) -> Tensor:
     """The sums of what the entries of each row, or of each column, have."""
     with stream_of(x):
-        pattern, operand = structure(places).by_entry(turned), _in_float(x)
-        out = operand.new_empty((pattern.shape[0], *x.shape[1:]))
+        csr, operand = pattern_of(pattern).by_entry(transposed), _in_float(x)
+        out = operand.new_empty((csr.shape[0], *x.shape[1:]))
         if out.numel():
             given, made = (array(one.reshape(len(one), math.prod(x.shape[1:]))) for one in (operand, out))
-            kernels(pattern.device).multiply_dense(pattern, None, given, made, _HALF.get(out.dtype))
+            kernels(csr.device).multiply_dense(csr, None, given, made, _HALF.get(out.dtype))
     return out.to(x.dtype)
 
 
 @fake(collect)
-def _(places: int, turned: bool, x: Tensor) -> Tensor:
-    return x.new_empty((structure(places).shape[turned], *x.shape[1:]))
+def _(pattern: int, transposed: bool, x: Tensor) -> Tensor:
+    return x.new_empty((pattern_of(pattern).shape[transposed], *x.shape[1:]))
 
 
 @operator
-def divisors(places: int, like: Tensor) -> Tensor:
+def divisors(pattern: int, like: Tensor) -> Tensor:
     """How many entries each row has, or 1 of none, to divide what has a row for each by."""
-    return structure(places).degree.clamp(min=1).to(like.dtype).reshape(-1, *[1] * (like.ndim - 1))
+    return pattern_of(pattern).degree.clamp(min=1).to(like.dtype).reshape(-1, *[1] * (like.ndim - 1))
 
 
 @fake(divisors)
-def _(places: int, like: Tensor) -> Tensor:
+def _(pattern: int, like: Tensor) -> Tensor:
     return like.new_empty((len(like), *[1] * (like.ndim - 1)))
 
 
-def means(places: int, sums: Tensor) -> Tensor:
+def means(pattern: int, sums: Tensor) -> Tensor:
     """What sums over the entries of rows are divided to."""
-    return sums / divisors(places, sums.detach())
+    return sums / divisors(pattern, sums.detach())
 
 
-def _keeps_places(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.places, ctx.turned = structure(inputs[0]), inputs[1]
+def _keeps_pattern(ctx: Any, inputs: Any, output: Tensor) -> None:
+    ctx.pattern, ctx.transposed = pattern_of(inputs[0]), inputs[1]
 
 
 # Each is the other's derivative.
 derive(
     spread,
-    lambda ctx, gradient: (None, None, collect(ctx.places.number, ctx.turned, gradient.contiguous())),
-    _keeps_places,
+    lambda ctx, gradient: (None, None, collect(ctx.pattern.number, ctx.transposed, gradient.contiguous())),
+    _keeps_pattern,
 )
-derive(collect, lambda ctx, gradient: (None, None, spread(ctx.places.number, ctx.turned, gradient)), _keeps_places)
+derive(
+    collect,
+    lambda ctx, gradient: (None, None, spread(ctx.pattern.number, ctx.transposed, gradient)),
+    _keeps_pattern,
+)
 
 
 def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Tensor) -> Tensor:
@@ -332,26 +336,26 @@ def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Ten
 
 
 @operator
-def extremes(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def extremes(pattern: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """For each row and column the extreme message, or 0; the first entry that it comes from, or -1; and its column."""
     with stream_of(x):
-        matrix = structure(places).matrix(False, values)
+        matrix = pattern_of(pattern).matrix(False, values)
         out = _reduced(matrix, "max" if largest else "min", x)
         first = torch.empty(out.shape, dtype=torch.int64, device=x.device)
         kernels(matrix.device).extreme_entries(matrix, array(x), array(out), array(first))
-    column = structure(places).column
+    column = pattern_of(pattern).column
     return out, first, column[first.clamp(min=0)] if len(column) else torch.zeros_like(first)
 
 
 @fake(extremes)
-def _(places: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    out = x.new_empty((structure(places).shape[0], x.shape[1]))
+def _(pattern: int, largest: bool, values: OptionalTensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    out = x.new_empty((pattern_of(pattern).shape[0], x.shape[1]))
     return out, torch.empty_like(out, dtype=torch.int64), torch.empty_like(out, dtype=torch.int64)
 
 
 def _extremes_saves(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor, Tensor]) -> None:
-    places, _, values, x = inputs
-    ctx.any = structure(places).nnz > 0
+    pattern, _, values, x = inputs
+    ctx.any = pattern_of(pattern).nnz > 0
     ctx.mark_non_differentiable(*output[1:])
     ctx.save_for_backward(values, x, *output[1:])
 

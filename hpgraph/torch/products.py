@@ -12,7 +12,7 @@ import hpgraph.torch.operators as operators
 from hpgraph.containers.public import make_matrix
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.operators import HALVES
-from hpgraph.torch.structure import Structure, stream_of, tensor
+from hpgraph.torch.pattern import Pattern, stream_of, tensor
 
 
 def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
@@ -68,17 +68,17 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         )
 
     def extreme(values: Tensor | None, X: Tensor) -> Tensor:
-        return operators.extremes(A.places.number, reduce == "max", values, X)[0]
+        return operators.extremes(A.pattern.number, reduce == "max", values, X)[0]
 
     if reduce in ("sum", "mean"):
-        found = operators.spmm(A.places.number, False, values, _flat(X))
+        found = operators.spmm(A.pattern.number, False, values, _flat(X))
     elif values is not None and heads is not None:
         found = operators.per_head(extreme, values, X)
     else:
         found = extreme(values, _flat(X))
     found = found.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
-        found = operators.means(A.places.number, found)
+        found = operators.means(A.pattern.number, found)
     return found.to(given)
 
 
@@ -118,10 +118,10 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
             f"{tuple(Y.shape)}, {Y.dtype}"
         )
     if op == "add":
-        found = operators.sums(A.places.number, *map(_flat, (X, Y)))
+        found = operators.sums(A.pattern.number, *map(_flat, (X, Y)))
         return found.reshape(A.nnz, *X.shape[1:])
     left, right = (part if part.ndim == 3 else part[:, None] for part in (X, Y))
-    found = operators.sddmm(A.places.number, left.contiguous(), right.contiguous())
+    found = operators.sddmm(A.pattern.number, left.contiguous(), right.contiguous())
     return found if X.ndim == 3 else found[:, 0]
 
 
@@ -158,33 +158,33 @@ def spspmm(A: Any, B: Any) -> Adjacency:
     for name, one in (("A", A), ("B", B)):
         if one.values is not None and one.values.ndim > 1:
             raise ValueError(f"{name} must have one value an entry: multiply its heads one by one")
-        if not one.places.csr.is_canonical():
+        if not one.pattern.csr.is_canonical():
             raise ValueError(f"{name} must have sorted rows and no place twice: coalesce() it")
     kind = next((one.values.dtype for one in (A, B) if one.values is not None), torch.float32)
-    a, b = (torch.ones(one.nnz, dtype=kind, device=one.places.device) if one.values is None else one.values
+    a, b = (torch.ones(one.nnz, dtype=kind, device=one.pattern.device) if one.values is None else one.values
             for one in (A, B))  # fmt: skip
     if a.dtype != b.dtype or a.device != b.device:
         raise TypeError(
             f"values of A and B must have one type, on one device, not {a.dtype}, {a.device} and {b.dtype}, {b.device}"
         )
-    values, places = _SparseProduct.apply(a, b, A.places, B.places)
-    return Adjacency(places, values)
+    values, pattern = _SparseProduct.apply(a, b, A.pattern, B.pattern)
+    return Adjacency(pattern, values)
 
 
 class _SparseProduct(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, left: Structure, right: Structure) -> Any:
+    def forward(ctx: Any, a: Tensor, b: Tensor, left: Pattern, right: Pattern) -> Any:
         ctx.save_for_backward(a, b)
-        ctx.places = left, right
+        ctx.pattern = left, right
         with stream_of(a):
             made = (make_matrix(left.matrix(False, a)) @ make_matrix(right.matrix(False, b))).csr
-            ctx.found = Structure(made)
+            ctx.found = Pattern(made)
             return tensor(made.data.copy()), ctx.found
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _: Any) -> Any:
         a, b = ctx.saved_tensors
-        left, right, found = (one.number for one in (*ctx.places, ctx.found))
+        left, right, found = (one.number for one in (*ctx.pattern, ctx.found))
         at, gradient = operators.at_entries, gradient.contiguous()
         to_a = at(left, found, False, right, True, gradient, b) if ctx.needs_input_grad[0] else None
         to_b = at(right, left, True, found, False, a, gradient) if ctx.needs_input_grad[1] else None
@@ -210,7 +210,7 @@ def checked_dense(A: Adjacency, X: Any, name: str, rows: int) -> None:
     """That X is a dense tensor of floats with so many rows, where A is."""
     if not isinstance(X, Tensor) or X.layout != torch.strided or not X.is_floating_point():
         raise TypeError(f"{name} must be a dense tensor of floats, not {getattr(X, 'dtype', type(X).__name__)}")
-    if X.device != A.places.device:
-        raise ValueError(f"{name} and A must be on one device, not {X.device} and {A.places.device}")
+    if X.device != A.pattern.device:
+        raise ValueError(f"{name} and A must be on one device, not {X.device} and {A.pattern.device}")
     if not X.ndim or X.shape[0] != rows:
         raise ValueError(f"{name} must have {rows} rows for A of shape {A.shape}, not shape {tuple(X.shape)}")

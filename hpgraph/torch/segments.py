@@ -12,14 +12,14 @@ from hpgraph.torch.products import checked_dense
 
 def _sums(A: Adjacency, source: Tensor) -> Tensor:
     checked_dense(A, source, "source", A.nnz)
-    return operators.collect(A.places.number, False, source.contiguous())
+    return operators.collect(A.pattern.number, False, source.contiguous())
 
 
 def _extremes(A: Adjacency, source: Tensor, largest: bool) -> Tensor:
     checked_dense(A, source, "source", A.nnz)
     flat = source.reshape(A.nnz, math.prod(source.shape[1:])).contiguous()
     flat = flat.float() if flat.dtype in operators.HALVES else flat
-    found = operators.extremes(A.places.entries_number, largest, None, flat)[0]
+    found = operators.extremes(A.pattern.entries_number, largest, None, flat)[0]
     return found.reshape(A.shape[0], *source.shape[1:]).to(source.dtype)
 
 
@@ -54,7 +54,7 @@ def segment_mean(A: Any, source: Tensor) -> Tensor:
     A = Adjacency.of(A)
     # A sum that is to be divided may be too large for a half.
     found = _sums(A, source.float() if source.dtype in operators.HALVES else source)
-    return operators.means(A.places.number, found).to(source.dtype)
+    return operators.means(A.pattern.number, found).to(source.dtype)
 
 
 def segment_max(A: Any, source: Tensor) -> Tensor:
@@ -97,4 +97,4 @@ def edge_softmax(A: Any, scores: Tensor) -> Tensor:
     A = Adjacency.of(A)
     checked_dense(A, scores, "scores", A.nnz)
     by_head = scores.reshape(A.nnz, math.prod(scores.shape[1:])).contiguous()
-    return operators.softmax(A.places.number, by_head).reshape(scores.shape)
+    return operators.softmax(A.pattern.number, by_head).reshape(scores.shape)

@@ -203,7 +203,7 @@ def test_operators_satisfy_torch_compile(device: str) -> None:
     Y, scores, other = (values_of(*size, device=device).requires_grad_() for size in sizes)
     triangle = ht.Adjacency.of(torch.tensor([[0, 0, 1], [0, 1, 1]], device=device))
     three = [values_of(3, device=device).requires_grad_() for _ in range(2)]
-    number, square = A.places.number, triangle.places.number
+    number, square = A.pattern.number, triangle.pattern.number
     for operator, given in (
         ("spmm", (number, False, values, X)), ("spmm", (number, True, None, Y)),
         ("extremes", (number, True, values, X)),

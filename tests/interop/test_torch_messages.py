@@ -203,7 +203,7 @@ def test_messages_satisfy_torch_compile(device: str) -> None:
     from hpgraph.torch.messages import PROGRAMS
 
     number = next(one.number for one in PROGRAMS if one.kinds == ("source", "edge", "target") and one.over == "target")
-    torch.library.opcheck(torch.ops.hpgraph.messages, (A.places.number, number, [X, W, Y]))
+    torch.library.opcheck(torch.ops.hpgraph.messages, (A.pattern.number, number, [X, W, Y]))
 
 
 def test_bad_messages() -> None:

@@ -1,4 +1,4 @@
-"""Where a sparse matrix of PyTorch has entries: both orders of them, and the number by which operators know it."""
+"""The sparsity pattern of a matrix of PyTorch, by rows and by columns, and the number by which operators know it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 
 _NUMBERS = itertools.count(1)
-_ALIVE: weakref.WeakValueDictionary[int, Structure] = weakref.WeakValueDictionary()
+_ALIVE: weakref.WeakValueDictionary[int, Pattern] = weakref.WeakValueDictionary()
 
 
-class Structure:
-    """The places of entries, in the order of a CSR pattern.
+class Pattern:
+    """The sparsity pattern of a matrix.
 
     Operators of `torch.library` take numbers and tensors alone: there `number` stands for the structure, and the
     function `structure` finds it, as long as it is alive. What operations look at beside is an attribute, which
@@ -40,12 +40,12 @@ class Structure:
         _ALIVE[self.number] = _ALIVE[self.entries_number] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Structure, (self.csr,)
+        return Pattern, (self.csr,)
 
     @functools.cached_property
-    def _turned(self) -> tuple[CSR, Any]:
-        places = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
-        both = kernels(self.csr.device).transpose(self.csr.with_data(places, copy=False))
+    def _transpose(self) -> tuple[CSR, Any]:
+        numbers = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
+        both = kernels(self.csr.device).transpose(self.csr.with_data(numbers, copy=False))
         return both.pattern, both.data
 
     def numbered(self, over: str) -> CSR:
@@ -56,29 +56,29 @@ class Structure:
 
     def _made_numbered(self, over: str) -> CSR:
         if over == "source":
-            pattern, places = self._turned
-            return pattern.with_data(places, copy=False)
+            csr, numbers = self._transpose
+            return csr.with_data(numbers, copy=False)
         numbers = array_module(self.csr.device).arange(self.csr.nnz + 1, dtype=np.int64)
         if over == "target":
             return self.csr.with_data(numbers[:-1], copy=False)
         shape = self.csr.nnz, self.csr.shape[1]
         return CSR(shape, numbers, self.csr.indices, numbers[:-1], validate=False)
 
-    def pattern(self, turned: bool) -> CSR:
-        """The places by rows, or by columns."""
-        return self._turned[0] if turned else self.csr
+    def oriented(self, transposed: bool) -> CSR:
+        """The pattern by rows, or by columns."""
+        return self._transpose[0] if transposed else self.csr
 
     @functools.cached_property
     def order(self) -> Any:
         """The entry of `csr` that each of the transpose is."""
-        return self._turned[1].astype(index_dtype(self.csr.nnz))
+        return self._transpose[1].astype(index_dtype(self.csr.nnz))
 
-    def weights(self, turned: bool, values: Tensor) -> tuple[Any, Any]:
+    def weights(self, transposed: bool, values: Tensor) -> tuple[Any, Any]:
         """Values, given in the order of `csr`, and where those of the entries of `pattern` are; None if in order.
 
         Of values without a gradient, which are used again, a copy in order is kept on the GPU.
         """
-        if not turned:
+        if not transposed:
             return array(values), None
         if not values.is_cuda or values.requires_grad:
             return array(values), self.order
@@ -87,27 +87,27 @@ class Structure:
             self._ordered = weakref.ref(values), key, array(values)[self.order]
         return self._ordered[2], None
 
-    def matrix(self, turned: bool, values: Tensor | None) -> CSR:
+    def matrix(self, transposed: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""
-        pattern = self.pattern(turned)
+        pattern = self.oriented(transposed)
         if values is None:
             return pattern
-        ordered, order = self.weights(turned, values)
+        ordered, order = self.weights(transposed, values)
         return pattern.with_data(ordered if order is None else ordered[order], copy=False)
 
-    def by_entry(self, turned: bool) -> CSR:
+    def by_entry(self, transposed: bool) -> CSR:
         """The rows, or columns, with each entry in a column of its own: a product reduces what entries have."""
-        if turned not in self._by_entry:
-            pattern = self.pattern(turned)
+        if transposed not in self._by_entry:
+            pattern = self.oriented(transposed)
             shape = pattern.shape[0], pattern.nnz
             kind = index_dtype(max(shape))
             indices = (
                 self.order.astype(kind, copy=False)
-                if turned
+                if transposed
                 else array_module(pattern.device).arange(pattern.nnz, dtype=kind)
             )
-            self._by_entry[turned] = CSR(shape, pattern.indptr, indices, validate=False)
-        return self._by_entry[turned]
+            self._by_entry[transposed] = CSR(shape, pattern.indptr, indices, validate=False)
+        return self._by_entry[transposed]
 
     @functools.cached_property
     def row(self) -> Tensor:
@@ -130,12 +130,12 @@ class Structure:
         return tensor(self.csr.degrees)
 
     @functools.cached_property
-    def entries(self) -> Structure:
+    def entries(self) -> Pattern:
         """`by_entry` by rows."""
-        return Structure(self.by_entry(False))
+        return Pattern(self.by_entry(False))
 
 
-def structure(number: int) -> Structure:
+def pattern_of(number: int) -> Pattern:
     """The structure of a number."""
     found = _ALIVE[number]
     return found if found.number == number else found.entries
