@@ -21,6 +21,8 @@ def networkx_backend() -> Iterator[None]:
         )
         patch.setitem(backends.backend_info, "hpgraph", get_info())
         patch.setattr(nx.config, "backends", nx.utils.Config(hpgraph=nx.utils.Config(least_edges=0)))
-        patch.setattr(backends._dispatchable, "__call__", backends._dispatchable._call_if_any_backends_installed)
+        # NetworkX 3.4 always dispatches.
+        if hasattr(backends._dispatchable, "_call_if_any_backends_installed"):
+            patch.setattr(backends._dispatchable, "__call__", backends._dispatchable._call_if_any_backends_installed)
         patch.setattr(nx.config, "warnings_to_ignore", {"cache"})
         yield

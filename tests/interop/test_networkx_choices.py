@@ -11,7 +11,7 @@ from raising import raises
 
 from hpgraph.interop.networkx_backend import interface
 from hpgraph.interop.networkx_backend.serving import NETWORKX
-from tests.interop.networkx_calls import public
+from tests.interop.networkx_calls import REGISTERED, public
 from tests.interop.networkx_graphs import GRAPHS, NODES, STRONG
 
 pytestmark = pytest.mark.usefixtures("networkx_backend")
@@ -20,7 +20,10 @@ MEASURE = {"metric": "modularity"} if NETWORKX >= (3, 7) else {}
 
 
 @pytest.mark.parametrize(
-    "name", ["louvain_communities", "leiden_communities", "louvain_partitions", "leiden_partitions"]
+    "name",
+    sorted(
+        REGISTERED.keys() & {f"{how}_{what}" for how in ("louvain", "leiden") for what in ("communities", "partitions")}
+    ),
 )
 def test_communities(name: str) -> None:
     """Draws are the backend's own: what it finds is a partition no worse than NetworkX's Louvain finds."""

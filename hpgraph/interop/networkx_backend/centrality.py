@@ -144,8 +144,10 @@ def _eigenvector_centrality(
     return G.by_node(result.centrality)
 
 
-def _drawn(G: ConvertedGraph, k: int | None, seed: Any) -> Any:
-    """The sources that NetworkX draws."""
+def _drawn(G: ConvertedGraph, k: int | None, seed: Any, since: tuple[int, int]) -> Any:
+    """The sources that NetworkX draws, from the version on in which it scales sums over them so."""
+    if k is not None and since > NETWORKX:
+        raise NotImplementedError("sums over k sources were scaled differently before NetworkX {}.{}".format(*since))
     if k is None or k == len(G):
         return None
     if k == 0:
@@ -156,7 +158,7 @@ def _drawn(G: ConvertedGraph, k: int | None, seed: Any) -> Any:
 def _betweenness_centrality(
     G: ConvertedGraph, k: int | None, normalized: bool, weight: str | None, endpoints: bool, seed: Any
 ) -> dict[Any, float]:
-    sources = _drawn(G, k, seed)
+    sources = _drawn(G, k, seed, (3, 5))
     if len(G) == 0:
         return {}
     graph = G.lengths(weight, positive=True)
@@ -171,11 +173,9 @@ def _betweenness_centrality(
 def _edge_betweenness_centrality(
     G: ConvertedGraph, k: int | None, normalized: bool, weight: str | None, seed: Any
 ) -> dict[tuple[Any, Any], float]:
-    sources = _drawn(G, k, seed)
+    sources = _drawn(G, k, seed, (3, 6))
     if len(G) == 0:
         return {}
-    if k is not None and NETWORKX < (3, 6):
-        raise NotImplementedError("before NetworkX 3.6 sums over k sources were not scaled by n / k")
     graph = G.lengths(weight, positive=True)
     G.check_ties(weight)
     found = _betweenness.edge_betweenness_centrality(

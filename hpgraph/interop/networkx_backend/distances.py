@@ -84,7 +84,7 @@ def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> l
 
 
 def _center(G: ConvertedGraph, usebounds: bool, weight: str | None) -> list[Any]:
-    if len(G) == 0 and weight is None and not G.is_directed() and not usebounds:
+    if len(G) == 0 and weight is None and not G.is_directed() and not usebounds and NETWORKX >= (3, 5):
         # NetworkX checks whether it is a tree.
         raise nx.NetworkXPointlessConcept("G has no nodes.")
     found = _where(G, weight, usebounds, min)

@@ -128,7 +128,8 @@ def _shortest(what: str, missing: str, **by_method: Callable[..., Any]) -> Calla
     def run(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
         method = _method(weight, method)
         if source is None and target is None:
-            return _each(G, what, weight, method)
+            found = _each(G, what, weight, method)
+            return dict(found) if what == "paths" and NETWORKX < (3, 5) else found
         if source is None or target is None:
             one = target if source is None else source
             return getattr(_search(G, one, weight, method, source is None, missing), what)

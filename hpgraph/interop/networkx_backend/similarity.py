@@ -10,7 +10,7 @@ from hpgraph.algorithms import simrank as _simrank
 from hpgraph.algorithms import weisfeiler_lehman as _hashes
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.interop.networkx_backend.serving import family
 
 
 def _similarity(
@@ -88,13 +88,7 @@ def _node_hashes(
     return dict(zip(G, _hashes.hashes_of_steps(first, steps, digest_size, initial).tolist(), strict=True))
 
 
-def _older(call: Mapping[str, Any]) -> str | None:
-    return None if NETWORKX >= (3, 5) else "NetworkX has other hashes before 3.5"
-
-
 globals().update(
     family({"simrank_similarity": _similarity}, unless=_out_of_range)
-    | family(
-        {"weisfeiler_lehman_graph_hash": _graph_hash, "weisfeiler_lehman_subgraph_hashes": _node_hashes}, unless=_older
-    )
+    | family({"weisfeiler_lehman_graph_hash": _graph_hash, "weisfeiler_lehman_subgraph_hashes": _node_hashes})
 )
