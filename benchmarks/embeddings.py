@@ -63,7 +63,8 @@ def methods(graph: hpg.Graph, device: str) -> Iterator[tuple[str, str, Callable[
     mine: dict[str, Callable[[], Any]] = {
         "fastrp": lambda: embed.fastrp(G, DIM), "spectral": lambda: embed.spectral(G, DIM),
         "spectral, regularized, unit": lambda: _unit(embed.spectral(G, DIM, regularization=1.0)),
-        "hope, Katz": lambda: embed.hope(G, DIM), "hope, PPR": lambda: embed.hope(G, DIM, proximity="ppr"),
+        "hope, Katz": lambda: embed.hope(G, DIM),
+        "hope, PPR": lambda: embed.hope(G, DIM, proximity="ppr").reshape(-1, 2, DIM // 2),
         "strap": lambda: embed.strap(G, DIM), "node2vec (DeepWalk)": lambda: embed.node2vec(G, DIM, **walks),
         "node2vec, p 0.25, q 4": lambda: embed.node2vec(G, DIM, p=0.25, q=4.0, **walks),
     }  # fmt: skip
@@ -129,11 +130,13 @@ def regression(edges: np.ndarray, others: np.ndarray) -> Callable[[np.ndarray], 
 
 
 def measured(given: Task, vectors: Any) -> dict[str, float]:
-    """Both AUCs of an embedding."""
+    """Both AUCs of an embedding, of shape (n, dim), or (n, 2, dim / 2) of vertices as sources and as targets."""
     vectors = np.asarray(vectors, dtype=np.float64)
+    source, target = (vectors, vectors) if vectors.ndim == 2 else (vectors[:, 0], vectors[:, 1])
 
     def products(pairs: np.ndarray) -> np.ndarray:
-        return vectors[pairs[:, 0]] * vectors[pairs[:, 1]]  # type: ignore[no-any-return]
+        u, v = pairs.T
+        return source[u] * target[v] + source[v] * target[u]  # type: ignore[no-any-return]
 
     edges, others = products(given.removed), products(given.others)
     value = regression(products(given.known), products(given.known_others))
@@ -169,22 +172,22 @@ def main(words: Sequence[str]) -> int:
         print(f"{name}: {given.graph.n_vertices:,} vertices, {len(given.removed):,} edges foretold", flush=True)
         near = [hpg.adamic_adar(given.graph, pairs) for pairs in (given.removed, given.others)]
         row = {"graph": name, "library": "hpgraph", "method": "no vectors: adamic_adar", "auc_product": auc(*near)}
-        found = _told(found, row)
+        found = _recorded(found, row)
         for library, method, call in methods(given.graph, chosen.device):
             if library not in chosen.libraries.split(",") or chosen.methods not in method:
                 continue
             begin, busy = time.perf_counter(), time.process_time()
             vectors = call()
             took = {"seconds": time.perf_counter() - begin, "processor_s": time.process_time() - busy}
-            row = {"graph": name, "library": library, "method": method, "dim": vectors.shape[1], **took}
-            found = _told(found, row | measured(given, vectors))
+            row = {"graph": name, "library": library, "method": method, "dim": DIM, **took}
+            found = _recorded(found, row | measured(given, vectors))
             record.save(embeddings=found)
     print(f"saved in {path}")
     return 0
 
 
-def _told(found: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The results with one more, which is printed, in place of that of the same method."""
+def _recorded(found: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Results with one more, which is printed, in place of that of the same method."""
     shown = ("auc_product", "auc_regression", "processor_s")
     figures = [f"{row[key]:8.3f}" if key in row else " " * 8 for key in shown]
     print(f"  {row['library']:15}{row['method']:28}{''.join(figures)}", flush=True)

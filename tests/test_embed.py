@@ -25,8 +25,8 @@ def random_graph(directed: bool, seed: int, n: int = 20) -> Any:
 
 def adjacency(G: Any) -> Any:
     made = np.zeros((G.n_vertices, G.n_vertices))
-    source, target, weight = map(host, G.edges(both_ways=True))
-    made[source, target] = weight
+    source, target, weight = G.edges(both_ways=True)
+    made[host(source), host(target)] = 1 if weight is None else host(weight)
     return made
 
 
@@ -63,26 +63,40 @@ def test_fastrp_averages_over_neighbours(directed: bool, device: str) -> None:
     assert np.allclose(found, unit(P @ (start / np.sqrt(degree)[:, None])), atol=1e-5)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("name", SERIES)
+def proximity(G: Any, name: str) -> Any:
+    """The whole series, by an inverse."""
+    A = adjacency(G)
+    rows = np.maximum(A.sum(axis=1, keepdims=True), 1e-300)
+    M = 0.5 / np.linalg.norm(A, 2) * A if name == "hope" else 0.85 * A / rows
+    return np.linalg.inv(np.eye(len(A)) - M) - np.eye(len(A))
+
+
+@pytest.mark.parametrize(("name", "directed"), [("hope", True), ("ppr", True), ("ppr", False)])
 def test_series_are_factorized(name: str, directed: bool, device: str) -> None:
     """With as many coordinates as vertices sources times targets are the proximity, less what the series leaves out."""
     G = random_graph(directed, 2).to(device)
-    A, n = adjacency(G), G.n_vertices
-    if name == "hope":
-        M = 0.5 / np.linalg.norm(A, 2) * A
-        want = np.linalg.inv(np.eye(n) - M) - np.eye(n)
-    else:
-        M = 0.85 * A / np.maximum(A.sum(axis=1, keepdims=True), 1e-300)
-        want = np.linalg.inv(np.eye(n) - M) - np.eye(n)
-    vectors = host(SERIES[name](G, 2 * n if directed else n))
-    if directed:
-        assert np.allclose(vectors[:, :n] @ vectors[:, n:].T, want, atol=2e-3 * abs(want).max())
+    n, want = G.n_vertices, proximity(G, name)
+    vectors = host(SERIES[name](G, 2 * n))
+    assert np.allclose(vectors[:, :n] @ vectors[:, n:].T, want, atol=2e-3 * abs(want).max())
     values = np.linalg.svd(want)[1]
     assert np.allclose(np.linalg.norm(vectors[:, :n], axis=0) ** 2, values, atol=2e-3 * values[0])
     few = host(SERIES[name](G, 6))
-    k = 3 if directed else 6
-    assert np.allclose(np.linalg.norm(few[:, :k], axis=0) ** 2, values[:k], rtol=0.1)
+    assert np.allclose(np.linalg.norm(few[:, :3], axis=0) ** 2, values[:3], rtol=0.1)
+
+
+@pytest.mark.parametrize("parts", ["any", "bipartite"])
+def test_symmetric_series_keep_their_signs(parts: str, device: str) -> None:
+    """Products of rows are the proximity less its negative eigenvalues, of the rank of the coordinates."""
+    G = random_graph(False, 2) if parts == "any" else hpg.from_networkx(nx.complete_bipartite_graph(7, 9))
+    G = G.to(device)
+    want = proximity(G, "hope")
+    values, turn = np.linalg.eigh(want)
+    assert values[0] < -0.05
+    assert np.isfinite(host(hpg.embed.hope(G, 3, beta=0.99999 / np.linalg.norm(adjacency(G), 2)))).all()
+    for dim in (3, G.n_vertices):
+        kept = np.where(np.arange(len(values)) >= len(values) - dim, values.clip(0), 0)
+        vectors = host(hpg.embed.hope(G, dim))
+        assert np.allclose(vectors @ vectors.T, turn * kept @ turn.T, atol=2e-3 * values[-1])
 
 
 def test_strap_takes_logarithms_of_ranks(device: str) -> None:
@@ -97,6 +111,11 @@ def test_strap_takes_logarithms_of_ranks(device: str) -> None:
     want = np.log(np.maximum(ranks(A) / delta, 1)) + np.log(np.maximum(ranks(A.T).T / delta, 1))
     vectors = host(hpg.embed.strap(G, 2 * n, walks=4000, delta=delta))
     assert abs(vectors[:, :n] @ vectors[:, n:].T - want).max() < 0.35
+    G = random_graph(False, 3).to(device)
+    want = np.log(np.maximum(ranks(adjacency(G)) / delta, 1))
+    values, turn = np.linalg.eigh(want + want.T)
+    vectors = host(hpg.embed.strap(G, n, walks=4000, delta=delta))
+    assert abs(vectors @ vectors.T - turn * values.clip(0) @ turn.T).max() < 0.35
 
 
 def test_node2vec_is_how_often_walks_meet(device: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.algorithms.random_choice import random_signs
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.reductions import everywhere
 
 # Columns beyond those wanted, and passes of subspace iteration: each multiplies by the operator and by its transpose.
@@ -28,6 +28,15 @@ def singular_vectors(
     return basis @ turn, values, right
 
 
+def positive_eigenvectors(times: Product, n: int, k: int, seed: int, device: str) -> tuple[Any, Any]:
+    """Vectors and values, float32, of a symmetric operator's eigenvalues, the largest first; 0 for negative ones."""
+    check_memory(4 * 6 * n * min(2 * k, n), f"eigenvectors of {n:,} vertices", device)
+    basis = singular_vectors(times, times, n, 2 * k, seed, device)[0]
+    product = (basis.T @ times(basis)).astype("float64")
+    values, turn = array_module(basis).linalg.eigh((product + product.T) / 2)
+    return basis @ turn[:, ::-1].astype("float32"), values[::-1].clip(0).astype("float32")
+
+
 def thin_svd(columns: Any) -> tuple[Any, Any, Any]:
     """U, the values, and V, of a tall array U diag(values) Vᵀ; float32, columns of U to values that are nearly 0 are 0.
 
@@ -42,28 +51,27 @@ def thin_svd(columns: Any) -> tuple[Any, Any, Any]:
     return left.astype("float32"), values.astype("float32"), turn.astype("float32")
 
 
-def embedding_of(left: Any, values: Any, right: Any, dim: int, directed: bool) -> Any:
-    """Left vectors times the roots of their values; of a directed graph half of the columns are right ones.
+def embedding_of(left: Any, values: Any, right: Any, dim: int) -> Any:
+    """Left vectors times the roots of their values; half of the columns are right ones, unless they are None.
 
     Columns beyond the number of vertices are 0. The sign of each is such that the largest left entry is positive.
     """
     xp, n = array_module(left), len(left)
-    k = min(dim // 2 if directed else dim, left.shape[1])
-    left, right = left[:, :k], right[:, :k]
+    k = min(dim if right is None else dim // 2, left.shape[1])
+    made = xp.zeros((n, dim), "float32")
     if n:
+        left = left[:, :k]
         largest = left[abs(left).argmax(axis=0), xp.arange(k)]
         root = xp.sqrt(values[:k]) * xp.where(largest < 0, -1, 1)
-        left, right = left * root, right * root
-    made = xp.zeros((n, dim), "float32")
-    made[:, :k] = left
-    if directed:
-        made[:, dim // 2 : dim // 2 + k] = right
+        made[:, :k] = left * root
+        if right is not None:
+            made[:, dim // 2 : dim // 2 + k] = right[:, :k] * root
     if not everywhere(xp.isfinite(made)):
         raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
     return made
 
 
-def check_halves(dim: int, directed: bool) -> None:
+def check_halves(dim: int) -> None:
     """The two sides of a vertex have as many coordinates."""
-    if directed and dim % 2:
-        raise ValueError(f"dim must be even for a directed graph: half of it as sources, half as targets; not {dim}")
+    if dim % 2:
+        raise ValueError(f"dim must be even: half of it for vertices as sources, half as targets; not {dim}")

@@ -12,7 +12,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.embed.arguments import checked
-from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors, thin_svd
+from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
 
 # Terms are added until what is left of the series is below this share of it, but no more than so many.
 _LEFT, _MAX_TERMS = 1e-4, 500
@@ -38,7 +38,7 @@ def hope(
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     dim : int
-        Coordinates; an even number for a directed graph.
+        Coordinates; an even number, but for Katz's proximity in an undirected graph.
     proximity : {"katz", "ppr"}
         Walks from one vertex to another, each weighted by `beta` to the power of its length; or personalized PageRank.
     beta : float, optional
@@ -54,8 +54,10 @@ def hope(
     Returns
     -------
     float32 array of shape (n, dim)
-        On the graph's device. In a directed graph the first half of a row is the vertex as a source, the second half as
-        a target: their products are the proximities. Columns beyond the number of vertices are 0.
+        On the graph's device. The first half of a row is the vertex as a source, the second half as a target: their
+        products are the proximities. Katz's proximity in an undirected graph is symmetric, and products of whole rows
+        are the proximities, as nearly as they can be: negative eigenvalues are left out. Columns beyond the number of
+        vertices, or of positive eigenvalues, are 0.
 
     Raises
     ------
@@ -65,8 +67,10 @@ def hope(
     Notes
     -----
     The proximity is a series times the adjacency matrix. That matrix is factorized by a randomized singular value
-    decomposition, of rank a little above `dim`, and the left factor is multiplied by the series, a product of a sparse
-    and a dense matrix for each term; so the proximity itself, which is dense, is never made.
+    decomposition, of rank a little above `dim` / 2, and the left factor is multiplied by the series, a product of a
+    sparse and a dense matrix for each term; so the proximity itself, which is dense, is never made. A symmetric matrix
+    and its series have the same eigenvectors: they are those of largest eigenvalue within a singular subspace of rank
+    a little above 2 `dim`.
 
     References
     ----------
@@ -84,25 +88,31 @@ def hope(
     if proximity not in ("katz", "ppr"):
         raise ValueError(f'proximity must be "katz" or "ppr", not {proximity!r}')
     graph, weighted, dim = checked(G, weight, dim, 6)
-    check_halves(dim, graph.directed)
-    n = graph.n_vertices
+    symmetric = proximity == "katz" and not graph.directed
+    if not symmetric:
+        check_halves(dim)
+    n, begin = graph.n_vertices, whole(seed, "seed")
     arcs = arc_sums(graph, weighted=weighted, loops=True, dtype=np.dtype(np.float32))
     scale = inverse(arcs.sent)[:, None] if proximity == "ppr" else np.float32(1)
     if proximity == "ppr":
         ratio = factor = 1 - real(alpha, "alpha", above=0, below=1)
     else:
         factor, ratio = _katz(arcs, beta)
+    if symmetric:
+        left, values = positive_eigenvectors(arcs.matrix.__matmul__, n, dim, begin, graph.device)
+        # Estimates of the largest singular value are a little below it.
+        values = (values * np.float32(factor)).clip(None, 1 - _LEFT)
+        return embedding_of(left, values / (1 - values), None, dim)
     left, values, right = singular_vectors(
-        lambda X: scale * (arcs.transposed @ X), lambda X: arcs.matrix @ (scale * X), n,
-        dim // 2 if graph.directed else dim, whole(seed, "seed"), graph.device,
-    )  # fmt: skip
+        lambda X: scale * (arcs.transposed @ X), lambda X: arcs.matrix @ (scale * X), n, dim // 2, begin, graph.device
+    )
     total = term = left * (values * np.float32(factor))
     for _ in range(min(math.ceil(math.log(_LEFT) / math.log(ratio)), _MAX_TERMS)):
         term = (scale * np.float32(factor)) * (arcs.transposed @ term)
         total = total + term
     # The right factor has orthonormal columns: singular vectors of the left one are those of the product.
     left, values, turn = thin_svd(total)
-    return embedding_of(left, values, right @ turn, dim, graph.directed)
+    return embedding_of(left, values, right @ turn, dim)
 
 
 def _katz(arcs: ArcSums, beta: Any) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.embed.arguments import checked
-from hpgraph.embed.factorization import check_halves, embedding_of, singular_vectors
+from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors
 from hpgraph.formats import CSR, occurrences
 
 # Bytes of each pair of vertices while equal ones are sorted together, and that of all pairs that are sorted at once.
@@ -111,7 +111,7 @@ def node2vec(
     gain = xp.log(both.data * (often.sum() / shift) / (often[rows] * often[both.indices]))
     found = matrix_of_csr(_positive(graph, rows, both.indices, gain))
     vectors = singular_vectors(found.__matmul__, found.__matmul__, n, dim, begin, graph.device)
-    return embedding_of(*vectors, dim, directed=False)
+    return embedding_of(*vectors[:2], None, dim)
 
 
 @naming_arguments
@@ -149,7 +149,8 @@ def strap(
     -------
     float32 array of shape (n, dim)
         On the graph's device. In a directed graph the first half of a row is the vertex as a source, the second half as
-        a target. Columns beyond the number of vertices are 0.
+        a target. In an undirected one products of rows are the proximities, as nearly as they can be: negative
+        eigenvalues are left out. Columns beyond the number of vertices, or of positive eigenvalues, are 0.
 
     Raises
     ------
@@ -176,7 +177,8 @@ def strap(
     True
     """
     graph, weighted, dim = checked(G, weight, dim, 6)
-    check_halves(dim, graph.directed)
+    if graph.directed:
+        check_halves(dim)
     ends, each, begin = real(alpha, "alpha", above=0, below=1), whole(walks, "walks", least=1), seed_of(seed)
     steps = math.ceil(math.log(_REST) / math.log(1 - ends))
     given = None if delta is None else real(delta, "delta", above=0, below=math.inf)
@@ -198,10 +200,10 @@ def strap(
     parts = ((rows, sources), (columns, targets), (gain, more))
     csr = _matrix(graph, *(xp.concatenate(pair) for pair in parts))
     found = matrix_of_csr(csr.astype(np.float32))
-    transposed = found.T if graph.directed else found
-    half = dim // 2 if graph.directed else dim
-    vectors = singular_vectors(found.__matmul__, transposed.__matmul__, n, half, begin, device)
-    return embedding_of(*vectors, dim, graph.directed)
+    if not graph.directed:
+        return embedding_of(*positive_eigenvectors(found.__matmul__, n, dim, begin, device), None, dim)
+    vectors = singular_vectors(found.__matmul__, found.T.__matmul__, n, dim // 2, begin, device)
+    return embedding_of(*vectors, dim)
 
 
 class _Meetings:
