@@ -52,8 +52,8 @@ def _shifted(indptr, scores, out, workers):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
-def _divided(indptr, out, workers):
-    """Each number over the sum of its row and head."""
+def _by_sums(indptr, values, gradient, out, workers):
+    """Values over the sum of their row and head, or times what a gradient is above its mean by values."""
     counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
     for _ in prange(workers):
         total = np.empty(heads, out.dtype)
@@ -65,29 +65,13 @@ def _divided(indptr, out, workers):
                 total[:] = 0
                 for e in range(indptr[row], indptr[row + 1]):
                     for h in range(heads):
-                        total[h] += out[e, h]
+                        total[h] += values[e, h] if gradient is None else values[e, h] * gradient[e, h]
                 for e in range(indptr[row], indptr[row + 1]):
                     for h in range(heads):
-                        out[e, h] /= total[h]
-
-
-@njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
-def _derivative(indptr, softmax, gradient, out, workers):
-    counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
-    for _ in prange(workers):
-        total = np.empty(heads, out.dtype)
-        while True:
-            begin = next_task(counter, ROWS)
-            if begin >= rows:
-                break
-            for row in range(begin, min(begin + ROWS, rows)):
-                total[:] = 0
-                for e in range(indptr[row], indptr[row + 1]):
-                    for h in range(heads):
-                        total[h] += softmax[e, h] * gradient[e, h]
-                for e in range(indptr[row], indptr[row + 1]):
-                    for h in range(heads):
-                        out[e, h] = softmax[e, h] * (gradient[e, h] - total[h])
+                        if gradient is None:
+                            out[e, h] = values[e, h] / total[h]
+                        else:
+                            out[e, h] = values[e, h] * (gradient[e, h] - total[h])
 
 
 def sample_sums(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) -> None:
@@ -105,11 +89,11 @@ def row_softmax(csr: CSR, scores: Any, out: Any, half: str | None = None) -> Non
     # NumPy's exponential is vectorized, which Numba's is not.
     np.exp(out, out=out)
     with team() as workers:
-        _divided(csr.indptr, out, workers)
+        _by_sums(csr.indptr, out, None, out, workers)
 
 
 def softmax_derivative(csr: CSR, softmax: Any, gradient: Any, out: Any, half: str | None = None) -> None:
     """`hpgraph.kernels.spmv.Products.softmax_derivative`."""
     assert half is None
     with team() as workers:
-        _derivative(csr.indptr, softmax, gradient, out, workers)
+        _by_sums(csr.indptr, softmax, gradient, out, workers)
