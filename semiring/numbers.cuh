@@ -9,7 +9,7 @@ template <class T> constexpr bool is_float = false;
 template <> constexpr bool is_float<float> = true;
 template <> constexpr bool is_float<double> = true;
 
-// Numbers with their own + - * /, where integers go by their unsigned kin.
+// Numbers with their own + - * /, where integers are computed as unsigned ones.
 template <class T> constexpr bool is_inexact = is_float<T> || is_complex<T>;
 
 template <class T> constexpr bool is_bool = false;

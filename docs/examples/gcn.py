@@ -10,7 +10,7 @@ from torch_geometric.utils import add_self_loops, stochastic_blockmodel_graph
 
 
 def planted(kinds=4, size=60, noise=2.0):
-    """Features that tell little of a vertex's kind, and edges that tell more."""
+    """Features that depend little on a vertex's class, and edges that depend more on it."""
     chances = torch.full((kinds, kinds), 0.01).fill_diagonal_(0.12)
     edge_index = stochastic_blockmodel_graph([size] * kinds, chances)
     y = torch.arange(kinds).repeat_interleave(size)
@@ -29,7 +29,7 @@ class Net(torch.nn.Module):
 
 
 def trained(net, x, A, y, rounds=60):
-    """The share of vertices told right that were not trained on."""
+    """The accuracy on vertices outside the training set."""
     known = torch.rand(len(y)) < 0.3
     optimizer = torch.optim.Adam(net.parameters(), 0.02, weight_decay=5e-4)
     for _ in range(rounds):
@@ -55,4 +55,4 @@ def gat():
 
 if __name__ == "__main__":
     torch.manual_seed(1)
-    print(f"told right: {gcn():.2f} by graph convolution, {gat():.2f} by graph attention")
+    print(f"accuracy: {gcn():.2f} by graph convolution, {gat():.2f} by graph attention")

@@ -43,7 +43,7 @@ def geometric(data):
 
 
 def graphsage(batches, epochs=20):
-    """The share of vertices told right that were not trained on."""
+    """The accuracy on vertices outside the training set."""
     x, edge_index, y = planted(noise=1.0)
     data, known = Data(x=x, edge_index=edge_index, num_nodes=len(y)), torch.rand(len(y)) < 0.3
     net = Net(SAGEConv(16, 32), SAGEConv(32, 4))

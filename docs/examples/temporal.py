@@ -1,6 +1,6 @@
 """Which contact comes next: a model of time whose batches know no contact later than the one they predict.
 
-Vertices meet within groups, and change groups now and then, so that only their last contacts tell the next.
+Vertices meet within groups, and change groups now and then, so that only their last contacts predict the next.
 
     python docs/examples/temporal.py
 """

@@ -164,7 +164,7 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     two buckets hold nearly all vertices, too few for the width to adapt. On the CPU, where supersteps are cheap, fitted
     to degrees of 3, 17, 29 and 32.
     """
-    # Blocks of a cluster take unit weights in buckets, too: each relaxes many levels before it hears of others.
+    # Blocks of a cluster take unit weights in buckets, too: each relaxes many levels between two exchanges.
     if not (graph.weighted or graph.on_cluster) or not 0 < facts.mean < np.inf:
         return None
     degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)

@@ -49,7 +49,7 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
     [0.0, 1.0, 0.5, 0.0]
     """
     graph, weighted = with_positive_lengths(with_attributes(G, weight or None, (), [states]), weight)
-    # A graph whose arcs are not at hand is refused as such.
+    # A graph whose arcs are not in memory is refused as such.
     xp, n, _ = array_module(graph.device), graph.n_vertices, graph.out_csr
     given: Any = 1 if states is None else states
     if isinstance(states, str):

@@ -184,7 +184,7 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
 
     Notes
     -----
-    On one thread of the CPU; a graph on the GPU is copied to it. A search back from `target` tells which arcs lead too
+    On one thread of the CPU; a graph on the GPU is copied to it. A search back from `target` finds which arcs lead too
     far from it for `cutoff`. Paths are found some thousands at a time, as the iterator proceeds: their number grows
     exponentially with `cutoff`.
 

@@ -43,7 +43,7 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
 
     Notes
     -----
-    One search from all terminals at once tells of each vertex which of them is nearest; a spanning tree of the
+    One search from all terminals at once finds the nearest terminal of each vertex; a spanning tree of the
     terminals is then made of the shortest ways between neighbouring regions, and these ways are the tree. At most
     2 - 2/k of the least weight, for k terminals. On the device of the graph.
 

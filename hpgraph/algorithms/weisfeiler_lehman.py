@@ -91,9 +91,9 @@ def weisfeiler_lehman_graph_hash(
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     edge_attr : str or bool, optional
-        What tells edges apart: a column of edges, or True or "weight" for the weights.
+        Labels of edges: a column of edges, or True or "weight" for the weights.
     node_attr : str or sequence, optional
-        What tells vertices apart: a column of vertices, or a number or text for each; by default their degrees, or
+        Labels of vertices: a column of vertices, or a number or text for each; by default their degrees, or
         nothing where `edge_attr` is given.
     iterations : int
         Rounds in which vertices take in their neighbours' labels.

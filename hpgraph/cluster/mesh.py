@@ -102,7 +102,7 @@ class _Transfer:
         return (_WRITE if self._outgoing else 0) | (_READ if self._incoming else 0)
 
     def begin(self) -> None:
-        """Send what is possible; and receive what was decrypted with the last message, of which no event tells."""
+        """Send what is possible; and receive what was decrypted with the last message, which raises no event."""
         self.go_on(_WRITE | (_READ if self._encrypted else 0))
 
     def go_on(self, event: int) -> None:

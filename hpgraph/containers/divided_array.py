@@ -85,11 +85,11 @@ class DividedArray:
 
     def gather(self, device: Devices | None = None) -> Any:
         """All values by index on one device, by default the first, if they fit there."""
-        home = self.devices[0] if device is None else device
-        with home.here:
-            check_memory(self.nbytes, f"values in pieces, brought together on {home},", home.kind)
-            values = joined(self.pieces, home)
-            return values if self._place is None else values[move_array(self._place, home)]
+        target = self.devices[0] if device is None else device
+        with target.here:
+            check_memory(self.nbytes, f"values in pieces, brought together on {target},", target.kind)
+            values = joined(self.pieces, target)
+            return values if self._place is None else values[move_array(self._place, target)]
 
     def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
         """Apply a function to each piece, and to the same range of other arrays, on its device.

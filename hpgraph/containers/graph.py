@@ -108,7 +108,7 @@ def as_simple(obj: Any, weight: str = "min") -> Graph:
 def undirected_only(obj: Any, weight: str) -> tuple[Graph, Any]:
     """`as_simple` of an undirected graph, and its arcs; a directed one is refused."""
     graph = as_simple(obj, weight)
-    # First: a graph whose arcs are not at hand is refused as such, directed or not.
+    # First: a graph whose arcs are not in memory is refused as such, directed or not.
     arcs = graph.out_csr
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")

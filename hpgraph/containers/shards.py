@@ -74,10 +74,10 @@ def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
             among = flags[shard.out_csr.indices]
             among &= array_module(among).repeat(flags[shard.first : shard.last], shard.out_csr.degrees)
             kept.append(kernels(shard.device.kind).keep_entries(shard.out_csr, among))
-    home = shards[0].device
-    with home.here:
-        check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", home.kind)
-    return stacked(kept, order, home)
+    target = shards[0].device
+    with target.here:
+        check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", target.kind)
+    return stacked(kept, order, target)
 
 
 def loops_of(shard: Shard) -> Any:

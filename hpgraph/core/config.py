@@ -162,7 +162,7 @@ class Config:
         this user under the system's temporary one, or one for this process alone.
     measure_layouts : bool or "auto"
         Whether, on a GPU, the first product of a matrix times the ways to do it that are predicted to be close, and
-        keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and its kin.
+        keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and ``max``.
         Where floats are added up, the matrix and the types alone choose, so that sums repeat from run to run; True
         times there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
     memory_share : float

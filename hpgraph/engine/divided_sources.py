@@ -100,12 +100,12 @@ def sources_on_devices(
     strategies: Strategies = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Strategies)
     on_all = strategies.choose()
 
-    home = graph.shards[0].device
+    target = graph.shards[0].device
 
     def found() -> MultiSourceResult:
         if on_all and shares is None:
             return divided_sources(graph, starts, go)
-        with home.here:
+        with target.here:
             if on_all and shares is not None:
                 try:
                     return go(graph.whole, starts, shares())
@@ -115,10 +115,10 @@ def sources_on_devices(
 
     if not strategies.is_trying:
         return found()
-    _wait(home)
+    _wait(target)
     began = time.perf_counter()
     result = found()
-    _wait(home)
+    _wait(target)
     strategies.note(on_all, time.perf_counter() - began)
     return result
 
@@ -136,9 +136,9 @@ def divided_sources(
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
     parts = equal_shares(k, len(devices))
     results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))
-    home = devices[0]
-    with home.here:
-        xp = array_module(home.kind)
+    target = devices[0]
+    with target.here:
+        xp = array_module(target.kind)
         properties = {}
         for name, values in results[0].properties.items():
             properties[name] = xp.empty((k, graph.n_vertices), values.dtype)
@@ -146,7 +146,7 @@ def divided_sources(
                 copy_between(result.properties[name], properties[name][share])
         found = MultiSourceResult(properties)
         for share, result in zip(parts, results, strict=True):
-            found.active.extend(move_array(active, home) for active in result.active)
+            found.active.extend(move_array(active, target) for active in result.active)
             found.groups.extend(group + share.start for group in result.groups)
             found.traces.extend(result.traces)
             found.unfinished |= result.unfinished

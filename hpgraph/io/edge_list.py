@@ -267,7 +267,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     """A `Writer`: an undirected edge once.
 
     ``.csv`` puts commas between fields and a header line on top, ``.tsv`` tabs, all others blanks, or tabs where a name
-    needs them. Names must be all text or all whole numbers, and stand in a line; ``.wel`` wants weights.
+    needs them. Names must be all text or all whole numbers, and stand in a line; ``.wel`` requires weights.
     """
     arcs = Arcs.of(graph).each_edge_once()
     kind = path.suffixes[-2 if is_zipped(path) else -1].lower()

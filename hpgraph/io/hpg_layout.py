@@ -16,7 +16,7 @@ from hpgraph.formats.pages import ENCODINGS, crc32
 MAGIC = b"\x89hpg\r\n\x1a\n"
 VERSION = 1
 ALIGNMENT = 4096
-"""Sections begin at multiples of this, as reading past the page cache wants it."""
+"""Sections begin at multiples of this, as reading past the page cache requires."""
 
 _FIXED = np.dtype([
     ("magic", "S8"), ("version", "<u4"), ("directed", "<u4"), ("vertices", "<u8"), ("arcs", "<u8"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _File(io.FileIO):
-    """Closed once nothing refers to it, without a `ResourceWarning`: a graph in pages holds it while it lives."""
+    """Closed once nothing refers to it, without a `ResourceWarning`: a graph in pages holds it."""
 
     def __del__(self) -> None:
         self.close()

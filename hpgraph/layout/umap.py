@@ -42,7 +42,7 @@ def umap(
     center: Any = None,
     seed: int = 0,
 ) -> Any:
-    """Places by which neighbours can be told from others, as umap-learn finds them for `knn_graph`'s weights.
+    """Positions that keep neighbours together and others apart, as umap-learn's for `knn_graph`'s weights.
 
     Parameters
     ----------

@@ -91,13 +91,13 @@ class DividedMatrix:
         """
         if isinstance(x, DividedArray):
             return self._apart(x, get_semiring(semiring))
-        x, ring, home = as_operand(x, "x", self.device), get_semiring(semiring), self.blocks[0].device
+        x, ring, target = as_operand(x, "x", self.device), get_semiring(semiring), self.blocks[0].device
         if x.ndim == 2 and ring is not get_semiring("plus_times"):
             raise ValueError("semiring must be plus_times for a dense matrix: multiply column by column")
         if x.ndim not in (1, 2) or len(x) != self.shape[1]:
             raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {x.shape}")
-        with home.here:
-            xp = array_module(home.kind)
+        with target.here:
+            xp = array_module(target.kind)
             x = xp.ascontiguousarray(x)
             dtype = product_dtype(self.blocks[0].matrix, x, ring)
             out = xp.empty((self.shape[0], *x.shape[1:]), dtype)
@@ -112,7 +112,7 @@ class DividedMatrix:
                 else:
                     copy_between(block.matrix @ there if x.ndim == 2 else multiply(block.matrix, there, ring), own)
         for block in self.blocks[1:]:
-            follow(home, block.device)
+            follow(target, block.device)
         return out
 
     def _apart(self, x: DividedArray, ring: Semiring) -> DividedArray:
@@ -134,17 +134,17 @@ class DividedMatrix:
         >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).rmatvec(np.array([1.0, 5.0]))
         array([10.,  4.])
         """
-        x, home = as_operand(gathered(x), "x", self.device), self.blocks[0].device
+        x, target = as_operand(gathered(x), "x", self.device), self.blocks[0].device
         if x.shape != (self.shape[0],):
             raise ValueError(f"x must have shape ({self.shape[0]},) for a matrix of shape {self.shape}, not {x.shape}")
         parts = []
         for block in self.blocks:
             with block.device.here:
                 parts.append(block.matrix.T @ move_array(x[block.first : block.last], block.device))
-        with home.here:
+        with target.here:
             total = parts[0]
             for part in parts[1:]:
-                total += move_array(part, home)
+                total += move_array(part, target)
         return total
 
     def __repr__(self) -> str:

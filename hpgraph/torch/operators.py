@@ -42,7 +42,7 @@ def operator(function: Callable[..., Any]) -> Any:
 
 
 def fake(operator: Any) -> Callable[..., Any]:
-    """Decorator: what `torch.compile` is told of an operator's result."""
+    """Decorator: the shape and type of an operator's result, for `torch.compile`."""
     return torch.library.register_fake(operator.name(), lib=_LIBRARY)
 
 

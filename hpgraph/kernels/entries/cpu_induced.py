@@ -1,7 +1,7 @@
 """Induced submatrix on the CPU: the same rows and columns, renumbered.
 
 The chosen indices are a bitmap with ranks: for 64 indices a word of bits, and beside it the number of bits set before.
-So one cache line tells whether a column is kept and its new number, and 4 million indices take a megabyte.
+So one cache line holds whether a column is kept and its new number, and 4 million indices take a megabyte.
 """
 
 from collections import namedtuple

@@ -248,7 +248,7 @@ class PageLoader(OnePass):
             cupy.cuda.get_current_stream().synchronize()
 
     def close(self) -> None:
-        """Free all memory; waits for the device, since the pool could hand the memory to another stream."""
+        """Free all memory; waits for the device, since the pool could give the memory to another stream."""
         self.end_pass()
         if self._threads is not None:
             self._threads.shutdown()

@@ -371,7 +371,7 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
     trace.end(relaxation.step, relaxation.left);
     if (Trace::is_writer()) {
         if constexpr (Team::DIVIDED) trace.outcome->passed[0] = team.lost;
-        limits.tell(team.header->local.thin, relaxation.step, bucket.sent);
+        limits.report(team.header->local.thin, relaxation.step, bucket.sent);
     }
 }
 

@@ -261,7 +261,7 @@ class ProgramFunctions:
 
     @cached_property
     def neutral(self) -> Function:
-        """``neutral(identity) -> tuple``: the message that changes none. Numba hands no tuple into a parallel loop."""
+        """``neutral(identity) -> tuple``: the message that changes none. Numba passes no tuple into a parallel loop."""
         return self.code.wrap("neutral_at", "identity", f"return {as_tuple(['identity'] * self.width)}")
 
     @cached_property

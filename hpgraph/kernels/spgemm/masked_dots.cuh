@@ -152,7 +152,7 @@ struct Batch {
     typename M::Index other[32];
 };
 
-// Lengths saturate here in sums, which only tell long rows from short ones.
+// Lengths saturate here in sums, which only separate long rows from short ones.
 constexpr u32 MANY = 1024;
 
 // Collects those of the owner's places base..end that are computed from this side; returns their number, and about

@@ -1,4 +1,4 @@
-// Messages of a function whose sum over the columns, too, is wanted: SDDMM and its kin. `lanes`, a power of two, share a row.
+// Messages summed over the columns of the operands, too, as in SDDMM. `lanes`, a power of two, share a row.
 #pragma once
 #include "spmm.cuh"
 

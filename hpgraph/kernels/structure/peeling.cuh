@@ -4,7 +4,7 @@
 // the others is the next level, so that empty ones are skipped. A round pushes along its arcs, each of which decrements
 // its target's degree; a vertex whose degree falls to k is in the next round (H. Kabir, K. Madduri, "Parallel k-core
 // decomposition on multicore platforms", IPDPSW'17). Rounds are separated by a barrier of the grid, not by launches.
-// Removed vertices have k or fewer left, the others more, so the degree itself tells which are gone.
+// Removed vertices have k or fewer left, the others more, so the degree shows which are removed.
 //
 // The last rounds of a level may remove nearly all remaining vertices: then most arcs of a round lead to others that
 // are removed, and those that stay have fewer arcs. In that case the staying vertices pull: each scans its own arcs for

@@ -190,7 +190,7 @@ __device__ __forceinline__ void leave_triangles(const HashedRows<Index>& rows, c
             f = __ldg(rows.edge + begin + place);
             of_f = __ldcg(levels.word + f);
         }
-        // What f tells g, if both e and f go and f comes first, need not be looked up.
+        // What f subtracts from g, if both e and f are removed and f comes first, need not be looked up.
         if (f != e && !(of_f & ENDED) && (of_f < GOING || e < f)) {
             const Index w = __ldg(rows.neighbour + begin + place);
             u32 at = rows.slot(w, slots);
@@ -283,7 +283,7 @@ peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last
             // a warp takes some at a time, the next while it looks for triangles.
             int shift = 0;
             while (shift < 5 && count << (shift + 1) <= warps) ++shift;
-            // If all that are left go, nothing is to be told.
+            // If all remaining edges are removed, no support is to be updated.
             const i64 shares = gone + count < edges ? count << shift : 0;
             const u32 some = min(u32(shares) / u32(4 * warps) + 1, 16u);
             for (i64 first = some * warp; first < shares;) {

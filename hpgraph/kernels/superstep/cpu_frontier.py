@@ -60,7 +60,7 @@ Targets = namedtuple("Targets", "low high is_sorted")
 # Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
 @part(forceinline=True)
 def _row(first, indptr, size, v):
-    """Where row `v` begins and ends among the arcs at hand."""
+    """Where row `v` begins and ends among the arcs of the window."""
     if first is None:
         return indptr[v], indptr[v + 1]
     return max(indptr[v] - first, 0), min(indptr[v + 1] - first, size)

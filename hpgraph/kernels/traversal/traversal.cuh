@@ -369,8 +369,8 @@ __device__ void run_traversal(Team& team, const Exchange& exchange, const Progra
     else trace.end(traversal.step, leaves ? traversal.now.light : 0);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         trace.outcome->passed[0] = Team::DIVIDED ? team.lost : (i64)traversal.queue().light;
-        if constexpr (Team::DIVIDED) policy.local.tell(0, traversal.step, traversal.sent);
-        else policy.local.tell(traversal.thin);
+        if constexpr (Team::DIVIDED) policy.local.report(0, traversal.step, traversal.sent);
+        else policy.local.report(traversal.thin);
     }
 }
 

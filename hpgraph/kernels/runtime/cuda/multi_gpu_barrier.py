@@ -93,7 +93,7 @@ class Parts:
         self._numbers = itertools.count(1)
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
-        # Kernels write to it when they end: see LocalLimits::tell.
+        # Kernels write to it when they end: see LocalLimits::report.
         self._report = slot_of(self)
         # The last fields of a struct ``LocalLimits``: no search is left to the host.
         self.limits = np.int64(1 << 62), np.int32(0), int(self._report.ctypes.data)

@@ -34,11 +34,11 @@ struct LocalLimits {
     }
 
     // At the end, by one thread.
-    __device__ void tell(i64 thin_ones) const {
+    __device__ void report(i64 thin_ones) const {
         if (thin_ones >= patience) to_host[0] = 1;
     }
-    __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
-        tell(thin_ones);
+    __device__ void report(i64 thin_ones, i64 supersteps, i64 sent) const {
+        report(thin_ones);
         // A float division, since a 64-bit integer division is a function call.
         if (supersteps) to_host[1] = (i64)__fdividef((float)sent, (float)supersteps);
     }

@@ -1,6 +1,6 @@
 """A vertex program as C++: a struct of pointers to its property arrays, whose methods call the compiled functions.
 
-Each function has a name in C++, and the struct that the prologue declares hands it the pointers. The calls are inlined,
+Each function has a name in C++, and the struct that the prologue declares holds the pointers. The calls are inlined,
 by the compiler or where Numba's code is linked, and loads of properties that a function does not read disappear.
 """
 

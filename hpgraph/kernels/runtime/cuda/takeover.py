@@ -6,7 +6,7 @@ miss or two. The number of remaining supersteps is unknown, so the rule is that 
 then move. That takes at most about twice the time of the better choice.
 
 The host waits for the kernel only if it may have to take over: in the first search of a graph, and later if some search
-was thin for so long. A graph is copied once; the copy is kept as long as it lives.
+was thin for so long. A graph is copied once; the copy is kept as long as the graph.
 """
 
 import weakref
