@@ -38,7 +38,7 @@ PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(t
 
 .PHONY: install demo test test-networkx test-warmup test-matrix wheel kernels fuzz fuzz-files lint format docs notebooks bench bench-gpu clean
 
-install: $(VENV)/installed
+install: $(VENV)/installed $(VENV)/installed-tensors
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -51,6 +51,18 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 	@echo "installing hpgraph[$(EXTRAS)] into $(VENV)"
 	@$(PIP) --editable '.[$(EXTRAS)]'
 	@touch $@ $(VENV)/installed-demo
+
+# What tests of hpgraph.torch and hpgraph.jax run on; they are skipped without. A plain torch for Linux brings gigabytes
+# of CUDA libraries: its newest release for the CPU is installed there, which not every index has.
+CPU_RELEASE = $(BIN)/python -m pip index --disable-pip-version-check versions torch 2>/dev/null | grep -o '[0-9.]*+cpu' | head -n 1
+$(VENV)/installed-tensors: $(VENV)/installed
+	@echo "installing PyTorch for the CPU, PyTorch Geometric and JAX into $(VENV)"
+	@$(PIP) jax || echo "JAX cannot be installed here: its tests are skipped"
+	@torch=torch; \
+	  if test "$$(uname)" = Linux && ! $(BIN)/python -m pip show --quiet torch 2>/dev/null; \
+	    then cpu=$$($(CPU_RELEASE)); torch=$${cpu:+torch==$$cpu}; fi; \
+	  if test "$$torch" && $(PIP) "$$torch" torch_geometric; \
+	    then touch $@; else echo "PyTorch for the CPU cannot be installed here: its tests are skipped"; fi
 
 # A small part of what the tests need.
 $(VENV)/installed-demo: pyproject.toml | $(BIN)/python

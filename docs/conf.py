@@ -38,7 +38,7 @@ suppress_warnings = ["ref.python"]
 nitpick_ignore_regex = [
     ("py:obj", r"[a-z_]+"),
     ("py:class", r".*"),
-    ("py:obj", r"(numpy|scipy|distributed|jax)\..*"),
+    ("py:obj", r"(numpy|scipy|distributed|jax|torch|torch_geometric)\..*"),
     ("py:obj", r"hpgraph\.(kernels|embed|layout|viz|cluster\.programs).*"),
 ]
 

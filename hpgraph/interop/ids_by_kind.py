@@ -109,14 +109,21 @@ def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], A
         weight = getattr(data[relation], "edge_weight", None)
         source, target = _array(data[relation].edge_index)
         relations[relation] = (source, target) if weight is None else (source, target, _array(weight).reshape(-1))
-    return relations, {**{kind: int(data[kind].num_nodes) for kind in data.node_types}, **(vertices or {})}
+    counts = {kind: count for kind in data.node_types if (count := _rows(data[kind])) is not None}
+    return relations, {**counts, **(vertices or {})}
+
+
+def _rows(store: Any) -> int | None:
+    """Vertices of one kind: `num_nodes`, or the rows of its first tensor; None if only edges tell."""
+    tensors = (tensor for _, tensor in store.items() if hasattr(tensor, "is_cuda") and tensor.ndim)
+    return next((len(tensor) for tensor in tensors), None) if store.num_nodes is None else int(store.num_nodes)
 
 
 def tensors_of(data: Any) -> dict[Any, dict[str, Any]]:
     """The tensors of a HeteroData with one row an edge of a relation, or a vertex of a kind."""
     found: dict[Any, dict[str, Any]] = {}
     for of, count in [(of, data[of].num_edges) for of in data.edge_types] + [
-        (of, data[of].num_nodes) for of in data.node_types
+        (of, _rows(data[of])) for of in data.node_types
     ]:
         found[of] = {
             title: _array(tensor)

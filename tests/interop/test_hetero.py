@@ -207,6 +207,8 @@ def test_tensors_of_pytorch_geometric_come_back() -> None:
     assert set(H.columns("author")) == {"x"}
     graph = H.homogeneous().graph
     assert graph.edge_column("time").tolist() == [8, 9, 7] and graph.vertex_columns == ("y",)
+    data["paper"].y = "no tensor"
+    assert hpg.HeteroGraph(data).n_vertices("paper") == 2
 
 
 def test_columns_of_relations_and_kinds(device: str) -> None:
