@@ -105,7 +105,7 @@ def _call_sparse() -> None:
     try:
         from scipy._lib._sparse import SparseABC
     except ImportError:
-        return  # older releases recognize only their own classes, and take a Matrix for a linear operator
+        return  # a private module: without it SciPy takes a Matrix for a linear operator
     SparseABC.register(Matrix)
 
 

@@ -98,6 +98,7 @@ def monoids_of(dtype: np.dtype) -> list[Monoid]:
 
 
 def test_every_operator_and_monoid_compiles_without_a_gpu():
+    pytest.importorskip("cuda.core")
     source, codes, names = "", [], set()
     for dtype in DTYPES:
         # Nothing combines complex numbers atomically.
@@ -131,6 +132,8 @@ def test_literals_are_of_the_type_and_value():
 
 
 def test_linked_code_is_made_on_demand_and_named_by_what_decides_it():
+    pytest.importorskip("numba_cuda")
+
     def broken(a, b):
         return a.nothing + b
 
@@ -183,6 +186,8 @@ def users_codes() -> list[DeviceCode]:
 
 
 def test_users_functions_link_without_a_gpu():
+    pytest.importorskip("cuda.core")
+    pytest.importorskip("numba_cuda")
     codes = users_codes()
     # What calls NumPy's functions is Numba's to compile.
     assert [len(code.ltoir) for code in codes] == [0, 0, 1, 0, 0]

@@ -215,4 +215,5 @@ def test_endless_decisions_are_left_to_numba():
 
 
 def test_errors_of_numba_are_passed_on():
+    pytest.importorskip("numba_cuda")
     raises(CompileError, "nothing", Function(lambda a: a.nothing, "broken").cuda, ("int64",), "int64", "broken")
