@@ -83,7 +83,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, q
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     count = int(label.max()) + 1 if len(label) else 0
-    quality = quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
+    quality = quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level.arcs, label))
     own = quality if quality_by is None else quality_by(label, count)
     return named(Communities(label, count, quality, hierarchy or [label], graph.names, own), graph)
 
@@ -222,7 +222,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     """
     graph, level, resolution = checked(G, weight, resolution, positive=False)
     count, label = as_labels(graph, communities)
-    return quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
+    return quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level.arcs, label))
 
 
 @naming_arguments
@@ -260,7 +260,7 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     level = level_of(arcs, directed, weighted=False)
     # Loops count twice in an undirected graph's total, and each edge otherwise too.
     edges = level.total // (1 if directed else 2)
-    between = kernels(graph.device).weight_between(level, label) // 2
+    between = kernels(graph.device).weight_between(level.arcs, label) // 2
     size = occurrences(label, count)
     apart = (n * n - int((size * size).sum())) // (1 if directed else 2)
     pairs = n * (n - 1) // (1 if directed else 2)

@@ -12,6 +12,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 Cut = tuple[Any, tuple[Any, Any]]
 
@@ -113,6 +114,9 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
         raise ValueError(f"G must have at least two vertices to be cut, not {n}")
     if arcs.nnz and not (arcs.data.min() >= 0 and arcs.data.max() < np.inf):
         raise ValueError("the weights of G must be finite and not negative for a minimum cut")
+    count, component = kernels("cpu").components(arcs.pattern, True)
+    if count > 1:
+        return 0.0, component == 0
     label, side, value = np.arange(n), np.zeros(n, bool), np.inf
     while n > 1 and value > 0:
         degree = np.bincount(arcs.expand_rows(), arcs.data, n)

@@ -16,6 +16,7 @@ from hpgraph.core.reductions import anywhere, count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 # Numbers of paths held at a time, of some sources to all vertices.
 _HELD = 1 << 22
@@ -29,11 +30,13 @@ def _members(graph: Graph, group: Any, name: str = "S") -> Any:
 
 
 def _joined(graph: Graph, arcs: CSR, group: Any) -> float:
-    """The share of the other vertices with an arc to the group, in rows of `arcs`."""
+    """The share of the other vertices that arcs from the group, in rows of `arcs`, lead to."""
     inside = _members(graph, group)
-    beside = (matrix_of_csr(arcs.pattern) @ inside.astype(np.float64) > 0) & ~inside
-    others = graph.n_vertices - count(inside)
-    return count(beside) / others if others else 0.0
+    xp, members = array_module(graph.device), array_module(graph.device).flatnonzero(inside)
+    beside = xp.zeros(graph.n_vertices, np.bool_)
+    beside[kernels(graph.device).rows_of(arcs.pattern, members, 0, graph.n_vertices).indices] = True
+    others = graph.n_vertices - len(members)
+    return count(beside & ~inside) / others if others else 0.0
 
 
 @naming_arguments
@@ -62,8 +65,7 @@ def group_degree_centrality(G: Graph | Any, S: Any) -> float:
     0.5
     """
     graph = as_graph(G)
-    arcs = graph.out_csr
-    return _joined(graph, graph.in_csr if graph.directed else arcs, S)
+    return _joined(graph, graph.out_csr, S)
 
 
 @naming_arguments
@@ -78,7 +80,7 @@ def group_in_degree_centrality(G: Graph | Any, S: Any) -> float:
     0.6666666666666666
     """
     graph = as_graph(G)
-    return _joined(graph, graph.out_csr, S)
+    return _joined(graph, graph.in_csr, S)
 
 
 @naming_arguments

@@ -93,7 +93,7 @@ def louvain(
     hierarchy: list[Any] = []
     xp, backend = array_module(graph.device), kernels(graph.device)
     label = first = start_of(graph, start)
-    quality = quality_of(level, label, len(label), resolution, backend.weight_between(level, label))
+    quality = quality_of(level, label, len(label), resolution, backend.weight_between(level.arcs, label))
     while len(hierarchy) < limit:
         draw = (key + len(hierarchy)) % 2**64
         # Given communities may be joined whole, though no vertex leaves its own.
@@ -295,7 +295,7 @@ class Search:
         """What is maximized, up to a term that all communities share."""
         if level.flow:
             return -code_length(level, label)
-        between = self._backend.weight_between(level, label)
+        between = self._backend.weight_between(level.arcs, label)
         return quality_of(level, label, len(label), self._resolution, between)
 
     def _connected(self, level: Level, label: Any) -> Any:

@@ -17,9 +17,9 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 _ENDS = "in", "out", "in+out"
 
@@ -43,7 +43,7 @@ def density(G: Graph | Any) -> float:
     0.6666666666666666
     """
     graph = as_graph(G)
-    n, arcs = graph.n_vertices, int(graph.degree.sum())
+    n, arcs = graph.n_vertices, graph._layouts.once("total_degree", lambda: int(graph.degree.sum()))
     return arcs / ((2 if graph.directed else 1) * n * (n - 1)) if n > 1 else 0.0
 
 
@@ -300,8 +300,8 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
 
 def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, float]:
     """Values less their mean over arcs, in double precision; the sum of their squares there, and the largest size."""
-    value = value.astype(np.float64)
-    value -= float((times * value).sum()) / arcs
+    times = times.astype(np.float64)
+    value = value - float((times * value).sum()) / arcs
     return value, float((times * value * value).sum()), max(float(value.max()), -float(value.min()))
 
 
@@ -363,10 +363,8 @@ def excess_of_equal(arcs: CSR, code: Any, received: Any) -> float:
         return float("nan")
     xp, kinds = array_module(code), int(code.max()) + 1
     ends = [xp.bincount(code, times, kinds) / arcs.nnz for times in (arcs.degrees, received)]
-    # Gathers of few bytes.
-    code = code.astype(np.min_scalar_type(kinds))
-    source, target = xp.repeat(code, arcs.degrees), code[arcs.indices]
-    same, chance = count(source == target) / arcs.nnz, float((ends[0] * ends[1]).sum())
+    apart = kernels(arcs.device).weight_between(arcs.pattern, code.astype(arcs.indices.dtype))
+    same, chance = (arcs.nnz - apart) / arcs.nnz, float((ends[0] * ends[1]).sum())
     return (same - chance) / (1 - chance) if chance != 1 else float("nan")
 
 

@@ -38,7 +38,7 @@ class Objective(NamedTuple):
 
     def quality(self, graph: Graph, resolution: float, label: Any, count: int) -> float:
         """The quality of communities, from labels below `count`."""
-        between = kernels(graph.device).weight_between(self.level, label)
+        between = kernels(graph.device).weight_between(self.level.arcs, label)
         return self.factor * quality_of(self.level, label, count, resolution, between) + self.offset
 
 

@@ -9,6 +9,7 @@ from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, undirected_only
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.arrays import Array
+from hpgraph.core.config import config
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.reductions import anywhere
@@ -21,6 +22,8 @@ _LEVELS = 30
 _MANY = 1e250
 # By how much sums of floats may be too small, in shares of themselves.
 _ROUNDING = 1e-9
+# In place of a least closeness of 0.
+_LEAST = 1e-290
 # Searches between two updates of the least closeness that counts; at first few.
 _FIRST, _MAX_BLOCK = 32, 4096
 
@@ -53,8 +56,9 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     -----
     Searches run on the CPU, one a thread; a graph on the GPU is copied to it. Numbers of walks without steps back bound
     the sizes of levels, and so each vertex's closeness; vertices are searched from in the order of these bounds, until
-    they fall below the k-th value found, and a search ends once its vertex cannot be among the k. On lattices and roads
-    few searches end early.
+    they fall below the k-th value found. Either a search ends once its vertex cannot be among the k, or the sizes of
+    its levels lower the bounds of all other vertices, as pays on lattices and roads: whichever passed fewer arcs for
+    each vertex that it ruled out.
 
     References
     ----------
@@ -67,9 +71,6 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     >>> found.vertices.tolist(), found.closeness.tolist()
     ([1, 2], [0.75, 0.75])
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.traversal.cpu_cut_searches import distance_sums
-
     graph, arcs = undirected_only(G, "min")
     n = graph.n_vertices
     k = min(whole(k, "k", least=1), n)
@@ -79,28 +80,45 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     xp = array_module(graph.device)
     reached = xp.unique(label, return_inverse=True, return_counts=True)
     reached = reached[2][reached[1].reshape(-1)]
-    least = to_device(_least_sums(arcs, reached), "cpu")
-    arcs, reached = arcs.to("cpu"), to_device(reached, "cpu")
+    bound = to_device(_least_sums(arcs, reached), "cpu")
+    arcs, reached = arcs.to("cpu"), to_device(reached, "cpu").astype(np.int64)
     # Closeness is this over the sum of distances.
     share = (reached - 1.0) ** 2 / max(n - 1, 1)
-    bound = share / np.maximum(least, 1)
-    order = np.argsort(-bound, kind="stable")
-    found, value = np.empty(0, np.int64), np.empty(0)
-    begin, size, lowest = 0, max(k, _FIRST), 0.0
-    while begin < n and not bound[order[begin]] < lowest:
-        some = order[begin : begin + size]
-        limits = share[some] / lowest if lowest > 0 else np.full(len(some), np.inf)
-        limits = np.minimum(np.floor(limits * (1 + _ROUNDING)), 1 << 60).astype(np.int64)
-        sums = distance_sums(arcs, some, reached[some], limits)
-        kept = sums >= 0
-        found = np.concatenate([found, some[kept]])
-        value = np.concatenate([value, share[some[kept]] / np.maximum(sums[kept], 1)])
+    bound = share / np.maximum(bound, 1)
+    found, value = _largest(arcs, reached, share, bound, k)
+    vertices = vertex_names(graph, to_device(found.astype(graph.id_dtype), graph.device))
+    return TopCloseness(vertices, to_device(value, graph.device))
+
+
+def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[Any, Any]:
+    """The k vertices of largest closeness, and their values; upper `bound`s of all are lowered on the way."""
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.traversal.cpu_cut_searches import NO_LIMIT, bounding_searches, cut_searches
+
+    done, found, value, lowest = np.zeros(len(bound), np.bool_), np.empty(0, np.int64), np.empty(0), 0.0
+    left = np.arange(len(bound))
+    # Arcs passed for each vertex that was ruled out, by searches that bound and by those that are cut: at first both.
+    first = max(k, config.threads), _FIRST
+    cost, size = [0.0, 0.5], list(first)
+    while len(left):
+        cut = cost[1] < cost[0]
+        if cut:
+            some = left[np.argsort(-bound[left], kind="stable")[: size[1]]]
+            limits = np.floor(share[some] / max(lowest, _LEAST) * (1 + _ROUNDING))
+            sums, passed = cut_searches(arcs, some, reached, np.minimum(limits, NO_LIMIT).astype(np.int64))
+            done[some] = True
+            some, sums = some[sums >= 0], sums[sums >= 0]
+        else:
+            some, sums, passed = bounding_searches(arcs, reached, share, bound, done, lowest, size[0])
+        found, value = np.concatenate([found, some]), np.concatenate([value, share[some] / np.maximum(sums, 1)])
         best = np.lexsort([found, -value])[:k]
         found, value = found[best], value[best]
         lowest = value[-1] * (1 - _ROUNDING) if len(value) == k else 0.0
-        begin, size = begin + len(some), min(2 * size, _MAX_BLOCK)
-    vertices = vertex_names(graph, to_device(found.astype(graph.id_dtype), graph.device))
-    return TopCloseness(vertices, to_device(value, graph.device))
+        before, left = len(left), left[~done[left] & (bound[left] >= lowest)]
+        # The other way comes nearer to being tried again.
+        cost[cut], cost[not cut] = passed / (before - len(left)), cost[not cut] / 2
+        size[cut], size[not cut] = min(2 * size[cut], _MAX_BLOCK), first[not cut]
+    return found, value
 
 
 def _least_sums(arcs: CSR, reached: Any) -> Any:

@@ -7,6 +7,7 @@ graphs, of the same distribution. As of `hpgraph.datasets.kron`, those of the CP
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from hpgraph.core.device import to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
     MOST,
     begun,
@@ -28,6 +29,11 @@ from hpgraph.kernels.sampling.draws import first_pairs
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+
+# Between two columns of points, more than from 1 before one's begin to 1 beyond its end.
+_APART = 4.0
+# Pairs of points whose distances are computed at a time.
+_TOGETHER = 1 << 15
 
 
 def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
@@ -197,7 +203,8 @@ def random_geometric_graph(
 
     Notes
     -----
-    Points are sorted into cells as wide as the radius; distances are computed to those of the cells around.
+    Points are sorted into columns of cells as wide as the radius, and along them; distances are computed to those that
+    are within the radius there and in the columns beside.
 
     References
     ----------
@@ -208,8 +215,6 @@ def random_geometric_graph(
     >>> hpg.datasets.random_geometric_graph(4, 0.3, 1, points=[[0.1], [0.9], [0.2], [0.5]])
     Graph: 4 vertices, 4 arcs, undirected, no weights, cpu
     """
-    from hpgraph.formats import CSR
-
     n, dim = whole(n, "n", least=0, most=1 << 31), whole(dim, "dim", least=1, most=3)
     radius = real(radius, "radius", least=0, below=np.inf)
     xp, rng = begun(n, n * (1 + n * min(2 * radius, 1) ** dim) / 2, seed, device)
@@ -218,27 +223,44 @@ def random_geometric_graph(
         raise ValueError(f"points must have shape ({n}, {dim}), with numbers from 0 to 1")
     # Fewer cells where they would be far more than points.
     across = max(1, min(int(1 / radius) if radius > 0 else n, int(max(n, 1) ** (1 / dim))))
-    cell = xp.minimum((place * across).astype(np.int64), across - 1)
-    stride = (across + 2) ** np.arange(dim)
-    key = ((cell + 1) * xp.asarray(stride)).sum(axis=1)
+    cell = xp.minimum((place[:, 1:] * across).astype(np.int64), across - 1)
+    stride = (across + 2) ** np.arange(dim - 1)
+    # By columns of cells, which lie far apart, and within them by the first coordinate.
+    key = _APART * ((cell + 1) * xp.asarray(stride)).sum(axis=1) + place[:, 0]
     order = xp.argsort(key)
     key, sides = key[order], [place[order, d] for d in range(dim)]
-    starts = xp.searchsorted(key, xp.arange((across + 2) ** dim + 1))
+    # Where keys are rounded, more points are candidates.
+    reach = min(radius, 1) + 2 * np.spacing(float(_APART * (across + 2) ** (dim - 1)))
     edges = []
     for shift in np.ndindex((3,) * (dim - 1)):
-        step = int((np.array(shift, np.int64) - 1) @ stride[1:])
+        step = _APART * int((np.array(shift, np.int64) - 1) @ stride)
         if step < 0:
             continue
-        # Of the own cell and the next those that come after; of three in a row beside them all.
-        first = starts[key + (step - 1)] if step else xp.arange(1, n + 1)
-        count = starts[key + (step + 2)] - first
-        ends = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
-        candidate = xp.arange(int(ends[-1]), dtype=np.int64)
-        own = CSR((n, len(candidate)), ends, candidate, validate=False).expand_rows()
-        other = candidate - (ends[:-1] - first)[own]
-        near = sum((side[own] - side[other]) ** 2 for side in sides) <= radius * radius
-        edges.append((order[own[near]], order[other[near]]))
+        # In the own column those that come after.
+        first = xp.searchsorted(key, key + (step - reach)) if step else xp.arange(1, n + 1)
+        count = xp.searchsorted(key, key + (step + reach), side="right") - first
+        edges += [(order[own], order[other]) for own, other in _near(xp, sides, first, count, radius)]
     return _joined(xp, n, edges)
+
+
+def _near(xp: ModuleType, sides: list[Any], first: Any, count: Any, radius: float) -> Any:
+    """Places of points, and of those among each one's candidates, `count` from `first` on, within the radius."""
+    from hpgraph.formats import CSR
+
+    ends = prefix_sum(count)
+    total = int(ends[-1])
+    # On the CPU at a time as many as its caches hold; in full otherwise.
+    cuts = xp.searchsorted(ends, xp.arange(0, total, _TOGETHER if xp is np else max(total, 1))).tolist()
+    for begin, end in pairwise([*cuts, len(count)]):
+        some = ends[begin : end + 1]
+        candidate = xp.arange(int(some[0]), int(some[-1]), dtype=np.int64)
+        own = begin + CSR((end - begin, len(candidate)), some - some[0], candidate, validate=False).expand_rows()
+        other = candidate - (ends[:-1] - first)[own]
+        apart = xp.zeros(len(own))
+        for side in sides:
+            apart += (side[own] - side[other]) ** 2
+        near = apart <= radius * radius
+        yield own[near], other[near]
 
 
 def _vertex_weights(name: str, given: Any) -> np.ndarray:

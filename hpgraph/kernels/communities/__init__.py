@@ -32,7 +32,7 @@ class Communities(Protocol):
     def group_strengths(self, level: Level, label: Any, count: int) -> tuple[Any, Any]:
         """Strengths of communities: the sums of what their vertices send and receive."""
 
-    def weight_between(self, level: Level, label: Any) -> int:
+    def weight_between(self, arcs: CSR, label: Any) -> int:
         """Total weight of the arcs between communities."""
 
     def asynchronous_labels(self, level: Level, seed: int, rounds: int, few: float) -> Any:

@@ -51,12 +51,12 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     return level.of_parts(coarse, sent, received, number), number
 
 
-def weight_between(level: Level, label: Any) -> int:
+def weight_between(arcs: CSR, label: Any) -> int:
     """Total weight of the arcs between communities.
 
-    ``label`` (integer array of shape (n,)). Returns int: in the level's units; an edge counts from both of its ends.
+    ``arcs``: those of a level, or without weights; ``label`` (integer array of shape (n,)). Returns int: in the level's
+    units; an edge counts from both of its ends.
     """
-    arcs = level.arcs
     with team() as threads:
         each = np.zeros(threads, np.int64)
         _between(Rows(arcs.indptr, arcs.indices, arcs.data), label, each)

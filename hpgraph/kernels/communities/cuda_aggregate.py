@@ -69,11 +69,10 @@ def _arcs(level: Level, by: groups.Members) -> CSR:
     return CSR((count, count), indptr, indices, data, validate=False, copy=False)
 
 
-def weight_between(level: Level, label: Any) -> int:
+def weight_between(arcs: CSR, label: Any) -> int:
     """`hpgraph.kernels.communities.cpu_aggregate.weight_between` on the GPU; waits for it."""
     import cupy
 
-    arcs = level.arcs
     if arcs.nnz == 0:
         return 0
     total = cupy.zeros(1, np.uint64)
