@@ -165,6 +165,43 @@ def _score(groups, sent, received, penalty, c, weight):
 
 
 @part(whole=True)
+def _sum_arcs(rows, groups, rule, table, v, own):
+    """Sum the weights of a vertex's arcs by community, in `table` but for its own.
+
+    Returns how many there are, the sum of its own, and the heaviest with its sum.
+    """
+    label, (keys, sums, used) = groups.label, table
+    first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    mask = mask_for(min(last - first, rule.communities))
+    count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
+    is_long = last - first > MAX
+    for at in range(first, last):
+        if is_long:
+            prefetch(label, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
+        u = vertex(rows.indices, at)
+        if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
+            continue
+        weight = np.int64(entry(rows.data, at))
+        c = vertex(label, u)
+        if c == own:
+            inside += weight
+            continue
+        slot = slot_of(keys, mask, c)
+        if peek(keys, slot) < 0:
+            put(keys, slot, c)
+            put(used, count, slot)
+            count += 1
+            # For its score.
+            prefetch(groups.sent, c)
+        else:
+            weight += peek(sums, slot)
+        put(sums, slot, weight)
+        heaviest = c if weight > largest else heaviest
+        largest = max(weight, largest)
+    return count, inside, heaviest, largest
+
+
+@part(whole=True)
 def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
     """Choose the target community of each vertex in a range of the list; `flow`: by the map equation, or None."""
     label, size = groups.label, groups.size
@@ -180,33 +217,7 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
             # Another vertex has joined it in this round.
             space.target[i] = own
             continue
-        first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
-        mask = mask_for(min(last - first, rule.communities))
-        count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
-        is_long = last - first > MAX
-        for at in range(first, last):
-            if is_long:
-                prefetch(label, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
-            u = vertex(rows.indices, at)
-            if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
-                continue
-            weight = np.int64(entry(rows.data, at))
-            c = vertex(label, u)
-            if c == own:
-                inside += weight
-                continue
-            slot = slot_of(keys, mask, c)
-            if peek(keys, slot) < 0:
-                put(keys, slot, c)
-                put(used, count, slot)
-                count += 1
-                # For its score.
-                prefetch(groups.sent, c)
-            else:
-                weight += peek(sums, slot)
-            put(sums, slot, weight)
-            heaviest = c if weight > largest else heaviest
-            largest = max(weight, largest)
+        count, inside, heaviest, largest = _sum_arcs(rows, groups, rule, table, v, own)
         sent, received = peek(rule.sent, v), peek(rule.received, v)
         apart = np.float64(sent) * np.float64(peek(groups.received, own) - received)
         apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
@@ -306,6 +317,21 @@ def _wake_chunks(rows, groups, space, begin, end, chunk):
         at = begin + next_task(space.counter, chunk)
 
 
+@part(whole=True)
+def _move_alone(rows, groups, rule, space, flow, found, begin, end, round_):
+    """Choose and move the vertices of a small batch on one thread; returns the number of moves."""
+    _choose(rows, groups, rule, space, flow, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
+    if rule.limit:
+        keep_to_limit(groups, rule, space, begin, end, round_)
+    if flow is not None:
+        shift_cuts(rows, groups, space, flow, begin, end, -1)
+    moves = _apply_moves(groups, rule, space, begin, end)
+    if flow is not None:
+        shift_cuts(rows, groups, space, flow, begin, end, 1)
+        settle(space, flow, begin, end)
+    return moves
+
+
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
@@ -321,16 +347,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
         for batch in range(space.starts.size - 1):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if space.work[batch] <= ALONE:
-                table = found.keys[0], found.sums[0], found.used[0]
-                _choose(rows, groups, rule, space, flow, table, begin, end, round_)
-                if rule.limit:
-                    keep_to_limit(groups, rule, space, begin, end, round_)
-                if flow is not None:
-                    shift_cuts(rows, groups, space, flow, begin, end, -1)
-                moves += _apply_moves(groups, rule, space, begin, end)
-                if flow is not None:
-                    shift_cuts(rows, groups, space, flow, begin, end, 1)
-                    settle(space, flow, begin, end)
+                moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, round_)
                 waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, space, begin, end)

@@ -245,8 +245,11 @@ def _repeats(values, all_arcs, course):
 
 @part(counts_references=False)
 def _next_bucket(values, indptr, waiting, store, course):
-    """Draw the next non-empty bucket and set up its blocks as chunks of work; return the number of blocks."""
+    """Draw the next non-empty bucket and set up its blocks as chunks of work; return their number, or 0 to end."""
     board, progress, scale, drawn = store.board, course.progress, course.scale, store.drawn
+    if progress[STEP] >= min(course.limit, course.trace.shape[0]) or is_stopped():
+        return 0
+    progress[ACTIVE] = 0
     repeats = scale[SPAN] < 0 and _repeats(values, indptr[indptr.size - 1], course)
     if repeats:
         scale[SPAN], scale[DENSITY] = -scale[SPAN], scale[NARROWEST]
@@ -275,24 +278,33 @@ def _next_bucket(values, indptr, waiting, store, course):
             u = vertex(store.vertices, place)
             arcs += peek(indptr, u + 1) - peek(indptr, u)
     set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
+    progress[ACTIVE] = found
     return found
+
+
+@part(counts_references=False)
+def _end(store, course, found, began):
+    """By the leader: free the drawn blocks, and log the superstep."""
+    board, progress = store.board, course.progress
+    hand_back(store, found)
+    progress[STEP] += 1
+    arcs = collect(board, SENT)
+    progress[ARCS] += arcs
+    log(course.trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
 
 
 @part(counts_references=False)
 def work(worker, does, state, out, waiting, store, rings, course):
     """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
     board, link, vertices, drawn = store.board, store.link, store.vertices, store.drawn
-    progress, scale, trace = course.progress, course.scale, course.trace
+    progress, scale = course.progress, course.scale
     leading = leads(board)
     row, fifo = store.buckets[worker], rings[worker]
     turn, began, found = 0, 0, 0
     while True:
         if leading:
             began = cycles()
-            found = 0
-            if progress[STEP] < min(course.limit, trace.shape[0]) and not is_stopped():
-                found = _next_bucket(state[0], out.indptr, waiting, store, course)
-                progress[ACTIVE] = found
+            found = _next_bucket(state[0], out.indptr, waiting, store, course)
         turn = begin_together(board, leading, found > 0, turn)
         if turn < 0:
             break
@@ -342,11 +354,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
         report(board, SENT, sent, alone)
         end_together(board, leading)
         if leading:
-            hand_back(store, found)
-            progress[STEP] += 1
-            arcs = collect(board, SENT)
-            progress[ARCS] += arcs
-            log(trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
+            _end(store, course, found, began)
 
 
 @njit(cache=True, nogil=True)

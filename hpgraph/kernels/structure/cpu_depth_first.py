@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.kernels.structure.cpu_stored import within
@@ -177,6 +178,28 @@ def _strong(arcs: CSR, part: Any, low: Any, number: Any, found: Any) -> int:
         return int(_search_strong(arcs.indptr, arcs.indices, part, low, work, number, found))
 
 
+@part(counts_references=False)
+def _complete(low, v, stack, waiting, number, found, component):
+    """Take a root's component, all met since the root, off the top of the stack; returns how many vertices stay."""
+    below, least, own = waiting, v, np.int64(low[v])
+    while below > 0 and low[stack[below - 1]] >= own:
+        below -= 1
+        least = min(least, np.int64(stack[below]))
+    for i in range(below, waiting):
+        u = stack[i]
+        low[u] = low.size
+        if number is None:
+            found[0][u] = least
+        else:
+            number[u] = component
+    low[v] = low.size
+    if number is None:
+        found[0][v], found[1][component] = least, least
+    else:
+        number[v] = component
+    return below
+
+
 @njit(cache=True, nogil=True)
 def _search_strong(indptr, indices, part, low, work, number, found):
     """`low`: 0 where not met, n where done. Beside each vertex on the `path`: its number, and its next arc.
@@ -221,26 +244,8 @@ def _search_strong(indptr, indices, part, low, work, number, found):
                 stack[waiting], low[v] = v, lowest
                 waiting += 1
             else:
-                # The members met since this root are on top of the stack.
-                below, least = waiting, v
-                while below > 0 and low[stack[below - 1]] >= lowest:
-                    below -= 1
-                    if number is None:
-                        least = min(least, np.int64(stack[below]))
-                    else:
-                        number[stack[below]] = components
-                low[v] = n
-                if number is None:
-                    smallest, complete = found
-                    smallest[v], complete[components] = least, least
-                else:
-                    number[v] = components
+                waiting = _complete(low, v, stack, waiting, number, found, components)
                 components += 1
-                for i in range(below, waiting):
-                    low[stack[i]] = n
-                    if number is None:
-                        smallest[stack[i]] = least
-                waiting = below
             if depth == 0:
                 break
             depth -= 1

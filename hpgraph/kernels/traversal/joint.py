@@ -45,11 +45,11 @@ LIST = 2
 # sources with a non-empty frontier; the size of the last frontier, and its arcs.
 DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
 # Rows of the trace; by how many arcs of a separate search the joint run has cost more than all of these; whether to
-# continue separately.
+# continue with separate searches.
 ROW, LOSS, PARTED = range(13, 16)
 PROGRESS = 16
 # A joint run may cost as much more as so many separate searches: frontiers may overlap later.
-PATIENCE = 2
+MAX_LOSS = 2
 # Tallies of a superstep.
 FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)
 
@@ -94,31 +94,6 @@ def _begin(out_indptr, board, progress, policy):
 
 
 @part
-def _end(board, progress):
-    """By the leader: collect the tallies of a superstep."""
-    progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
-    progress[ACTIVE], progress[PAIRS] = collect(board, FOUND), collect(board, SETTLED)
-    progress[LOOKED], waiting = collect(board, SEEN), collect(board, WAITING)
-    if progress[DIRECTION] == PULL:
-        progress[OPEN] = waiting
-    else:
-        progress[LOOKED] = progress[ARCS]
-    progress[ARCS], progress[SOURCE_ARCS] = collect(board, LEAVING), collect(board, CARRIED)
-    progress[LISTED] = board[TAIL]
-    progress[LIVE] = board[LIVING]
-    board[LIVING] = 0
-    progress[TURN] = 1 - progress[TURN]
-
-
-@part
-def _weigh(progress, arcs, carried, all_arcs):
-    """By the leader: whether to continue with separate searches, after a push along `arcs`, for sources `carried`."""
-    progress[LOSS] += FEW * arcs - carried
-    sparse = progress[SOURCE_ARCS] < FEW * progress[ARCS]
-    progress[PARTED] = sparse and progress[LOSS] > PATIENCE * all_arcs
-
-
-@part
 def _total(counts, sums, step):
     """Add the vertices settled in a superstep to the totals of each source."""
     if counts is not None:
@@ -132,6 +107,34 @@ def _total(counts, sums, step):
                 sums.totals[source, 1] += count * step
                 sums.totals[source, 2] = step
                 sums.inverse[source] += count / step
+
+
+@part
+def _end(shared, counts, all_arcs, began):
+    """By the leader: collect the tallies of a superstep, and log it."""
+    board, progress, trace = shared.board, shared.progress, shared.trace
+    active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[SOURCE_ARCS]
+    progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
+    progress[ACTIVE], progress[PAIRS] = collect(board, FOUND), collect(board, SETTLED)
+    progress[LOOKED], waiting = collect(board, SEEN), collect(board, WAITING)
+    if progress[DIRECTION] == PULL:
+        progress[OPEN] = waiting
+    else:
+        progress[LOOKED] = progress[ARCS]
+    progress[ARCS], progress[SOURCE_ARCS] = collect(board, LEAVING), collect(board, CARRIED)
+    progress[LISTED] = board[TAIL]
+    progress[LIVE] = board[LIVING]
+    board[LIVING] = 0
+    progress[TURN] = 1 - progress[TURN]
+    _total(counts, shared, progress[STEP])
+    row = progress[ROW]
+    progress[ROW] = row + 1
+    trace[row, 0], trace[row, 1], trace[row, 2] = progress[DIRECTION], active, progress[LOOKED]
+    trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
+    if progress[DIRECTION] == PUSH:
+        progress[LOSS] += FEW * arcs - carried
+        sparse = progress[SOURCE_ARCS] < FEW * progress[ARCS]
+        progress[PARTED] = sparse and progress[LOSS] > MAX_LOSS * all_arcs
 
 
 @part
@@ -160,14 +163,14 @@ def _room(scratch, worker):
 @part
 def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
     """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
-    board, progress, trace = shared.board, shared.progress, shared.trace
+    board, progress = shared.board, shared.progress
     leading = leads(board)
     turn, began, goes_on = 0, 0, False
     while True:
         if leading:
             if progress[LISTED] >= 0:
                 began = cycles()
-            full = progress[ROW] == trace.shape[0]
+            full = progress[ROW] == shared.trace.shape[0]
             over = progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or progress[PARTED] != 0
             goes_on = not (is_stopped() or (over and progress[LISTED] >= 0))
             if goes_on:
@@ -212,15 +215,7 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             atomic_or(board, LIVING, np.int64(live))
         end_together(board, leading)
         if leading and direction != LIST:
-            active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[SOURCE_ARCS]
-            _end(board, progress)
-            _total(counts, shared, progress[STEP])
-            row = progress[ROW]
-            progress[ROW] = row + 1
-            trace[row, 0], trace[row, 1], trace[row, 2] = direction, active, progress[LOOKED]
-            trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
-            if direction == PUSH:
-                _weigh(progress, arcs, carried, out.indptr[out.indptr.size - 1])
+            _end(shared, counts, out.indptr[out.indptr.size - 1], began)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
