@@ -37,6 +37,19 @@ def shown(value: Any) -> Any:
         ("permute_dims", (sp.csr_array(DENSE),), {"axes": (0, 1)}),
         ("expand_dims", (sp.coo_array(ROW),), {"axis": 1}),
         ("expand_dims", (sp.coo_array(ROW),), {"axis": 0}),
+        ("eye", (3, 4), {"k": 1, "format": "csr"}),
+        ("eye_array", (3,), {"format": "csc"}),
+        ("identity", (3,), {"format": "dia"}),
+        ("diags", ([1, 2, 3],), {"format": "lil"}),
+        ("diags_array", ([[1, 2], [3]],), {"offsets": [0, -1], "shape": (2, 2), "format": "csr"}),
+        ("spdiags", ([[1, 2, 3]], [1], 3, 3, "csr"), {}),
+        ("kronsum", (sp.csr_array(DENSE), sp.csr_array(DENSE), "coo"), {}),
+        ("kron", (sp.csr_array(DENSE), sp.csr_array(DENSE)), {"format": "csr"}),
+        ("block_array", ([[sp.csr_array(DENSE), None], [None, sp.csr_array(DENSE)]],), {"format": "csc"}),
+        ("bmat", ([[sp.csr_array(DENSE)]],), {"format": "bsr"}),
+        ("hstack", ([sp.csr_array(DENSE)] * 2,), {"format": "csr"}),
+        ("vstack", ([sp.csr_array(DENSE)] * 2,), {"format": "csc"}),
+        ("block_diag", ([sp.csr_array(DENSE)] * 2,), {"format": "dok"}),
     ],
 )
 def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any]) -> None:
@@ -44,9 +57,10 @@ def test_functions_by_scipys_names(name: str, given: Any, options: dict[str, Any
         pytest.skip(f"SciPy {scipy.__version__} has no {name}")
     # A Vector is made of the values of SciPy's array of one dimension.
     ours = [hpg.Vector(one.toarray()) if getattr(one, "ndim", 0) == 1 and sp.issparse(one) else one for one in given]
-    np.testing.assert_array_equal(
-        shown(getattr(hpg, name)(*ours, **options)), shown(getattr(sp, name)(*given, **options))
-    )
+    made, theirs = getattr(hpg, name)(*ours, **options), getattr(sp, name)(*given, **options)
+    np.testing.assert_array_equal(shown(made), shown(theirs))
+    if "format" in options:
+        assert sp.issparse(made) and made.format == options["format"]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +93,10 @@ def test_entries_and_files(device: str) -> None:
         np.testing.assert_array_equal(shown(load(file)), DENSE)
     made = hpg.random_array((30, 40), density=0.1, rng=1, device=device)
     assert (made.shape, made.nnz, made.device) == ((30, 40), 120, device)
+    older = hpg.random(30, 40, 0.1, random_state=1, device=device)
+    np.testing.assert_array_equal(shown(made), shown(older))
+    assert hpg.random(4, 5, 0.5, data_rvs=np.ones, format="coo").sum() == 10
+    raises(TypeError, "another name of rng", hpg.random_array, (3, 3), rng=1, random_state=1)
 
 
 @pytest.mark.parametrize("operation", ["__iadd__", "__isub__", "__imul__", "__itruediv__"])
@@ -134,6 +152,33 @@ def test_methods_of_vectors(device: str) -> None:
     made = v.tocoo()
     np.testing.assert_array_equal(np.ravel(shown(made)), ROW)
     assert made.nnz == 2 and (device == "cuda" or made.shape == (5,))
+
+
+@pytest.mark.parametrize("values", [ROW, ROW.astype(np.int64), ROW * (1 + 2j)], ids=["float", "int", "complex"])
+@pytest.mark.parametrize("name", ["arctan", "ceil", "floor", "rint", "sign", "sqrt", "trunc", "conj", "real", "imag"])
+def test_functions_of_vectors(name: str, values: Any, device: str) -> None:
+    if values.dtype.kind == "c" and name in ("ceil", "floor", "trunc"):
+        pytest.skip("no order")
+    theirs = getattr(sp.coo_array(values), name)
+    v = hpg.Vector.from_indices([1, 3], values[[1, 3]], 5).to(device)
+    mine = getattr(v, name)
+    mine, theirs = (mine, theirs) if name in ("real", "imag") else (mine(), theirs())
+    assert mine.nvals == v.nvals
+    np.testing.assert_allclose(shown(mine), shown(theirs))
+
+
+def test_classes_of_vectors() -> None:
+    v = hpg.Vector.from_indices([0, 1, 3], [0.0, 3.24, np.nan], 5)
+    for format in ("csr", "coo", "dok"):
+        made = v.asformat(format)
+        assert (made.format, made.shape) == (format, (5,)) and made.toarray()[:3].tolist() == [0, 3.24, 0]
+    assert v.tocsr().nnz == 3 and v.asformat(None) is v.transpose() is v and v.asformat("array").shape == (5,)
+    assert (v.nanmax(), v.nanmin(), round(v, 1)[1]) == (3.24, 0, 3.2)
+    v.eliminate_zeros()
+    assert v.to_indices()[0].tolist() == [1, 3]
+    assert bool(hpg.Vector([2])) and not hpg.Vector([0])
+    raises(ValueError, "ambiguous", bool, v)
+    raises(ValueError, "axes", v.transpose, (1,))
 
 
 class OnlyDLPack:

@@ -169,6 +169,8 @@ def kronecker(
     accum: BinaryOp | str | None = None,
     replace: bool = False,
     out: Any = None,
+    *,
+    format: str | None = None,
 ) -> Any:
     """The Kronecker product of two sparse matrices with any operator: ``C⟨mask⟩ accum= A ⊗ B``.
 
@@ -182,6 +184,8 @@ def kronecker(
         ``f(a, b)`` makes the entry [i k + p, j l + q] of A[i, j] and B[p, q].
     mask, complement, accum, replace, out
         As for `mxm`.
+    format : str, optional
+        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
 
     Returns
     -------
@@ -208,7 +212,7 @@ def kronecker(
     nnz = A.nnz * B.nnz
     needed = nnz * (index_dtype(max(shape)).itemsize + dtype.itemsize) + 8 * (shape[0] + 1)
     check_memory(needed, f"a Kronecker product of {nnz} entries", A.device)
-    return end.write(kernels(A.device).kron(A.csr, B.csr, op, types, shape))
+    return end.write(kernels(A.device).kron(A.csr, B.csr, op, types, shape)).asformat(format)
 
 
 kron = kronecker

@@ -16,35 +16,39 @@ from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Semiring, get_semiring
 
 
-def identity(n: int, dtype: Any = float, *, device: str = "cpu") -> Matrix:
+def identity(n: int, dtype: Any = float, *, device: str = "cpu", format: str | None = None) -> Any:
     """The identity matrix of n rows, `scipy.sparse.identity`; the parameters are those of `eye`."""
-    return eye(n, dtype=dtype, device=device)
+    return eye(n, dtype=dtype, device=device, format=format)
 
 
-def eye_array(m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, device: str = "cpu") -> Matrix:
+def eye_array(
+    m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, device: str = "cpu", format: str | None = None
+) -> Any:
     """Ones on a diagonal: `eye`, with the arguments of `scipy.sparse.eye_array`."""
-    return eye(m, n, k, dtype, device=device)
+    return eye(m, n, k, dtype, device=device, format=format)
 
 
-def diags_array(diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, dtype: Any = None) -> Matrix:
+def diags_array(
+    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, dtype: Any = None, format: str | None = None
+) -> Any:
     """The matrix of some diagonals: `diags`, with the arguments of `scipy.sparse.diags_array`."""
-    return diags(diagonals, offsets, shape, dtype)
+    return diags(diagonals, offsets, shape, dtype, format=format)
 
 
 def random_array(
     shape: tuple[int, int], *, density: float = 0.01, dtype: Any = None, rng: Any = None, data_sampler: Any = None,
-    device: str = "cpu",
-) -> Matrix:  # fmt: skip
+    device: str = "cpu", format: str | None = None, random_state: Any = None,
+) -> Any:  # fmt: skip
     """A matrix of random values at random places: `random`, with the arguments of `scipy.sparse.random_array`.
 
     The shape must have two dimensions. The numbers are not those that SciPy draws from the same seed.
     """
     if len(shape) != 2:
         raise ValueError(f"shape must be (rows, columns), not {tuple(shape)}: a Matrix has two dimensions")
-    return random(*shape, density, dtype, rng, data_sampler, device=device)
+    return random(*shape, density, dtype, rng, data_sampler, device=device, format=format, random_state=random_state)
 
 
-def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matrix:
+def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None, format: str | None = None) -> Any:
     """The matrix of diagonals that are rows of an array, `scipy.sparse.spdiags`.
 
     Column j of each row stands in column j of the matrix, whose shape is ``(m, n)``, or ``m`` as a pair; by default
@@ -65,10 +69,10 @@ def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None) -> Matri
     elif n is None:
         m, n = m
     made = dia_array((rows, np.atleast_1d(np.asarray(diags))), shape=(whole(m, "m"), whole(n, "n")))
-    return Matrix(made)
+    return Matrix(made).asformat(format)
 
 
-def kronsum(A: Any, B: Any) -> Matrix:
+def kronsum(A: Any, B: Any, format: str | None = None) -> Any:
     """The Kronecker sum of two square matrices, ``kron(I, A) + kron(B, I)``: `scipy.sparse.kronsum`.
 
     Examples
@@ -82,7 +86,7 @@ def kronsum(A: Any, B: Any) -> Matrix:
         if given.shape[0] != given.shape[1]:
             raise ValueError(f"{name} must be square, not of shape {given.shape}")
     ones = [eye(given.shape[0], dtype=given.dtype, device=given.device) for given in (B, A)]
-    return kron(ones[0], A) + kron(B, ones[1])
+    return (kron(ones[0], A) + kron(B, ones[1])).asformat(format)
 
 
 def find(A: Any) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from hpgraph.formats.checks import as_value_dtype
 from hpgraph.scipy_api.matrix import Matrix
 
 
-def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
+def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices put together as blocks.
 
     Parameters
@@ -20,6 +20,8 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
         Row by row; None is a block without entries.
     dtype : dtype, optional
         Type of the values; by default NumPy's common type of the blocks.
+    format : str, optional
+        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
 
     Returns
     -------
@@ -59,20 +61,20 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
         _beside([csr_of(block, height, width) for block, width in zip(row, widths, strict=True)])
         for row, height in zip(grid, heights, strict=True)
     ]
-    return Matrix._of(_below(strips))
+    return Matrix._of(_below(strips)).asformat(format)
 
 
-def hstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+def hstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices of as many rows side by side: `block_array` of one row of blocks."""
-    return block_array([list(blocks)], dtype)
+    return block_array([list(blocks)], dtype, format=format)
 
 
-def vstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+def vstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices of as many columns one below the other: `block_array` of one column of blocks."""
-    return block_array([[block] for block in blocks], dtype)
+    return block_array([[block] for block in blocks], dtype, format=format)
 
 
-def block_diag(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices of any shapes down the diagonal: `block_array` with nothing beside them.
 
     Examples
@@ -82,7 +84,8 @@ def block_diag(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
            [0, 0, 3]])
     """
     given = [block if isinstance(block, Matrix) else Matrix(block) for block in blocks]
-    return block_array([[block if i == j else None for j in range(len(given))] for i, block in enumerate(given)], dtype)
+    rows = [[block if i == j else None for j in range(len(given))] for i, block in enumerate(given)]
+    return block_array(rows, dtype, format=format)
 
 
 bmat = block_array

@@ -15,7 +15,9 @@ from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring.dtypes import real_dtype
 
 
-def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device: str = "cpu") -> Matrix:
+def eye(
+    m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device: str = "cpu", format: str | None = None
+) -> Any:
     """Ones on a diagonal.
 
     Parameters
@@ -30,10 +32,13 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device:
         Type of the ones. None makes a pattern.
     device : {"cpu", "cuda"}
         Where.
+    format : str, optional
+        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
 
     Returns
     -------
     Matrix, shape (m, n)
+        With `format` a sparse array of SciPy's or CuPy's.
 
     Examples
     --------
@@ -46,7 +51,7 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device:
     check_memory(32 * length + 8 * rows, f"a matrix of {rows} rows", device)
     xp = array_module(normalize_device(device))
     data = None if dtype is None else xp.ones(length, dtype=as_value_dtype(dtype, "dtype"))
-    return _on_diagonal(xp.arange(length, dtype=np.int64), data, (rows, columns), whole(k, "k"))
+    return _on_diagonal(xp.arange(length, dtype=np.int64), data, (rows, columns), whole(k, "k")).asformat(format)
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -86,7 +91,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return _on_diagonal(indices.astype(np.int64), values, (size, size), k)
 
 
-def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None) -> Matrix:
+def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None, *, format: str | None = None) -> Any:
     """The matrix of some diagonals.
 
     Parameters
@@ -99,6 +104,8 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
         By default square, with room for the diagonals.
     dtype : dtype, optional
         Type of the values; by default that of the arrays.
+    format : str, optional
+        As for `eye`.
 
     Returns
     -------
@@ -141,7 +148,7 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
         place = xp.arange(length, dtype=np.int64)
         placed.append((place + max(-k, 0), place + max(k, 0), xp.broadcast_to(values.astype(kind), (length,))))
     row, column, data = (xp.concatenate([part[at] for part in placed]) for at in range(3))
-    return Matrix._of(CSR.from_coo(row, column, data, (rows, columns)))
+    return Matrix._of(CSR.from_coo(row, column, data, (rows, columns))).asformat(format)
 
 
 def _length(rows: int, columns: int, k: int) -> int:
@@ -168,7 +175,10 @@ def random(
     data_sampler: Callable[..., Any] | None = None,
     *,
     device: str = "cpu",
-) -> Matrix:
+    format: str | None = None,
+    random_state: Any = None,
+    data_rvs: Callable[[int], Any] | None = None,
+) -> Any:
     """A matrix of random values at random places.
 
     Parameters
@@ -186,6 +196,10 @@ def random(
         ``data_sampler(size=k)`` gives the values instead.
     device : {"cpu", "cuda"}
         Where; the numbers are drawn there.
+    format : str, optional
+        As for `eye`.
+    random_state, data_rvs : optional
+        Names of SciPy's for `rng`, and for a sampler that is called with the number alone.
 
     Returns
     -------
@@ -198,6 +212,8 @@ def random(
     <Matrix 4x5, 5 entries, float64, csr, cpu>
     """
     rows, columns = as_shape((m, n))
+    rng = _either("rng", rng, "random_state", random_state)
+    data_sampler = _either("data_sampler", data_sampler, "data_rvs", data_rvs and (lambda size: data_rvs(size)))
     if not 0 <= real(density, "density") <= 1:
         raise ValueError(f"density must lie between 0 and 1, not {density!r}")
     places = rows * columns
@@ -222,7 +238,14 @@ def random(
         data = bits % 2 == 1 if kind == np.bool_ else bits.view(kind)
     ids = index_dtype(max(rows, columns))
     row, column = (kept // columns, kept % columns) if count else (kept, kept)
-    return Matrix._of(CSR.from_coo(row.astype(ids), column.astype(ids), data, (rows, columns)))
+    return Matrix._of(CSR.from_coo(row.astype(ids), column.astype(ids), data, (rows, columns))).asformat(format)
+
+
+def _either(name: str, value: Any, older: str, older_value: Any) -> Any:
+    """The value given by one of two names."""
+    if value is not None and older_value is not None:
+        raise TypeError(f"{older} is another name of {name}: give one of them")
+    return older_value if value is None else value
 
 
 def _draw(source: Any, xp: Any, places: int, count: int) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of a Matrix's entries that leave zeros zero, under SciPy's names: ``np.sin(A)`` is ``A.sin()``."""
+"""Negatives, powers and NumPy's functions of a Matrix."""
 
 import operator
 from collections.abc import Callable
@@ -10,47 +10,12 @@ from hpgraph.algebra.operands import is_number
 from hpgraph.core.device import array_module
 from hpgraph.core.number import beyond_range
 from hpgraph.scipy_api.products import Products
+from hpgraph.scipy_api.value_functions import UNARY, ValueFunctions
 from hpgraph.scipy_api.vector_methods import Entrywise
 
-# NumPy's functions by the methods that they call; `_method` adds those of its name.
-_UNARY = {np.absolute: "__abs__", np.negative: "__neg__", np.positive: "__pos__", np.conjugate: "conjugate"}
 
-
-def _method(name: str, what: str) -> Callable[[Any], Any]:
-    """A method of the ufunc's name."""
-    ufunc = getattr(np, name)
-    _UNARY[ufunc] = name
-
-    def method(self: Any) -> Any:
-        return self._map(ufunc)
-
-    method.__name__ = name
-    method.__qualname__ = f"Functions.{name}"
-    method.__doc__ = f"{what} of every entry, as `numpy.{name}` gives it.\n\nReturns\n-------\nMatrix\n"
-    return method
-
-
-class Functions(Products, Entrywise):
+class Functions(Products, Entrywise, ValueFunctions):
     """Methods of `Matrix` that map each value."""
-
-    arcsin = _method("arcsin", "The inverse sine")
-    arcsinh = _method("arcsinh", "The inverse hyperbolic sine")
-    arctan = _method("arctan", "The inverse tangent")
-    arctanh = _method("arctanh", "The inverse hyperbolic tangent")
-    ceil = _method("ceil", "The least whole number not below the value")
-    deg2rad = _method("deg2rad", "The angle in radians")
-    expm1 = _method("expm1", "exp(a) - 1")
-    floor = _method("floor", "The greatest whole number not above the value")
-    log1p = _method("log1p", "log(1 + a)")
-    rad2deg = _method("rad2deg", "The angle in degrees")
-    rint = _method("rint", "The nearest whole number")
-    sign = _method("sign", "The sign")
-    sin = _method("sin", "The sine")
-    sinh = _method("sinh", "The hyperbolic sine")
-    sqrt = _method("sqrt", "The square root")
-    tan = _method("tan", "The tangent")
-    tanh = _method("tanh", "The hyperbolic tangent")
-    trunc = _method("trunc", "The whole part")
 
     def _map(self, function: Callable[[Any], Any]) -> Self:
         """The same places, each with the function of its value."""
@@ -79,9 +44,6 @@ class Functions(Products, Entrywise):
     def __abs__(self) -> Self:
         return self._map(abs)
 
-    def __round__(self, ndigits: int = 0) -> Self:
-        return self._map(lambda data: data.round(ndigits))
-
     def __pow__(self, n: Any, modulus: Any = None) -> Any:
         return self.power(n)
 
@@ -104,24 +66,6 @@ class Functions(Products, Entrywise):
     def dot(self, other: Any) -> Any:
         """The product with a vector, a matrix or a number: ``A @ other``, or ``A * other`` for a number."""
         return self._map(lambda data: data * other) if is_number(other) else self @ other
-
-    def conjugate(self, copy: bool = True) -> Self:
-        """The complex conjugate, which for real values is the matrix itself: copied, unless `copy` is false."""
-        if self.dtype.kind == "c":
-            return self._map(lambda data: data.conj())
-        return self.copy() if copy else self
-
-    conj = conjugate
-
-    @property
-    def real(self) -> Self:
-        """The real part, which for real values is the matrix itself."""
-        return self._map(lambda data: data.real.copy()) if self.dtype.kind == "c" else self
-
-    @property
-    def imag(self) -> Self:
-        """The imaginary part, at the same places; of real values it is 0."""
-        return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else data * data.dtype.type(0))
 
 
 # The operator, and what it is called with the operands the other way round.
@@ -154,8 +98,8 @@ class Ufuncs:
         result: Any
         if method != "__call__" or options:
             return NotImplemented
-        if ufunc in _UNARY:
-            result = getattr(inputs[0], _UNARY[ufunc])()
+        if ufunc in UNARY:
+            result = getattr(inputs[0], UNARY[ufunc])()
         elif ufunc in _BINARY:
             left, right = inputs
             forward, reflected = _BINARY[ufunc]

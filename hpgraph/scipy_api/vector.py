@@ -8,6 +8,7 @@ import numpy as np
 from hpgraph.algebra.tuples import vector_from_tuples
 from hpgraph.containers.result_table import html_table
 from hpgraph.core.device import to_device
+from hpgraph.scipy_api.value_functions import ValueFunctions
 from hpgraph.scipy_api.vector_methods import Entrywise, Operators, RowMethods
 from hpgraph.semiring import BinaryOp, Monoid
 
@@ -16,7 +17,7 @@ _SHOWN = 10
 _LOOKED_AT = 4096
 
 
-class Vector(RowMethods, Operators, Entrywise):
+class Vector(RowMethods, Operators, Entrywise, ValueFunctions):
     """Values on the CPU or on the GPU, and which of them are present.
 
     Parameters
@@ -106,6 +107,11 @@ class Vector(RowMethods, Operators, Entrywise):
 
     def __len__(self) -> int:
         return self.size
+
+    def __bool__(self) -> bool:
+        if self.size == 1:
+            return bool(self.toarray()[0])
+        raise ValueError("the truth value of a vector is ambiguous: use v.nvals, v.count_nonzero() or v.values.any()")
 
     def __repr__(self) -> str:
         entries = "all" if self.format == "full" else f"{self.nvals:,}"

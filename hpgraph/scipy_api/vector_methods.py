@@ -127,6 +127,8 @@ class RowMethods(Indexing):
     max = _of_row("max", "The largest value")
     argmin = _of_row("argmin", "The index of the least value")
     argmax = _of_row("argmax", "The index of the largest value")
+    nanmin = _of_row("nanmin", "The least value that is not NaN")
+    nanmax = _of_row("nanmax", "The largest value that is not NaN")
     count_nonzero = _of_row("count_nonzero", "How many values are not zero")
 
     def nonzero(self) -> tuple[Any]:
@@ -187,6 +189,28 @@ class RowMethods(Indexing):
 
         indices, values = self.to_indices()
         return coo_array((values, (indices,)), shape=self.shape)
+
+    def tocsr(self, copy: bool = True) -> Any:
+        """The vector as SciPy's CSR array of one dimension; `copy`, and what it is on CUDA, as for `tocoo`."""
+        return self.asformat("csr", copy)
+
+    def asformat(self, format: str | None, copy: bool = True) -> Any:
+        """The vector in a class of SciPy's or CuPy's, as by `tocoo`; dense for "array", itself for None."""
+        if format in ("array", "dense"):
+            return self.toarray()
+        return self if format is None else self.tocoo(copy).asformat(format)
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Self:
+        """The vector itself, or a copy: it has one axis."""
+        if axes is not None and tuple(axes) not in ((0,), (-1,)):
+            raise ValueError(f"axes must be None or (0,), not {axes!r}: a vector has one axis")
+        return self.copy() if copy else self
+
+    def eliminate_zeros(self) -> None:
+        """Drop entries whose value is zero, in place."""
+        indices, values = self.to_indices()
+        kept = values != 0
+        self._become(type(self)._of(indices[kept], values[kept], self.size, self._fill, before=self.format))
 
     def _from_row(self, row: Any) -> Self:
         return row.reshape(-1)
@@ -265,7 +289,9 @@ class Operators:
             return NotImplemented
         return self.apply_ufunc(ufunc, inputs, out, **options)
 
-    def apply_ufunc(self, ufunc: np.ufunc, inputs: tuple[Any, ...], out: tuple[Any, ...] = (), **options: Any) -> Any:
+    def apply_ufunc(
+        self, ufunc: Callable[..., Any], inputs: tuple[Any, ...], out: tuple[Any, ...] = (), **options: Any
+    ) -> Any:
         """A NumPy function of Vectors, arrays and numbers, written to `out`, a tuple, if given.
 
         An entry of the result is present where it is in all operands. Operands on different devices are a TypeError, of
@@ -292,6 +318,9 @@ class Operators:
         if isinstance(results, tuple):
             return tuple(self._made(result, present) for result in results)
         return self._made(results, present)
+
+    def _map(self, function: Callable[[Any], Any]) -> Any:
+        return self.apply_ufunc(function, (self,))
 
     def _made(self, values: Any, present: Bitmask | None) -> Any:
         kind: Any = type(self)
