@@ -1,5 +1,7 @@
-"""Matchings, against NetworkX's and SciPy's, and by covers of as many vertices (Kőnig)."""
+"""Matchings, against NetworkX's and SciPy's, and by what bounds them (Kőnig, Tutte and Berge)."""
 
+import functools
+import itertools
 from unittest import mock
 
 import networkx as nx
@@ -55,6 +57,73 @@ def test_most_weight(kind, most, n, p, low, device):
         maximal = pairs_of(hpg.max_weight_matching(G, True, exact=False))
         taken = {v for pair in maximal for v in pair}
         assert all(u in taken or v in taken for u, v in g.edges)
+
+
+@functools.cache
+def best(edges, most, taken=frozenset()):
+    """The number of edges and the weight of the best matching, by trying all."""
+    if not edges:
+        return 0, 0.0
+    (u, v, weight), rest = edges[0], edges[1:]
+    without = best(rest, most, taken)
+    if u in taken or v in taken:
+        return without
+    count, total = best(rest, most, taken | {u, v})
+    return max(without, (count + 1, total + weight), key=lambda found: found if most else found[1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(2, 7), st.integers(0, 10**6), st.sampled_from([0.3, 0.6, 1.0]), st.booleans(),
+    st.sampled_from([(1, 1), (1, 3), (-3, 9), (2**50, 2**50 + 9)]),
+)  # fmt: skip
+def test_all_tried(n, seed, p, most, weights):
+    rng = np.random.default_rng(seed)
+    edges = [(u, v, float(rng.integers(*weights, endpoint=True))) for u, v in itertools.combinations(range(n), 2)]
+    edges = tuple(edge for edge in edges if rng.random() < p)
+    u, v, weight = np.array(edges).reshape(-1, 3).T
+    ids = rng.permutation(n)
+    G = hpg.Graph.from_edges(ids[u.astype(int)], ids[v.astype(int)], weight, n_vertices=n, directed=False)
+    pairs = pairs_of(hpg.max_weight_matching(G, most))
+    held = {frozenset((int(ids[a]), int(ids[b]))): weight for a, b, weight in edges}
+    count, total = best(edges, most)
+    assert sum(held[frozenset(pair)] for pair in pairs) == total and (not most or len(pairs) == count)
+
+
+@pytest.mark.parametrize("kind", ["whole", "broken", "equal", "none"])
+@pytest.mark.parametrize("most", [False, True])
+def test_larger_graphs(kind, most):
+    """Triangles in triangles, whose blossoms lie in blossoms, and a graph with hubs."""
+    limit = 9 if kind == "whole" else 2
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        triangles = nx.triangular_lattice_graph(11, 15 + seed)
+        for g in map(nx.convert_node_labels_to_integers, (triangles, nx.barabasi_albert_graph(150, 3, seed=seed))):
+            if kind != "none":
+                drawn = rng.random(g.size()) if kind == "broken" else rng.integers(1, limit, g.size())
+                values = dict(zip(g.edges, drawn.astype(float).tolist(), strict=True))
+                nx.set_edge_attributes(g, values, "weight")
+            wanted = nx.max_weight_matching(g, most)
+            weight, count = weight_of(g, hpg.max_weight_matching(hpg.from_networkx(g), most))
+            assert weight == pytest.approx(sum(g.edges[pair].get("weight", 1) for pair in wanted), rel=1e-12)
+            assert not most or count == len(wanted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 24), st.integers(0, 10**6), st.sampled_from([0.05, 0.1, 0.3]))
+def test_odd_components_bound_it(n, seed, p):
+    """Without some vertices there are so many odd components more than these (W. T. Tutte, C. Berge)."""
+    g = nx.gnp_random_graph(n, p, seed=seed)
+
+    def size(g):
+        return len(pairs_of(hpg.max_weight_matching(hpg.from_networkx(g), True))) if len(g) else 0
+
+    count = size(g)
+    # Those that some largest matching leaves free, and their other neighbours (T. Gallai, J. Edmonds).
+    free = {v for v in g if size(g.subgraph(set(g) - {v})) == count}
+    barrier = {u for v in free for u in g[v]} - free
+    odd = sum(len(part) % 2 for part in nx.connected_components(g.subgraph(set(g) - barrier)))
+    assert 2 * count == n + len(barrier) - odd
 
 
 def test_assignment():

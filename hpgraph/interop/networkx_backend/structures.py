@@ -109,8 +109,6 @@ def _heaviest(G: ConvertedGraph, weight: str | None, maxcardinality: bool = True
     graph = Graph.from_edges(
         G.rows[edges], G.indices[edges], sign * values.astype(np.float64), n_vertices=len(G), directed=False
     )  # fmt: skip
-    if not _bipartite.is_bipartite(graph):
-        raise NotImplementedError("of graphs that are not bipartite NetworkX's search for blossoms is all there is")
     mate = to_device(_matching.max_weight_matching(graph, bool(maxcardinality)), "cpu")
     first = np.flatnonzero(mate > np.arange(len(G)))
     return set(zip(G.named(first), G.named(mate[first]), strict=True))

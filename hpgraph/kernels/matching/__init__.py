@@ -1,1 +1,1 @@
-"""Matchings of bipartite graphs, given as the rows and columns of a matrix. Both searches are sequential: CPU only."""
+"""Matchings of bipartite graphs, given as rows and columns of a matrix, and of others. All are sequential: CPU only."""

@@ -1,7 +1,13 @@
-"""A 4-ary heap: parallel arrays of keys and vertices, the least key first."""
+"""A 4-ary heap: parallel arrays of keys and vertices, the least key first; complex keys are pairs."""
 
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek
+
+
+@part
+def precedes(key, other):
+    """Whether a key is less than another; of pairs, by the second parts where the first are equal."""
+    return key.real < other.real or (key.real == other.real and key.imag < other.imag)
 
 
 @part
@@ -10,7 +16,7 @@ def push(keys, vertices, size, key, vertex):
     at = size
     while at > 0:
         above = (at - 1) >> 2
-        if peek(keys, above) <= key:
+        if not precedes(key, peek(keys, above)):
             break
         keys[at], vertices[at] = peek(keys, above), peek(vertices, above)
         at = above
@@ -29,9 +35,9 @@ def pop(keys, vertices, size):
         if least >= size:
             break
         for child in range(least + 1, min(least + 3, size - 1) + 1):
-            if peek(keys, child) < peek(keys, least):
+            if precedes(peek(keys, child), peek(keys, least)):
                 least = child
-        if peek(keys, least) >= key:
+        if not precedes(peek(keys, least), key):
             break
         keys[at], vertices[at] = peek(keys, least), peek(vertices, least)
         at = least
