@@ -81,6 +81,8 @@ from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
 from hpgraph.algorithms.cores import k_shell as k_shell
+from hpgraph.algorithms.current_flow import current_flow_betweenness_centrality as current_flow_betweenness_centrality
+from hpgraph.algorithms.current_flow import current_flow_closeness_centrality as current_flow_closeness_centrality
 from hpgraph.algorithms.cuts import edge_connectivity as edge_connectivity
 from hpgraph.algorithms.cuts import gomory_hu_tree as gomory_hu_tree
 from hpgraph.algorithms.cuts import minimum_cut as minimum_cut

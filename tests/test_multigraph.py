@@ -113,11 +113,13 @@ ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
 ARGUMENTS |= {name: (4,) for name in MEANINGS if name.startswith("embed.")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "local_cluster", "stoer_wagner", "gomory_hu_tree"}
 UNDIRECTED |= {"max_weight_matching", "random_spanning_tree", "core_periphery", "top_closeness"}
+CURRENT = {"current_flow_closeness_centrality", "current_flow_betweenness_centrality"}
+UNDIRECTED |= CURRENT
 DIRECTED = {
     "is_dag", "is_directed_acyclic_graph", "topological_sort", "dag_longest_path", "condensation", "reciprocity",
     "dyad_census", "triadic_census",
 }  # fmt: skip
-CONNECTED = {"eccentricity", "diameter", "radius", "center", "periphery"}
+CONNECTED = {"eccentricity", "diameter", "radius", "center", "periphery", *CURRENT}
 ACYCLIC = {"topological_sort", "dag_longest_path"}
 WEIGHTS = {"ego_graph": {"distance": True}, "distance_histogram": {"weight": True, "width": 1.0}}
 HOW = {"the lightest": "min", "the heaviest": "max", "once": "min"}
@@ -162,6 +164,8 @@ def test_sums_and_counts(name: str, directed: bool) -> None:
     if directed and name in UNDIRECTED:
         pytest.skip("of undirected graphs alone")
     given = rows()
+    if name in CONNECTED:
+        given += [(v, (v + 1) % N, 9) for v in range(N)]
     if name == "edge_connectivity":
         ring = [(0, 1, 5)] * 9 + [(1, 2, 1), (2, 0, 3), (2, 0, 3)]
         assert hpg.edge_connectivity(kept(ring, directed, 3), 0, 1) == (9 if directed else 10)

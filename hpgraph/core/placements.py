@@ -20,7 +20,7 @@ FUNCTIONS = {
         "out_degree_centrality closeness_centrality harmonic_centrality betweenness_centrality "
         "edge_betweenness_centrality voterank group_degree_centrality group_in_degree_centrality "
         "group_out_degree_centrality group_closeness_centrality group_betweenness_centrality "
-        "percolation_centrality top_closeness"
+        "percolation_centrality top_closeness current_flow_closeness_centrality current_flow_betweenness_centrality"
     ),
     "measures": (
         "density isolates reciprocity average_neighbor_degree average_degree_connectivity "

@@ -1,6 +1,6 @@
 """Functions solved by a linear system, or by sparse products: current flow, Katz centrality, structural holes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -8,17 +8,16 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import breadth_first_order
 
+from hpgraph.algorithms.current_flow import closeness_of, currents, through_vertices
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.matrices import adjacency, pseudoinverse
+from hpgraph.interop.networkx_backend.matrices import adjacency
 from hpgraph.interop.networkx_backend.returned import as_networkx
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family, undirected
 
-# Numbers in a block of rows that is sorted.
-_BLOCK = 1 << 22
 
-
-def _inverse(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> np.ndarray:
+def _network(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> Any:
+    """The conductances between nodes; NetworkX's errors where it has some."""
     if not is_connected_in(G):
         raise nx.NetworkXError("Graph not connected.")
     if solver not in ("full", "lu", "cg"):
@@ -26,67 +25,46 @@ def _inverse(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> 
     if dtype is not float or G.has_loops:
         raise NotImplementedError("dtype is not float" if dtype is not float else "there are loops")
     G.lengths(weight, positive=True)
-    return pseudoinverse(G, weight)
+    return adjacency(G, None, weight).astype(np.float64).tocsr()
 
 
 def _current_closeness(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> dict[Any, float]:
-    """As `networkx.current_flow_closeness_centrality`: one over the sum of a node's resistances to all."""
     if NETWORKX >= (3, 7) and len(G) <= 1:
         return dict.fromkeys(G, 1.0)
-    diagonal = _inverse(G, weight, dtype, solver).diagonal()
+    conductance = _network(G, weight, dtype, solver)
     if len(G) == 1:
         raise ZeroDivisionError("float division by zero")
-    return G.by_node(1 / (len(G) * diagonal + diagonal.sum()))
+    return G.by_node(closeness_of(conductance))
+
+
+def _currents(G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str) -> tuple[Any, ...]:
+    """The ends of the edges, the current through each, and what it is divided by."""
+    conductance = _network(G, weight, dtype, solver)
+    source, target, values, n = G.rows[G.edges], G.indices[G.edges], G.column(weight), len(G)
+    of_edges = np.ones(len(source)) if values is None else values[G.edges].astype(np.float64)
+    if normalized and n <= 2:
+        raise ZeroDivisionError("float division by zero")
+    scale = (n - 1.0) * (n - 2.0) if normalized else 2.0
+    return source, target, currents(conductance, source, target, of_edges), scale
 
 
 def _current_betweenness(
     G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
 ) -> dict[Any, float]:
-    n, total = len(G), np.zeros(len(G))
-    number, scale = np.arange(n), _pairs_scale(n, normalized)
-    for source, target, place, row in _flow_rows(G, weight, dtype, solver):
-        np.add.at(total, source, ((number - place) * row).sum(axis=1))
-        np.add.at(total, target, ((n - number - 1 - place) * row).sum(axis=1))
-    return G.by_node((total - number) * 2.0 / scale)
+    source, target, current, scale = _currents(G, normalized, weight, dtype, solver)
+    return G.by_node(through_vertices(len(G), source, target, current) * 2.0 / scale)
 
 
 def _current_edge_betweenness(
     G: ConvertedGraph, normalized: bool, weight: str | None, dtype: Any, solver: str
 ) -> dict[tuple[Any, Any], float]:
-    n, source, target = len(G), G.rows[G.edges], G.indices[G.edges]
-    sums = [((n - 1 - 2 * place) * row).sum(axis=1) for *_, place, row in _flow_rows(G, weight, dtype, solver)]
-    values = np.concatenate([*sums, np.zeros(0)]) / _pairs_scale(n, normalized)
+    source, target, current, scale = _currents(G, normalized, weight, dtype, solver)
     # NetworkX names an edge by the earlier of its ends in this order.
-    order = np.empty(n, np.int64)
-    order[[G.index[node] for node in nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G))]] = np.arange(n)
-    swapped = order[source] > order[target]
-    ends = G.named(np.where(swapped, target, source)), G.named(np.where(swapped, source, target))
-    return dict(zip(zip(*ends, strict=True), values.tolist(), strict=True))
-
-
-def _pairs_scale(n: int, normalized: bool) -> float:
-    if normalized and n <= 2:
-        raise ZeroDivisionError("float division by zero")
-    return (n - 1.0) * (n - 2.0) if normalized else 2.0
-
-
-def _flow_rows(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> Iterator[tuple[Any, ...]]:
-    """For blocks of edges: their ends, the rank of each node by falling potential, and the currents.
-
-    U. Brandes, D. Fleischer, "Centrality measures based on current flow", STACS'05: for each edge the currents of all
-    pairs are a sum over its potentials in sorted order.
-    """
-    inverse, n = _inverse(G, weight, dtype, solver), len(G)
-    source, target, values = G.rows[G.edges], G.indices[G.edges], G.column(weight)
-    conductance = np.ones(len(source)) if values is None else values[G.edges].astype(np.float64)
-    step = max(1, _BLOCK // n)
-    for begin in range(0, len(source), step):
-        part = slice(begin, begin + step)
-        row = (inverse[source[part]] - inverse[target[part]]) * conductance[part, None]
-        place = np.empty(row.shape, np.int64)
-        falling = row.argsort(axis=1)[:, ::-1]
-        np.put_along_axis(place, falling, np.broadcast_to(np.arange(n), row.shape), axis=1)
-        yield source[part], target[part], place, row
+    order = np.empty(len(G), np.int64)
+    order[[G.index[node] for node in nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G))]] = np.arange(len(G))
+    turned = order[source] > order[target]
+    ends = G.named(np.where(turned, target, source)), G.named(np.where(turned, source, target))
+    return dict(zip(zip(*ends, strict=True), (current / scale).tolist(), strict=True))
 
 
 def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: str | None) -> dict[Any, float]:
