@@ -31,9 +31,9 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 
-# Rounds that keep distances end when at most _FEW open vertices are left per search of the next round, or when rounds
-# of _TELLING searches have not halved the open vertices _PATIENCE times.
-_FEW, _TELLING, _PATIENCE = 8, 8, 2
+# Rounds that keep distances end when at most _OPEN_PER_SEARCH open vertices are left per search of the next round, or
+# when rounds of _MIN_SEARCHES searches have not halved the open vertices _MAX_STALLED times.
+_OPEN_PER_SEARCH, _MIN_SEARCHES, _MAX_STALLED = 8, 8, 2
 # Searches of a batch without distances: a share of the open vertices, so that later batches use the results of earlier
 # ones. If the spread bounds close fewer vertices than `_WORTH` for each search, they are left out, and batches are
 # larger.
@@ -127,13 +127,13 @@ class EccentricityBounds:
         """Search until no vertex is open: first with all distances kept, then in batches of which none is."""
         size, idle = 2, 0
         left = self._open(open_)
-        while left.size > _FEW * size and idle < _PATIENCE:
+        while left.size > _OPEN_PER_SEARCH * size and idle < _MAX_STALLED:
             most = block_size(self.graph)
             before, size = left.size, min(size, most)
             self._look(self._chosen(left, size))
             left = self._open(open_)
             # Too few searches to predict the effect of many.
-            idle = idle + 1 if size >= min(most, _TELLING) and 2 * left.size > before else 0
+            idle = idle + 1 if size >= min(most, _MIN_SEARCHES) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
         # neighbours, the more bounds follow.
@@ -142,12 +142,12 @@ class EccentricityBounds:
         while left.size:
             self._search(some)
             left = self._open(open_)
-            if idle < _PATIENCE and left.size:
+            if idle < _MAX_STALLED and left.size:
                 before = left.size
                 self._spread(some)
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
-            if idle < _PATIENCE:
+            if idle < _MAX_STALLED:
                 some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
             else:
                 size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)

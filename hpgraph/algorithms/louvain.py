@@ -23,7 +23,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.batches import FEW, FEWER
+from hpgraph.kernels.communities.batches import MIN_MOVES, MIN_MOVES_LEIDEN
 from hpgraph.kernels.communities.level import Level
 
 
@@ -98,7 +98,7 @@ def louvain(
         draw = (key + len(hierarchy)) % 2**64
         # Given communities may be joined whole, though no vertex leaves its own.
         given = start is not None and not hierarchy
-        moved, moves = backend.move_vertices(level, label, resolution, draw, FEW, alone=given)
+        moved, moves = backend.move_vertices(level, label, resolution, draw, MIN_MOVES, alone=given)
         if not (moves or given):
             break
         # Under their smallest vertices at each level, they are numbered by these in the end.
@@ -253,7 +253,7 @@ class Search:
         while len(hierarchy) < self._limit:
             draw = key + 2 * len(hierarchy)
             moved, _ = self._backend.move_vertices(
-                level, label, self._resolution, draw % 2**64, FEWER, alone=given, limit=self._largest
+                level, label, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, limit=self._largest
             )
             coarse, number, inherited = self._coarser(level, moved, draw + 1)
             better = self.quality(coarse, inherited)

@@ -237,7 +237,7 @@ def _trees(
     tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
     if given.device != "cpu" or (tried and len(sources) != 1):
         return None
-    from hpgraph.kernels.relaxation.cpu_dijkstra import MANY, shortest_trees
+    from hpgraph.kernels.relaxation.cpu_dijkstra import NO_LIMIT, shortest_trees
 
     return shortest_trees(
         given.csr.with_data(None) if unweighted else given.csr,
@@ -245,7 +245,7 @@ def _trees(
         np.inf if cutoff is None else cutoff,
         NO_PREDECESSOR if with_predecessors else None,
         directed=directed,
-        most=_MAX_TRIED if tried else MANY,
+        most=_MAX_TRIED if tried else NO_LIMIT,
     )
 
 

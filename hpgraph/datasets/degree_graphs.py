@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.datasets.drawing import MOST, begun, of_edges, of_places, pairs_of
+from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -45,7 +45,7 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     >>> hpg.datasets.barabasi_albert_graph(1000, 3)
     Graph: 1,000 vertices, 5,982 arcs, undirected, no weights, cpu
     """
-    n = whole(n, "n", least=2, most=MOST)
+    n = whole(n, "n", least=2, most=MAX_VERTICES)
     m = whole(m, "m", least=1, most=n - 1)
     xp, rng = begun(n, m * (n - m), seed, device)
     return of_edges(xp, n, *sampling(device).attachments(xp, rng, n, m))
@@ -72,7 +72,7 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     >>> hpg.datasets.watts_strogatz_graph(1000, 6, 0.1)
     Graph: 1,000 vertices, 6,000 arcs, undirected, no weights, cpu
     """
-    n, p = whole(n, "n", least=1, most=MOST), real(p, "p", "a probability", least=0, most=1)
+    n, p = whole(n, "n", least=1, most=MAX_VERTICES), real(p, "p", "a probability", least=0, most=1)
     k = whole(k, "k", least=0, most=(n - 1) // 2) // 2
     xp, rng = begun(n, n * k, seed, device)
     vertex = xp.arange(n, dtype=np.int64)
@@ -118,7 +118,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     degree = np.asarray(to_device(deg_sequence, "cpu") if hasattr(deg_sequence, "dtype") else deg_sequence)
     if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or (degree < 0).any():
         raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
-    total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MOST)
+    total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MAX_VERTICES)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
     if exact and total > (n * (n - 1)) // 2 and degree.max() < n:
@@ -168,7 +168,7 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     >>> sorted(set(hpg.datasets.random_regular_graph(3, 1000).out_degree.tolist()))
     [3]
     """
-    n = whole(n, "n", least=0, most=MOST)
+    n = whole(n, "n", least=0, most=MAX_VERTICES)
     d = whole(d, "d", least=0, most=max(n - 1, 0))
     if d * n % 2:
         raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 # The pairs of so many vertices are numbered without a gap by floats.
-MOST = 94_906_265
+MAX_VERTICES = 94_906_265
 # Arcs a block: bounds the memory that a hundred million arcs need besides the result.
 _CHUNK = 1 << 24
 

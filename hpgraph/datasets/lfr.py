@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.core.number import real, whole
 from hpgraph.datasets.degree_graphs import mended
-from hpgraph.datasets.drawing import MOST, begun, of_edges
+from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -67,7 +67,7 @@ def LFR_benchmark_graph(
     >>> hpg.adjusted_rand_index(hpg.louvain(G).label, G.vertex_column("community")) > 0.8
     True
     """
-    n, mu = whole(n, "n", least=1, most=MOST), real(mu, "mu", "a probability", least=0, most=1)
+    n, mu = whole(n, "n", least=1, most=MAX_VERTICES), real(mu, "mu", "a probability", least=0, most=1)
     for name, value in (("tau1", tau1), ("tau2", tau2)):
         real(value, name, above=1, below=np.inf)
     if (average_degree is None) == (min_degree is None):

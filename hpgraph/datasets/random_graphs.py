@@ -17,7 +17,7 @@ from hpgraph.core.device import to_device
 from hpgraph.core.number import real, whole
 from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
-    MOST,
+    MAX_VERTICES,
     begun,
     drawn,
     each_with,
@@ -74,7 +74,7 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     >>> hpg.datasets.gnp_random_graph(1000, 0.01, seed=1)
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
-    n, p = whole(n, "n", least=0, most=MOST), real(p, "p", "a probability", least=0, most=1)
+    n, p = whole(n, "n", least=0, most=MAX_VERTICES), real(p, "p", "a probability", least=0, most=1)
     xp, rng = begun(n, p * n * n / 2, seed, device)
     return of_places(n, each_with(xp, rng, pairs_of(n, directed), p), directed)
 
@@ -100,7 +100,7 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     >>> hpg.datasets.gnm_random_graph(1000, 5000)
     Graph: 1,000 vertices, 10,000 arcs, undirected, no weights, cpu
     """
-    n = whole(n, "n", least=0, most=MOST)
+    n = whole(n, "n", least=0, most=MAX_VERTICES)
     m = whole(m, "m", least=0, most=pairs_of(n, directed))
     xp, rng = begun(n, m, seed, device)
     return of_places(n, drawn(xp, rng, pairs_of(n, directed), m), directed)
@@ -133,11 +133,11 @@ def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int =
     >>> hpg.louvain(G).count
     2
     """
-    sizes = [whole(size, "sizes", least=0, most=MOST) for size in sizes]
+    sizes = [whole(size, "sizes", least=0, most=MAX_VERTICES) for size in sizes]
     table = np.asarray(p, np.float64)
     if table.shape != (len(sizes),) * 2 or not ((table >= 0) & (table <= 1) & (table == table.T)).all():
         raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
-    n = whole(sum(sizes), "the sum of sizes", least=0, most=MOST)
+    n = whole(sum(sizes), "the sum of sizes", least=0, most=MAX_VERTICES)
     if theta is not None:
         weight = _vertex_weights("theta", theta)
         if len(weight) != n:
@@ -178,7 +178,7 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     8
     """
     weight = _vertex_weights("w", w)
-    n, total = whole(len(weight), "the length of w", least=0, most=MOST), float(weight.sum())
+    n, total = whole(len(weight), "the length of w", least=0, most=MAX_VERTICES), float(weight.sum())
     xp, rng = begun(n, total, seed, device)
     return _by_weight(xp, rng, weight, np.zeros(n, np.int64), np.full((1, 1), 1 / (total or 1)))
 

@@ -21,7 +21,7 @@ from hpgraph.core.errors import FileFormatError
 from hpgraph.core.progress import progress_bar
 from hpgraph.io.zstd import MAGIC, ZstdReader
 
-PATIENCE = 1.0
+PROGRESS_DELAY = 1.0
 """Seconds that a read may take before it shows a progress bar."""
 
 LONGEST_LINE = 1 << 20
@@ -32,7 +32,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class _CountedFile(io.RawIOBase):
-    """A file opened for reading that updates a progress bar, shown after `PATIENCE` seconds."""
+    """A file opened for reading that updates a progress bar, shown after `PROGRESS_DELAY` seconds."""
 
     # Python closes an object whose file could not be opened, too.
     _file: Any = None
@@ -62,7 +62,7 @@ class _CountedFile(io.RawIOBase):
         self._taken += count or 0
         if self._bar is not None:
             self._bar.update(count)
-        elif self._show and time.monotonic() - self._start > PATIENCE:
+        elif self._show and time.monotonic() - self._start > PROGRESS_DELAY:
             self._open_bar()
         return count
 

@@ -133,7 +133,7 @@ SHAPES = {
 def test_extremes_of_many_shapes(shape, batches, device, monkeypatch):
     """The same by rounds that keep distances and by batches alone, whose bounds spread along the arcs."""
     if batches:
-        monkeypatch.setattr(eccentricity_bounds, "_FEW", 1 << 40)
+        monkeypatch.setattr(eccentricity_bounds, "_OPEN_PER_SEARCH", 1 << 40)
         monkeypatch.setattr(eccentricity_bounds, "_SMALLEST_BATCH", 2)
     for seed in range(4):
         g = SHAPES[shape](seed)

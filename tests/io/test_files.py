@@ -111,7 +111,7 @@ def test_progress_bar_on_long_reads(
     assert_same(read(tmp_path / name, progress=True), graph)
     assert "reading" not in capsys.readouterr().err
     # As if every read were a long one.
-    monkeypatch.setattr(stream, "PATIENCE", -1.0)
+    monkeypatch.setattr(stream, "PROGRESS_DELAY", -1.0)
     read(tmp_path / name, progress=True)
     assert f"reading {name}" in capsys.readouterr().err
     read(tmp_path / name, progress=False)

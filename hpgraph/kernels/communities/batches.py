@@ -6,16 +6,16 @@ import math
 # own batch: then the modularity is that of sequential methods within their own spread (kron18, 29 arcs a vertex: .0834
 # to .0838 with 64 batches, .0818 with 8; road1000, 3 arcs: .9880 with 4 as with 64). Each batch is another pass through
 # memory.
-NEIGHBOURS = 1 / 2
-MIN, MAX_BITS = 4, 6
+OWN_NEIGHBOURS = 1 / 2
+MIN_BATCHES, MAX_BITS = 4, 6
 # Stop after a round that moves less than the first share of all vertices, or less than the second share of the vertices
 # it examined: the next level does the rest at less cost. With both, planted communities are found as by rounds to the
 # end (`python -m benchmarks planted`). Without communities, as in uniform random graphs, a few moves reactivate nearly
 # all vertices for long, and the second ends it; with few active vertices a round still costs its batches.
-FEW = 1 / 200, 1 / 25
+MIN_MOVES = 1 / 200, 1 / 25
 # The same of Leiden's, which refinement keeps from doing the rest later: modularity is .0000 to .0039 higher than by
 # the shares above on 21 graphs, most on meshes, and time 1.00 to 1.19 of theirs (uniform random graphs).
-FEWER = 1 / 1000, 1 / 100
+MIN_MOVES_LEIDEN = 1 / 1000, 1 / 100
 ROUNDS = 32
 # Rounds of refinement: a vertex not joined after these stays alone. The modularity is that of 8 rounds (kron18 .0902,
 # cnr-2000 .9130); of a single one it is .0004 less.
@@ -35,5 +35,5 @@ PRIORITIES = 10
 
 def batch_bits(n: int, arcs: int) -> int:
     """Number of hash bits that select a vertex's batch."""
-    batches = min(1 << MAX_BITS, max(MIN, arcs // max(n, 1) / NEIGHBOURS))
+    batches = min(1 << MAX_BITS, max(MIN_BATCHES, arcs // max(n, 1) / OWN_NEIGHBOURS))
     return math.ceil(math.log2(batches))

@@ -20,7 +20,7 @@ from hpgraph.kernels.communities.cpu_aggregate import group_strengths
 from hpgraph.kernels.communities.cpu_choice import (
     AHEAD,
     MAX,
-    ON_THE_WAY,
+    PREFETCH_ARCS,
     drawn,
     fetch,
     is_before,
@@ -177,7 +177,7 @@ def _sum_arcs(rows, groups, rule, table, v, own):
     is_long = last - first > MAX
     for at in range(first, last):
         if is_long:
-            prefetch(label, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
+            prefetch(label, vertex(rows.indices, min(at + PREFETCH_ARCS, last - 1)))
         u = vertex(rows.indices, at)
         if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
             continue

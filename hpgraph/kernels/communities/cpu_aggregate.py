@@ -8,7 +8,7 @@ from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cpu_choice import MAX, ON_THE_WAY, fetch, mask_for, pays, slot_of, tables
+from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -116,7 +116,7 @@ def _sum_one(rows, number, groups, made, table, c):
         is_long = last - first > MAX
         for at in range(first, last):
             if is_long:
-                prefetch(number, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
+                prefetch(number, vertex(rows.indices, min(at + PREFETCH_ARCS, last - 1)))
             d = vertex(number, vertex(rows.indices, at))
             if d == c:
                 continue

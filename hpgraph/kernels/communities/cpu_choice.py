@@ -19,7 +19,7 @@ from hpgraph.kernels.structure.cpu_greedy import mixed
 _SPARSE = 1024
 # Prefetch distance, in vertices; ids in a cache line; most arcs of a row that are prefetched before its turn. Ids of
 # longer rows stream, and loops prefetch labels this many arcs ahead, inline: a call costs more.
-AHEAD, LINE, MAX, ON_THE_WAY = 4, 16, 128, 24
+AHEAD, LINE, MAX, PREFETCH_ARCS = 4, 16, 128, 24
 # A hash table for each worker: keys, -1 in free slots; their sums; and the slots in use.
 Tables = namedtuple("Tables", "keys sums used")
 

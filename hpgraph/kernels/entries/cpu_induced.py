@@ -22,9 +22,9 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Prefetch distances: in rows, and in kept entries.
 PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24
-# If fewer than one vertex in FEW is chosen, kept entries are found first and numbered later: at a tenth that takes up
-# to two fifths less time, for any row lengths; at a quarter up to a third as much; at a half up to a half more.
-FEW = 4
+# If fewer than one vertex in SPARSE is chosen, kept entries are found first and numbered later: at a tenth that takes
+# up to two fifths less time, for any row lengths; at a quarter up to a third as much; at a half up to a half more.
+SPARSE = 4
 
 
 # Columns and values of entries, of the matrix or of the result.
@@ -44,7 +44,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
     ranks = np.empty(2 * len(chosen.words), dtype=np.uint64)
     looked = int(_list(chosen.words, csr.indptr, ranks, rows, offsets))
-    few = FEW * len(rows) < chosen.n
+    few = SPARSE * len(rows) < chosen.n
     width = csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0) + 8 * few
     if looked > TASK_ENTRIES:
         check_memory(looked * width, "a part", "cpu")

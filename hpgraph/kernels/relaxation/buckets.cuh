@@ -14,7 +14,7 @@ namespace hpgraph {
 // counted.
 template <class Value>
 struct BucketWidth {
-    static constexpr int PATIENCE = 8;
+    static constexpr int MIN_BUCKETS = 8;
     Value width;
     int buckets;
     i64 began;                 // superstep after which the bucket began
@@ -30,7 +30,7 @@ struct BucketWidth {
         const i64 left = all - covered;
         if (min(arcs, left) > 4 * steps * wave && half > 0) {
             width = half;
-        } else if (buckets < PATIENCE && 2 * left > all) {
+        } else if (buckets < MIN_BUCKETS && 2 * left > all) {
             return;
         } else if (8 * repeated < supersteps * wave && width < largest / 2) {
             width += width;

@@ -27,9 +27,9 @@ from hpgraph.kernels.structure.cpu_stored import within
 from hpgraph.semiring.stop import is_stopped
 
 # More arcs than there are.
-MANY = 1 << 62
+NO_LIMIT = 1 << 62
 # What a search returns, beside -1 for a column beyond the shape: it met a weight that is left to others.
-LEFT = -2
+BAD_WEIGHT = -2
 # From here on down: its queue is full.
 NO_ROOM = -3
 # Elements for which a queue has room at first; it is enlarged as a search needs it.
@@ -39,11 +39,11 @@ SIZE, LOOKED, TREES = range(3)
 # Vertices that one thread expands before several share the searches that are left: ten times the cost of starting.
 MAX_IN_TURN = 1 << 13
 # Vertices that wait at a time, of which several threads may each take some.
-WIDE = 1024
+MIN_WAITING = 1024
 
 
 def shortest_trees(
-    rows: CSR, sources: Any, limit: float, missing: int | None, *, directed: bool = True, most: int = MANY
+    rows: CSR, sources: Any, limit: float, missing: int | None, *, directed: bool = True, most: int = NO_LIMIT
 ) -> tuple[Any, Any] | None:
     """Distances up to a limit and predecessors, arrays of shape (k, n), of k searches from arrays of sources each.
 
@@ -64,15 +64,15 @@ def shortest_trees(
     flat = np.zeros(k, np.bool_)
     with interruptible():
         done = _search_in_turn(*arcs, sources, limit, most, (distance, before, flat))
-    if done == MANY:
+    if done == NO_LIMIT:
         return None
     if 0 <= done < k:
         distance[done], before[done], flat[done] = np.inf, missing or 0, False
         with team() as workers:
-            least = np.full(min(workers, k - done), MANY)
+            least = np.full(min(workers, k - done), NO_LIMIT)
             _search_all(*arcs, sources[done:], limit, (distance[done:], before[done:], flat[done:]), least)
             done = int(least.min())
-    if done == LEFT:
+    if done == BAD_WEIGHT:
         return None
     within(rows, done)
     if missing is not None and flat.any():
@@ -82,16 +82,16 @@ def shortest_trees(
 
 @njit(cache=True, nogil=True)
 def _search_in_turn(rows, back, sources, limit, most, found):
-    """How many searches one thread has done when several are to share the others; `MANY` if so of a single one."""
+    """How many searches one thread has done when several are to share the others; `NO_LIMIT` if so of a single one."""
     distance, before, flat = found
     alone = sources.shape[0] == 1
-    left, wide = (most, WIDE) if alone else (MAX_IN_TURN, 0)
+    left, wide = (most, MIN_WAITING) if alone else (MAX_IN_TURN, 0)
     queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):
         state = distance[search], before[search], hops, flat[search : search + 1]
         looked, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
-        if looked < 0 or looked == MANY:
-            return search if looked == MANY and not alone else looked
+        if looked < 0 or looked == NO_LIMIT:
+            return search if looked == NO_LIMIT and not alone else looked
         left -= looked
     return sources.shape[0]
 
@@ -107,7 +107,7 @@ def _search_all(rows, back, sources, limit, found, least):
             if search >= sources.shape[0]:
                 break
             state = distance[search], before[search], hops, flat[search : search + 1]
-            looked, queue = _search(rows, back, sources[search], limit, MANY, WIDE, state, queue)
+            looked, queue = _search(rows, back, sources[search], limit, NO_LIMIT, MIN_WAITING, state, queue)
             least[worker] = min(least[worker], looked)
 
 
@@ -121,7 +121,7 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
     progress[SIZE], progress[TREES] = _start(sources, state, queue), state[1].size > 0
     while True:
         looked = _go_on(rows, back, limit, most, wide, state, queue, progress)
-        if looked >= 0 or looked == LEFT or looked == -1:
+        if looked >= 0 or looked == BAD_WEIGHT or looked == -1:
             return looked, queue
         queue = enlarged(queue, progress[SIZE], NO_ROOM - looked)
 
@@ -150,7 +150,7 @@ def _fetch(rows, v):
 
 @part(counts_references=False)
 def _go_on(rows, back, limit, most, wide, state, queue, progress):
-    """How many arcs it looked at; `MANY` where it gave up, -1 for a column beyond the shape, `LEFT` for a weight.
+    """Arcs looked at; `NO_LIMIT` where it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a weight.
 
     `NO_ROOM` less as many elements as it needs room for where it is to be called again. The number of arcs of a path,
     `hops`, is set where the distance is finite.
@@ -161,7 +161,7 @@ def _go_on(rows, back, limit, most, wide, state, queue, progress):
     while not is_stopped():
         if looked > most:
             if waiting(queue, size) >= wide:
-                return MANY
+                return NO_LIMIT
             most += most
         if size == 0:
             size = refill(queue, distance)
@@ -193,7 +193,7 @@ def _go_on(rows, back, limit, most, wide, state, queue, progress):
                 there = here + entry(weight, at)
                 if not there > here:
                     if there != here:
-                        return LEFT
+                        return BAD_WEIGHT
                     flat[0], keeps = True, False
                 known = distance[u]
                 if there > known or there > limit:
@@ -202,7 +202,7 @@ def _go_on(rows, back, limit, most, wide, state, queue, progress):
                     size = insert(queue, size, there, u)
                 elif there == np.inf:
                     if entry(weight, at) < np.inf:
-                        return LEFT
+                        return BAD_WEIGHT
                     continue
                 elif not keeps or hops[u] <= arcs:
                     continue

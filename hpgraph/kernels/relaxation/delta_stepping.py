@@ -54,26 +54,26 @@ from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
 # Bucket fusion: a worker continues with its own bucket while it has at most so many blocks, and for so many arcs.
-FEW_BLOCKS, FEW_ARCS = 16, 4096
+MAX_OWN_BLOCKS, MAX_OWN_ARCS = 16, 4096
 # Capacity of the ring buffer for such vertices while they fit one block; a power of two.
 FIFO = 256
 # A frontier of fewer blocks is divided into chunks of an eighth of a block, so that every worker gets some.
-SCARCE = 32
+MIN_BLOCKS = 32
 # Prefetch distance in senders; arcs prefetched of each; arcs in a cache line.
 PREFETCH_SENDERS, PREFETCH_MAX, PREFETCH_STRIDE = 8, 64, 8
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
-# supersteps send fewer than MIN arcs; where they send PLENTY times as many, they narrow towards their first width.
-MIN, PLENTY = 1024, 16
+# supersteps send fewer than MIN_ARCS arcs; where they send NARROWING times as many, they narrow to the first width.
+MIN_ARCS, NARROWING = 1024, 16
 # Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
 # that decay, as products of probabilities do, would come to lie in one bucket.
-AIM = 2048
-# Without a given width, buckets begin once the arcs of the vertices reached were sent `DISORDERED` times: to order
-# costs more than it saves a search that repeats less, as on a graph of low diameter. They are given up after all arcs
-# were sent `REPEATED` times: if messages may be better than the value of their sender, best values first repeats ever
-# more work.
-DISORDERED, REPEATED = 4, 16
-# How many arcs are reached is known from the targets of this many, evenly spaced, once FEW_REACHED of them are.
-SAMPLE, FEW_REACHED = 1024, 32
+TARGET_ARCS = 2048
+# Without a given width, buckets begin once the arcs of the vertices reached were sent `UNORDERED_PASSES` times: to
+# order costs more than it saves a search that repeats less, as on a graph of low diameter. They are given up after all
+# arcs were sent `ORDERED_PASSES` times: if messages may be better than the value of their sender, best values first
+# repeats ever more work.
+UNORDERED_PASSES, ORDERED_PASSES = 4, 16
+# How many arcs are reached is known from the targets of this many, evenly spaced, once MIN_REACHED of them are.
+SAMPLE, MIN_REACHED = 1024, 32
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
 # the buckets were last filled, the arcs sent since, and those before; and the arcs at which to look whether the search
 # repeats itself. Then the tallies of a superstep.
@@ -219,13 +219,13 @@ def _adapt(progress, scale, all_arcs):
     steps, arcs = progress[STEP] - progress[SINCE], progress[ARCS]
     progress[TOTAL] += arcs
     if scale[SPAN] > 0:
-        scale[SPAN] = max(scale[SPAN] * min(max(arcs / (AIM * max(steps, 1)), 0.5), 8.0), 1.0)
-        if progress[TOTAL] > REPEATED * all_arcs:
+        scale[SPAN] = max(scale[SPAN] * min(max(arcs / (TARGET_ARCS * max(steps, 1)), 0.5), 8.0), 1.0)
+        if progress[TOTAL] > ORDERED_PASSES * all_arcs:
             scale[SPAN] = scale[DENSITY] = 0
     elif scale[SPAN] == 0:
-        if arcs < MIN * steps:
+        if arcs < MIN_ARCS * steps:
             scale[DENSITY] *= 0.5
-        elif arcs > PLENTY * MIN * steps:
+        elif arcs > NARROWING * MIN_ARCS * steps:
             scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
     progress[SINCE], progress[ARCS] = progress[STEP], 0
 
@@ -240,7 +240,7 @@ def _repeats(values, all_arcs, course):
     reached = 0
     for i in range(initial.size):
         reached += values[vertex(sample, i)] != initial[i]
-    return reached >= FEW_REACHED and progress[ARCS] * initial.size > DISORDERED * all_arcs * reached
+    return reached >= MIN_REACHED and progress[ARCS] * initial.size > UNORDERED_PASSES * all_arcs * reached
 
 
 @part(counts_references=False)
@@ -277,7 +277,7 @@ def _next_bucket(values, indptr, waiting, store, course):
         for place in range(drawn[0, 0] * BLOCK, drawn[0, 0] * BLOCK + drawn[0, 1]):
             u = vertex(store.vertices, place)
             arcs += peek(indptr, u + 1) - peek(indptr, u)
-    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
+    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < MIN_BLOCKS else BLOCK, found == 1 and arcs < LEADER_ARCS)
     progress[ACTIVE] = found
     return found
 
@@ -310,7 +310,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
         step = Superstep(course.ceiling, scale[ORIGIN], density, now, alone)
-        senders, sent, most = 0, 0, FEW_ARCS if density != 0 else 0
+        senders, sent, most = 0, 0, MAX_OWN_ARCS if density != 0 else 0
         # First the shared blocks, then the worker's own current bucket, while it has few blocks (bucket fusion).
         block, count, shared = -1, 0, True
         while True:
@@ -327,7 +327,7 @@ def work(worker, does, state, out, waiting, store, rings, course):
             if not shared:
                 if block < 0:
                     place = row[now]
-                    if place == 0 or sent >= most or not is_short(place, link, FEW_BLOCKS):
+                    if place == 0 or sent >= most or not is_short(place, link, MAX_OWN_BLOCKS):
                         break
                     row[now] = 0
                     block = last_block(place)

@@ -27,7 +27,7 @@ from hpgraph.semiring.stop import is_stopped
 # Gaps of a block: its arrays fit L1.
 BLOCK = 2048
 # Numbers up to which NumPy takes some milliseconds, and spares seconds of compiling.
-FEW = 1 << 17
+MAX_SERIAL = 1 << 17
 
 _GOLDEN, _MANTISSA, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
 _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
@@ -35,7 +35,7 @@ _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
 
 def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the CPU."""
-    if count <= FEW:
+    if count <= MAX_SERIAL:
         return draws.sorted_draws(xp, rng, total, count)
     # This many draws have that many different values on average; with some more they have enough.
     repeated = -total * np.log1p(-count / total) - count
@@ -68,7 +68,7 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
 def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
     count = m * (n - m)
-    if count <= FEW:
+    if count <= MAX_SERIAL:
         return draws.attachments(xp, rng, n, m)
     source, target = np.empty(count, np.int64), np.empty(count, np.int64)
     with interruptible():
@@ -78,7 +78,7 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
 
 def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
     """`hpgraph.kernels.sampling.Sampling.rows_of_pairs` on the CPU."""
-    if len(place) <= FEW:
+    if len(place) <= MAX_SERIAL:
         return draws.rows_of_pairs(n, place, directed)
     indptr, column = np.zeros(n + 1, np.int64), np.empty(len(place), index_dtype(n))
     with team() as threads:

@@ -20,17 +20,17 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.structure import mirroring
 
 # Edges up to which a sort takes some milliseconds, and spares a second of compiling.
-FEW = 1 << 17
+MAX_SORTED = 1 << 17
 # Bytes of a block's result, and most blocks: each is written to at a place of its own, and has a page in the TLB.
-_BYTES, _MOST = 1 << 19, 512
+_BLOCK_BYTES, _MAX_BLOCKS = 1 << 19, 512
 
 
 def mirrored(triangle: CSR) -> CSR:
     """`hpgraph.kernels.structure.Structure.mirrored` on the CPU."""
     nnz, n = triangle.nnz, triangle.shape[0]
-    if nnz <= FEW:
+    if nnz <= MAX_SORTED:
         return mirroring.mirrored(triangle)
-    blocks = min(max(2 * triangle.indices.nbytes // _BYTES, 1), _MOST)
+    blocks = min(max(2 * triangle.indices.nbytes // _BLOCK_BYTES, 1), _MAX_BLOCKS)
     shift = max((n - 1).bit_length() - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
     with team() as shares:

@@ -20,19 +20,19 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import in_python, team
 from hpgraph.kernels.structure import mirroring
-from hpgraph.kernels.structure.cpu_mirrored import FEW
+from hpgraph.kernels.structure.cpu_mirrored import MAX_SORTED
 
 # Arcs of a block, and most blocks: each is written to at a place of its own, and has a page in the TLB.
-_ARCS, _MOST = 1 << 15, 512
+_BLOCK_ARCS, _MAX_BLOCKS = 1 << 15, 512
 
 
 def undirected(n: int, source: Any, target: Any) -> CSR:
     """`hpgraph.kernels.structure.Structure.undirected` on the CPU."""
     m = len(source)
-    if m <= FEW:
+    if m <= MAX_SORTED:
         return mirroring.undirected(n, source, target)
     ids, below = index_dtype(n), max(n - 1, 1).bit_length()
-    blocks = min(max(2 * m // _ARCS, 1), _MOST)
+    blocks = min(max(2 * m // _BLOCK_ARCS, 1), _MAX_BLOCKS)
     shift = max(below - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
     keys: Any = np.uint32 if shift + below <= 32 else np.uint64

@@ -70,7 +70,7 @@ def _run(search: Search) -> _Totals:
     with team() as workers:
         # If a message depends on its sender, each source has its own: only the arcs could be shared, and the bits of a
         # separate search are cheaper to test.
-        if starts.k > joint.FEW and techniques.joint_frontier and (code is None or _same_from_anyone(code)):
+        if starts.k > joint.WORD_COST and techniques.joint_frontier and (code is None or _same_from_anyone(code)):
             left = _jointly(search, workers, totals)
         else:
             active = np.zeros((starts.k, (n + SIDE - 1) // SIDE), np.uint64)
@@ -143,7 +143,7 @@ def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.nda
         if not loop.goes_on(search.limit):
             break
     totals.tables.append((0, loop.convert(loop.rows(joint.ROW))))
-    if not progress[joint.PARTED]:
+    if not progress[joint.SEPARATE]:
         totals.unfinished = bool(progress[ACTIVE])
         return None
     if code is None and search.forced != PULL:

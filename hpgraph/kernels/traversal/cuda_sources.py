@@ -108,18 +108,18 @@ def may_wait(code: ProgramCode, beginnings: tuple[Beginning | None, ...]) -> boo
 
 
 @attached
-def _listening(in_: CSR) -> int:
+def _with_in_arcs(in_: CSR) -> int:
     """Number of vertices with in-arcs; waits for the device, once a graph."""
     return in_.shape[0] - empty_rows(in_).count()
 
 
 @attached
-def _looks(in_: CSR) -> tuple[np.float64, ...]:
+def _mean_scans(in_: CSR) -> tuple[np.float64, ...]:
     """Mean number of in-neighbours examined if each row ends after 2^i, over non-empty rows; waits once a graph."""
     import cupy
 
     sums = cupy.stack([cupy.minimum(in_.degrees, 1 << i).sum() for i in range(LENGTHS)]).get()
-    return tuple(np.float64(total / max(_listening(in_), 1)) for total in sums)
+    return tuple(np.float64(total / max(_with_in_arcs(in_), 1)) for total in sums)
 
 
 class Work:
@@ -157,7 +157,7 @@ class Work:
         self._shape = n, starts.k
         pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
         course = search.alpha, search.beta, search.forced, search.limit
-        policy = _policy(n, len(out.indices), _listening(in_), _looks(in_), course, self._few, pushed, waits)
+        policy = _policy(n, len(out.indices), _with_in_arcs(in_), _mean_scans(in_), course, self._few, pushed, waits)
         space = SPACE.of(Index=ids)(
             header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self._history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,

@@ -36,7 +36,7 @@ from hpgraph.semiring.atomics import atomic_or
 from hpgraph.semiring.stop import is_stopped
 
 # A word costs as much to test as the bits of so many separate searches: fewer sources do not share a frontier.
-FEW = 6
+WORD_COST = 6
 # After a pull, the frontier is listed before the next push.
 LIST = 2
 # Words of the progress that persist between calls, behind STEP and ACTIVE: direction; vertices in the queue, or -1
@@ -46,7 +46,7 @@ LIST = 2
 DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
 # Rows of the trace; by how many arcs of a separate search the joint run has cost more than all of these; whether to
 # continue with separate searches.
-ROW, LOSS, PARTED = range(13, 16)
+ROW, LOSS, SEPARATE = range(13, 16)
 PROGRESS = 16
 # A joint run may cost as much more as so many separate searches: frontiers may overlap later.
 MAX_LOSS = 2
@@ -132,9 +132,9 @@ def _end(shared, counts, all_arcs, began):
     trace[row, 0], trace[row, 1], trace[row, 2] = progress[DIRECTION], active, progress[LOOKED]
     trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
     if progress[DIRECTION] == PUSH:
-        progress[LOSS] += FEW * arcs - carried
-        sparse = progress[SOURCE_ARCS] < FEW * progress[ARCS]
-        progress[PARTED] = sparse and progress[LOSS] > MAX_LOSS * all_arcs
+        progress[LOSS] += WORD_COST * arcs - carried
+        sparse = progress[SOURCE_ARCS] < WORD_COST * progress[ARCS]
+        progress[SEPARATE] = sparse and progress[LOSS] > MAX_LOSS * all_arcs
 
 
 @part
@@ -171,7 +171,7 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             if progress[LISTED] >= 0:
                 began = cycles()
             full = progress[ROW] == shared.trace.shape[0]
-            over = progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or progress[PARTED] != 0
+            over = progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or progress[SEPARATE] != 0
             goes_on = not (is_stopped() or (over and progress[LISTED] >= 0))
             if goes_on:
                 _begin(out.indptr, board, progress, policy)

@@ -24,7 +24,7 @@ OVERFLOW, FREE, PLACES = BUCKETS, BUCKETS + 1, BUCKETS + 2
 # Of the rung: the key at which it begins, buckets per unit (0 where all is in the heap); and of `state` its buckets,
 # the current one, the elements ever linked, those that overflowed, and as many as a heap alone may have.
 BEGIN, DENSITY = range(2)
-RUNG, NOW, USED, BEYOND, MOST = range(5)
+RUNG, NOW, USED, BEYOND, HEAP_LIMIT = range(5)
 
 Ladder = namedtuple("Ladder", "keys vertices far_keys far_vertices link first scale state")
 
@@ -33,7 +33,7 @@ Ladder = namedtuple("Ladder", "keys vertices far_keys far_vertices link first sc
 def ladder_of(most, ids):
     """An empty queue of at most so many elements, their vertices of the type of the array `ids`."""
     state = np.zeros(5, np.int64)
-    state[MOST] = MAX_HEAP
+    state[HEAP_LIMIT] = MAX_HEAP
     return Ladder(
         np.empty(most), np.empty(most, ids.dtype), np.empty(most), np.empty(most, ids.dtype),
         np.empty(most, np.int64), np.zeros(PLACES, np.int64), np.zeros(2), state,
@@ -65,7 +65,7 @@ def has_room(ladder, size, more):
 def clear(ladder):
     """Empty a queue, in which a search that was stopped leaves elements."""
     ladder.first[:], ladder.scale[:], ladder.state[:] = 0, 0.0, 0
-    ladder.state[MOST] = MAX_HEAP
+    ladder.state[HEAP_LIMIT] = MAX_HEAP
 
 
 @part(counts_references=False)
@@ -81,7 +81,7 @@ def insert(ladder, size, key, v):
     place = (key - peek(scale, BEGIN)) * peek(scale, DENSITY)
     if not place >= peek(state, NOW) + 1:
         size = push(ladder.keys, ladder.vertices, size, key, v)
-        if size > peek(state, MOST) and scale[DENSITY] == 0:
+        if size > peek(state, HEAP_LIMIT) and scale[DENSITY] == 0:
             for i in range(size):
                 _link(ladder, OVERFLOW, peek(ladder.keys, i), vertex(ladder.vertices, i))
             # All overflows until the next rung.
@@ -130,7 +130,7 @@ def refill(ladder, distance):
                 first[FREE] = at + 1
                 at = following
             if size > 0:
-                state[MOST] = max(MAX_HEAP, 2 * size)
+                state[HEAP_LIMIT] = max(MAX_HEAP, 2 * size)
                 return size
         if state[BEYOND] == 0:
             return 0
