@@ -164,8 +164,7 @@ def distance_histogram(
         Where pairs begin: None is at all vertices, a number at that many different ones, drawn with `seed`. Counts
         from k of n vertices, times n / k, are an unbiased estimate of those from all.
     weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        What an arc counts, as for `hpgraph.closeness_centrality`.
     width : float, optional
         Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
     seed : int or numpy.random.Generator, optional

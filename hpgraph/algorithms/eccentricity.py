@@ -36,8 +36,7 @@ def eccentricity(
     sources : None, int, or sequence of vertices, names or hpgraph.id
         Vertices to compute it for: None for all; a number draws that many distinct ones with `seed`.
     weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        What an arc counts, as for `hpgraph.closeness_centrality`.
     largest_component : bool
         Whether to use only the largest (strongly) connected component, instead of refusing a graph that is not
         connected.

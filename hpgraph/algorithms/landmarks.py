@@ -39,8 +39,7 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
     k : int, or sequence of vertices, names or hpgraph.id
         How many hubs, the vertices of most arcs; or which vertices to take.
     weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        What an arc counts, as for `hpgraph.closeness_centrality`.
 
     References
     ----------

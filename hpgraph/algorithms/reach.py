@@ -44,8 +44,7 @@ def reach(
     incoming : bool
         Whether to follow arcs backwards: the vertices that reach the source.
     weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        What an arc counts, as for `hpgraph.closeness_centrality`.
     form : {"counts", "bool", "bits"}
         What to return.
     seed : int or numpy.random.Generator, optional
@@ -191,8 +190,7 @@ def ego_graph(
     undirected : bool
         Whether to search along arcs in both directions; the arcs of the result keep their direction.
     distance : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        What an arc counts, as for `hpgraph.closeness_centrality`.
 
     Returns
     -------

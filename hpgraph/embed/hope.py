@@ -46,8 +46,7 @@ def hope(
     alpha : float
         Of personalized PageRank: the chance that a walk ends, at each step.
     weight : None, bool or str
-        Whether weights, where there are any, multiply. A string names the attribute where `G` is a NetworkX graph, and
-        "weight" means True elsewhere.
+        Whether weights, where there are any, multiply; as for `hpgraph.embed.fastrp`.
     seed : int
         Of the random projection.
 

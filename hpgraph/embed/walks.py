@@ -54,8 +54,7 @@ def node2vec(
     negative : float
         Negative samples for each pair, of the training that is factorized.
     weight : None, bool or str
-        Whether arcs are drawn by weight, where there are any. A string names the attribute where `G` is a NetworkX
-        graph, and "weight" means True elsewhere.
+        Whether arcs are drawn by weight, as for `hpgraph.random_walk`.
     seed : int
         Another seed, other walks and another projection.
 
@@ -140,8 +139,7 @@ def strap(
     delta : float, optional
         Ranks from here on count; by default a quarter of the least that is estimated to be above 0.
     weight : None, bool or str
-        Whether arcs are drawn by weight, where there are any. A string names the attribute where `G` is a NetworkX
-        graph, and "weight" means True elsewhere.
+        Whether arcs are drawn by weight, as for `hpgraph.random_walk`.
     seed : int
         Another seed, other walks and another projection.
 

@@ -17,13 +17,8 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one an arc and its reverse are added up, as NetworkX does.
-    weight : None, bool or str
-        What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
-    scale : number
-        The farthest coordinate from the middle.
-    center : `dim` numbers, optional
-        The middle.
+    weight, scale, center
+        As for `hpgraph.layout.spring`; the middle is of `dim` numbers.
     dim : int
         Coordinates.
 

@@ -142,14 +142,7 @@ def sfdp(
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions, and loops are passed over.
-    weight : None, bool or str
-        What an edge pulls: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
-    scale : number
-        The farthest coordinate from the middle.
-    center : two numbers, optional
-        The middle.
-    theta : float
+    weight, scale, center, theta
         As for `spring`.
     seed : int
         Of how vertices are merged, and of where they begin.

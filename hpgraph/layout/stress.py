@@ -54,13 +54,8 @@ def kamada_kawai(
         more vertices, to all.
     max_iter : int
         Steps.
-    weight : None, bool or str
-        The length of an edge: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
-    scale : number
-        The farthest coordinate from the middle.
-    center : two numbers, optional
-        The middle.
+    weight, scale, center
+        As for `hpgraph.layout.spring`; a weight is the length of an edge.
     seed : int
         Of the pivots.
 

@@ -61,13 +61,8 @@ def umap(
         Weight of what pushes.
     learning_rate : float
         Length of the first steps; it falls to 0.
-    weight : None, bool or str
-        What an edge pulls: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
-    scale : number
-        The farthest coordinate from the middle.
-    center : two numbers, optional
-        The middle.
+    weight, scale, center
+        As for `hpgraph.layout.spring`.
     seed : int
         Of the beginning and of all draws.
 
