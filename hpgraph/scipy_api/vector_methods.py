@@ -190,10 +190,7 @@ class RowMethods(Indexing):
         indices, values = self.to_indices()
         return coo_array((values, (indices,)), shape=self.shape)
 
-    def tocsr(self, copy: bool = True) -> Any:
-        """The vector as SciPy's CSR array of one dimension; `copy`, and what it is on CUDA, as for `tocoo`."""
-        return self.asformat("csr", copy)
-
+    # There is no tocsr: what has one is taken for a matrix.
     def asformat(self, format: str | None, copy: bool = True) -> Any:
         """The vector in a class of SciPy's or CuPy's, as by `tocoo`; dense for "array", itself for None."""
         if format in ("array", "dense"):
