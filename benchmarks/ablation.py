@@ -4,12 +4,10 @@ Every variant is measured on a new graph, so that nothing is left of what anothe
 with those that all techniques give.
 """
 
-import argparse
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ from hpgraph.engine.direction import Direction
 from . import graphs
 from .graphs import Case
 from .library import HPGraph
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 from .timing import References, measure
 from .works import WORKS
@@ -113,19 +111,15 @@ def main(words: Sequence[str]) -> int:
     int
         1 when a variant gave another answer, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks ablation", description=__doc__)
-    parser.add_argument("command", choices=["ablation"])
+    parser = command_parser("ablation", __doc__, "graphs")
     parser.add_argument("device", nargs="?", default="cpu", choices=["cpu", "gpu"], help="where to measure (cpu)")
     parser.add_argument("--graphs", help="names separated by commas")
     parser.add_argument("--works", help="of bfs, sssp, pagerank, spmv, triangles")
     parser.add_argument("--sources", type=int, default=8, help="how many vertices to search from (8)")
     parser.add_argument("--budget", type=float, default=2, help="seconds for one variant, work and graph (2)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/ablation-DEVICE-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs")
     chosen = parser.parse_args(words)
     device = "cuda" if chosen.device == "gpu" else "cpu"
-    path = chosen.output or RESULTS / f"ablation-{device}-{Record.today()}.json"
-    record = Record(path, words, device, merge=chosen.merge)
+    record = Record.of(chosen, words, device)
     wrong = False
     for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(device):
         case = graphs.make(name, device, chosen.sources)
@@ -134,7 +128,7 @@ def main(words: Sequence[str]) -> int:
         print(table(name, rows), end="\n\n", flush=True)
         wrong = wrong or any("wrong" in row for row in rows)
         del case
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(wrong)
 
 

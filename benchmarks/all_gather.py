@@ -5,10 +5,8 @@ begins on any GPU before the last one has ended on all. How long searches take t
 ``python -m benchmarks several-gpus --works level``.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from hpgraph.core.device import require_cupy
 from hpgraph.core.devices import Devices, reach_each_other
 
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 SIZES = {"8 B": 8, "1 MiB": 1 << 20, "8 MiB": 8 << 20, "256 MiB": 256 << 20}
@@ -173,11 +171,9 @@ def main(words: Sequence[str]) -> int:
     int
         1 when something did not arrive, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks all-gather", description=__doc__)
-    parser.add_argument("command", choices=["all-gather"])
+    parser = command_parser("all-gather", __doc__)
     parser.add_argument("--devices", default="cuda:all", help="which GPUs (cuda:all)")
     parser.add_argument("--ways", default=",".join(WAYS), help="of " + ", ".join(WAYS))
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/all-gather-DATE.json)")
     chosen = parser.parse_args(words)
     devices = Devices.of(chosen.devices)
     if not reach_each_other(devices):
@@ -188,7 +184,7 @@ def main(words: Sequence[str]) -> int:
     except ImportError as error:
         print(f"NCCL is not here: {error}", flush=True)
         ways = [way for way in ways if way != "nccl"]
-    record = Record(chosen.output or RESULTS / f"all-gather-{Record.today()}.json", words, "cuda")
+    record = Record.of(chosen, words, "cuda")
     rows, saved, wrong = [["each has", *(f"{way}, µs" for way in ways)]], {}, False
     for name, nbytes in SIZES.items():
         row = [name]

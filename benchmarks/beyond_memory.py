@@ -25,7 +25,7 @@ from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.pages import cut
 
 from . import graphs
-from .record import RESULTS, Record
+from .record import Record, command_parser
 
 MiB = 1 << 20
 
@@ -187,8 +187,7 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an answer was wrong, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks beyond-memory", description=__doc__)
-    parser.add_argument("command", choices=["beyond-memory"])
+    parser = command_parser("beyond-memory", __doc__)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--graphs", default="kron20", help="names of benchmarks.graphs, or kron26 and the like")
     parser.add_argument("--memory", default="32MiB", help="budget for topology, as 3GiB")
@@ -207,10 +206,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--fits", action="store_true", help="with room for all of it too")
     parser.add_argument("--ablation", action="store_true", help="each technique switched off or changed")
     parser.add_argument("--trace", action="store_true", help="predicted and measured, superstep by superstep")
-    parser.add_argument("--output", type=Path)
     chosen = parser.parse_args(words)
-    output = chosen.output or RESULTS / f"beyond-memory-{chosen.device}-{Record.today()}.json"
-    record = Record(output, words, chosen.device)
+    record = Record.of(chosen, words, chosen.device)
     failed = False
     for name in chosen.graphs.split(","):
         bench = Bench(name, whole(name, chosen.device, chosen.weighted), chosen, record)

@@ -5,14 +5,12 @@ comms run in an event loop of a thread of its own, as a worker's do: what is wri
 take no message that is pickled. Rounds of both alternate.
 """
 
-import argparse
 import asyncio
 import multiprocessing
 import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ from hpgraph.cluster.listener import Listener
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, FOLD, packed
 
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 SIZES = {"64 B": 64, "64 KiB": 64 << 10, "1 MiB": 1 << 20, "16 MiB": 16 << 20, "64 MiB": 64 << 20}
@@ -42,11 +40,9 @@ def main(words: Sequence[str]) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks comms", description=__doc__)
-    parser.add_argument("command", choices=["comms"])
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/comms-DATE.json)")
+    parser = command_parser("comms", __doc__)
     chosen = parser.parse_args(words)
-    record = Record(chosen.output or RESULTS / f"comms-{Record.today()}.json", words, "cpu")
+    record = Record.of(chosen, words, "cpu")
     processes = multiprocessing.get_context("spawn")
     here, there = processes.Pipe()
     other = processes.Process(target=_run, args=(1, there), daemon=True)

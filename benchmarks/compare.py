@@ -148,5 +148,5 @@ def main(words: Sequence[str]) -> int:
     if chosen.device == "cpu":
         print(report.ratios(record.content), end="\n\n")
     print(report.footnote(record.content))
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(wrong)

@@ -4,13 +4,11 @@ Processor time of all threads, the two libraries in turn; the ratio is SciPy's m
 what any right one has in common: sums of distances, numbers of vertices reached and matched, weights of trees, flows.
 """
 
-import argparse
 import statistics
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ import scipy.sparse.csgraph
 from hpgraph import csgraph
 
 from .peers_cpu import SciPy
-from .record import RESULTS, Record
+from .record import Record, command_parser
 
 # Calls of which the median is taken, fewer where SciPy's take more than `LONG` seconds together; none where the first
 # takes as long as that. Shorter calls than `SHORT` are made several times in a row.
@@ -220,16 +218,13 @@ def main(words: Sequence[str]) -> int:
     int
         1 where answers differ, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks csgraph", description=__doc__)
-    parser.add_argument("command", choices=["csgraph"])
+    parser = command_parser("csgraph", __doc__)
     parser.add_argument("--arcs", default="100000,1000000", help="arcs of the graphs, separated by commas")
     parser.add_argument("--shapes", help="beginnings of shapes, separated by semicolons; all, and dense, by default")
     parser.add_argument("--works", help="beginnings of works, separated by semicolons; all by default")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"calls of which the median is taken ({REPEATS})")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/csgraph-DATE.json)")
     chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"csgraph-{Record.today()}.json"
-    record, results, unlike = Record(path, words, "cpu", [SciPy.distribution]), list[dict[str, Any]](), 0
+    record, results, unlike = Record.of(chosen, words, "cpu", [SciPy.distribution]), list[dict[str, Any]](), 0
     warnings.simplefilter("ignore")
 
     def wanted(name: str, asked: str | None) -> bool:
@@ -252,5 +247,5 @@ def main(words: Sequence[str]) -> int:
                 )
             record.save(csgraph=results)
     below = sum(row["ratio"] < 1 for row in results)
-    print(f"{below} of {len(results)} ratios below 1; saved in {path}")
+    print(f"{below} of {len(results)} ratios below 1; saved in {record.path}")
     return int(unlike > 0)

@@ -6,7 +6,6 @@ no edges, are ranked twice: by the products of their vectors, and by a logistic 
 is ranked before a pair that is none.
 """
 
-import argparse
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ import hpgraph as hpg
 from hpgraph.core.device import to_device
 
 from .families_peers import installed
-from .record import RESULTS, Record
+from .record import Record, command_parser
 
 GRAPHS = ("ca-AstroPh", "email-Enron", "soc-Epinions1")
 # The share of edges that is taken out, coordinates, and edges that the regression is fitted to.
@@ -152,17 +151,13 @@ def main(words: Sequence[str]) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks embeddings", description=__doc__)
-    parser.add_argument("command", choices=["embeddings"])
+    parser = command_parser("embeddings", __doc__, "libraries and graphs")
     parser.add_argument("--graphs", nargs="+", default=GRAPHS, help=f"files of HPGRAPH_DATA ({' '.join(GRAPHS)})")
     parser.add_argument("--libraries", default="hpgraph,scikit-network,karateclub", help="names, separated by commas")
     parser.add_argument("--methods", default="", help="only those in whose names this is")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of hpgraph (cpu)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/embeddings-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other libraries and graphs")
     chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"embeddings-{Record.today()}.json"
-    record = Record(path, words, chosen.device, merge=chosen.merge)
+    record = Record.of(chosen, words, chosen.device)
     found = list(record.content.get("embeddings", [])) if chosen.merge else []
     for library, _, call in methods(hpg.datasets.kron(8).undirected, chosen.device):
         if library == "hpgraph":
@@ -182,7 +177,7 @@ def main(words: Sequence[str]) -> int:
             row = {"graph": name, "library": library, "method": method, "dim": DIM, **took}
             found = _recorded(found, row | measured(given, vectors))
             record.save(embeddings=found)
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return 0
 
 

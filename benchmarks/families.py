@@ -4,11 +4,9 @@ hpgraph and each other library are called in turn, so that what else the machine
 median of those of single pairs. Peers that are not installed are passed over, and so are calls that fail.
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from hpgraph.core.device import require_cupy
 
 from . import families_generators, families_paths, families_patterns
 from .families_peers import LIBRARIES, Row
-from .record import RESULTS, Record
+from .record import Record, command_parser
 
 FAMILIES: dict[str, Callable[..., Any]] = {
     call.__name__: call for call in (
@@ -115,8 +113,7 @@ def main(words: Sequence[str]) -> int:
     int
         0, or 1 where two libraries answer differently.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks families", description=__doc__)
-    parser.add_argument("command", choices=["families"])
+    parser = command_parser("families", __doc__, "works")
     parser.add_argument(
         "--scale", type=int, default=16, help="the largest graphs have 2 to the power of SCALE vertices (16)"
     )
@@ -126,11 +123,8 @@ def main(words: Sequence[str]) -> int:
         "--device", choices=["cpu", "cuda"], default="cpu", help="cuda: beside the CPU, not beside peers"
     )
     parser.add_argument("--repeats", type=int, default=5, help="calls of which the median is taken (5)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/families-DEVICE-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other works")
     chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"families-{chosen.device}-{Record.today()}.json"
-    record = Record(path, words, chosen.device, merge=chosen.merge)
+    record = Record.of(chosen, words, chosen.device)
     if LIBRARIES["networkit"] is not None:
         LIBRARIES["networkit"].setNumberOfThreads(hpg.config.threads)
     unlike, before = 0, record.content.get("families", [])
@@ -153,5 +147,5 @@ def main(words: Sequence[str]) -> int:
                 )  # fmt: skip
                 unlike += not result["alike"]
     print(table(before))
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(unlike > 0)

@@ -4,13 +4,11 @@ Calls in lanes and single calls are timed in turn, in one process. Every answer 
 calls give for the same sources, of which the first are proven from the graph itself.
 """
 
-import argparse
 import contextlib
 import os
 import statistics
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ from .answers import prove
 from .graphs import Case
 from .lanes_peers import PEERS
 from .lanes_works import PROVEN, WORKS, Work
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .timing import timed
 
 ROUNDS = 5
@@ -43,8 +41,7 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an answer was wrong, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks lanes", description=__doc__)
-    parser.add_argument("command", choices=["lanes"])
+    parser = command_parser("lanes", __doc__, "graphs and works")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where to measure (cpu)")
     parser.add_argument("--graphs", help="names separated by commas")
     parser.add_argument("--works", help="of " + ", ".join(WORKS))
@@ -52,8 +49,6 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--budget", type=float, default=20, help="seconds for one work, library and graph (20)")
     parser.add_argument("--threads", type=int, help="CPU threads")
     parser.add_argument("--ablation", action="store_true", help="numbers of lanes, and techniques switched off")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/lanes-DEVICE-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs and works")
     chosen = parser.parse_args(words)
     if chosen.threads:
         hpg.config.threads = chosen.threads
@@ -61,8 +56,7 @@ def main(words: Sequence[str]) -> int:
     os.environ["OMP_NUM_THREADS"] = str(hpg.config.threads)
     usual = [name for name in graphs.default(chosen.device) if name != "cnr-2000"]
     works = [w for w in (chosen.works.split(",") if chosen.works else WORKS) if WORKS[w].counts.get(chosen.device)]
-    path = chosen.output or RESULTS / f"lanes-{chosen.device}-{Record.today()}.json"
-    record = Record(path, words, chosen.device, merge=chosen.merge)
+    record = Record.of(chosen, words, chosen.device)
     wrong = False
     for name in chosen.graphs.split(",") if chosen.graphs else usual:
         case = graphs.make(name, chosen.device, 1)
@@ -80,7 +74,7 @@ def main(words: Sequence[str]) -> int:
         print(table(name, rows), end="\n\n", flush=True)
         wrong = wrong or any("wrong" in row for row in rows)
         del case
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(wrong)
 
 

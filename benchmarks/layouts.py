@@ -4,7 +4,6 @@ Kinds that were not used to choose the constants of `hpgraph.kernels.spmv.layout
 those of a row of products on an idle device, launches included; each layout's answer is compared with cuSPARSE's.
 """
 
-import argparse
 import gc
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,7 @@ from hpgraph.semiring import get_semiring
 
 from .layout_kinds import KINDS, NEW
 from .peers_gpu import CuPy
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 WAYS = ("rows", "stretches", "hyb", "sell", "blocks")
@@ -41,20 +40,16 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an answer was wrong or a product was slower than cuSPARSE's, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks layouts", description=__doc__)
-    parser.add_argument("command", choices=["layouts"])
+    parser = command_parser("layouts", __doc__, "kinds")
     parser.add_argument("--kinds", help=f"names separated by commas, of {', '.join(KINDS)}")
     parser.add_argument("--types", default="float32,float64", help="of the values (float32,float64)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/layouts-DATE.json)")
     parser.add_argument("--show", type=Path, help="print the tables of a file that was saved, and measure nothing")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other kinds")
     chosen = parser.parse_args(words)
     if chosen.show:
         saved = Record.read(chosen.show)["layouts"]
         print(f"{table(saved)}\n\n{summary(saved)}")
         return 0
-    path = chosen.output or RESULTS / f"layouts-{Record.today()}.json"
-    record = Record(path, words, "cuda", [CuPy.distribution], merge=chosen.merge)
+    record = Record.of(chosen, words, "cuda", [CuPy.distribution])
     found: list[dict[str, Any]] = []
     for name in chosen.kinds.split(",") if chosen.kinds else KINDS:
         for row in measured(name, chosen.types.split(",")):

@@ -6,7 +6,6 @@ from CuPy's pool.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import os
@@ -24,7 +23,7 @@ from hpgraph.core.device import require_cupy
 from . import graphs
 from .graphs import Case
 from .library import HPGraph
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 from .works import WORKS
 
@@ -176,20 +175,16 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an algorithm took more than is stated, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks memory", description=__doc__)
-    parser.add_argument("command", choices=["memory"])
+    parser = command_parser("memory", __doc__, "graphs")
     parser.add_argument("device", nargs="?", default="cpu", choices=["cpu", "gpu"], help="whose memory (cpu)")
     parser.add_argument("--graphs", help="names separated by commas")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/memory-DEVICE-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs")
     chosen = parser.parse_args(words)
     if chosen.device == "cpu" and not _FREED_AT_ONCE.items() <= os.environ.items():
         # The allocator reads them when a process starts.
         command = [sys.executable, "-m", "benchmarks", *words]
         return subprocess.run(command, env={**os.environ, **_FREED_AT_ONCE}, check=False).returncode
     device = "cuda" if chosen.device == "gpu" else "cpu"
-    path = chosen.output or RESULTS / f"memory-{device}-{Record.today()}.json"
-    record = Record(path, words, device, merge=chosen.merge)
+    record = Record.of(chosen, words, device)
     broken = False
     for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(device):
         case = graphs.make(name, device, 1)
@@ -198,7 +193,7 @@ def main(words: Sequence[str]) -> int:
         print(table(name, entry, device), end="\n\n", flush=True)
         broken = broken or bool(beyond(entry, device))
         del case
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(broken)
 
 

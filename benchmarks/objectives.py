@@ -6,7 +6,6 @@ communities must be connected, and the labels the same bits on one thread and on
 alone, on one thread, so that it repeats.
 """
 
-import argparse
 import importlib.util
 import os
 import statistics
@@ -20,7 +19,7 @@ import numpy as np
 import hpgraph as hpg
 
 from .planted import KINDS, planted
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 LIBRARIES = ("hpgraph", "leidenalg", "igraph", "networkit", "Infomap")
@@ -204,16 +203,13 @@ def main(words: Sequence[str]) -> int:
     int
         1 if anything is wrong with communities of hpgraph's, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks objectives", description=__doc__)
-    parser.add_argument("command", choices=["objectives"])
+    parser = command_parser("objectives", __doc__)
     parser.add_argument("--graphs", help="names separated by commas; all by default")
     parser.add_argument("--seeds", type=int, default=3, help="runs on each graph (3)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/objectives-DATE.json)")
     chosen = parser.parse_args(words)
     wanted = chosen.graphs.split(",") if chosen.graphs else None
-    path = chosen.output or RESULTS / f"objectives-{Record.today()}.json"
-    record = Record(
-        path, words, "cpu", [name.lower() for name in LIBRARIES[1:] if importlib.util.find_spec(name.lower())]
+    record = Record.of(
+        chosen, words, "cpu", [name.lower() for name in LIBRARIES[1:] if importlib.util.find_spec(name.lower())]
     )
     rows: list[dict[str, Any]] = []
     for name, make in graphs().items():

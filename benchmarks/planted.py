@@ -6,20 +6,18 @@ law of exponent 2.5, sizes of communities by one of 1.5. Vertices are numbered a
 order of them should decide. What is found is said as normalized mutual information (over the mean of the entropies).
 """
 
-import argparse
 import importlib.util
 import itertools
 import random
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import hpgraph as hpg
 
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 N, DEGREE, OF_DEGREES, OF_SIZES = 5000, 20, 2.5, 1.5
@@ -136,20 +134,17 @@ def main(words: Sequence[str]) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks planted", description=__doc__)
-    parser.add_argument("command", choices=["planted"])
+    parser = command_parser("planted", __doc__)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where hpgraph runs (cpu)")
     parser.add_argument("--kinds", default="large,small", help="of communities, of " + ", ".join(KINDS))
     parser.add_argument("--mixing", default="0.5,0.6", help="shares of edges that lead out of a community (0.5,0.6)")
     parser.add_argument("--graphs", type=int, default=6, help="of each kind and mixing (6)")
     parser.add_argument("--seeds", type=int, default=4, help="runs on each graph (4)")
     parser.add_argument("--libraries", help="names separated by commas, of " + ", ".join(LIBRARIES))
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/planted-DEVICE-DATE.json)")
     chosen = parser.parse_args(words)
     installed = [name for name in LIBRARIES if importlib.util.find_spec(name)]
     libraries = chosen.libraries.split(",") if chosen.libraries else installed
-    path = chosen.output or RESULTS / f"planted-{chosen.device}-{Record.today()}.json"
-    record = Record(path, words, chosen.device, [name for name in libraries if name != "hpgraph"])
+    record = Record.of(chosen, words, chosen.device, [name for name in libraries if name != "hpgraph"])
     cases = [(kind, float(mixing)) for kind in chosen.kinds.split(",") for mixing in chosen.mixing.split(",")]
     found: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = {}
     for kind, mixing in cases:

@@ -1,5 +1,6 @@
 """A run's results as JSON, with date, machine, versions and commands."""
 
+import argparse
 import datetime
 import importlib.metadata
 import json
@@ -56,6 +57,16 @@ def _version(distribution: str) -> str:
     return "no Python package"
 
 
+def command_parser(name: str, about: str | None, kept: str = "") -> argparse.ArgumentParser:
+    """Parser of a benchmark's command, with --output, and with --merge if what that keeps is named."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=about)
+    parser.add_argument("command", choices=[name])
+    parser.add_argument("--output", type=Path, help=f"the JSON file (benchmarks/results/{name}-DEVICE-DATE.json)")
+    if kept:
+        parser.add_argument("--merge", action="store_true", help=f"keep what the file holds of other {kept}")
+    return parser
+
+
 class Record:
     """Results on the way to a JSON file; written anew after each addition, so that a run cut short is kept.
 
@@ -94,6 +105,14 @@ class Record:
             "machine": machine(device),
             "versions": before.get("versions", {}) | versions(distributions),
         }
+
+    @classmethod
+    def of(
+        cls, chosen: argparse.Namespace, words: Sequence[str], device: str, distributions: Iterable[str] = ()
+    ) -> "Record":
+        """Results of a command of `command_parser`."""
+        path = chosen.output or RESULTS / f"{chosen.command}-{device}-{cls.today()}.json"
+        return cls(path, words, device, distributions, getattr(chosen, "merge", False))
 
     @staticmethod
     def today() -> datetime.date:

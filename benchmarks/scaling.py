@@ -1,14 +1,12 @@
 """Times from one thread to many on the CPU, each number of threads on a new graph."""
 
-import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import hpgraph as hpg
 
 from . import graphs
 from .library import HPGraph
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 from .timing import References, measure
 from .works import WORKS
@@ -24,21 +22,17 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an answer was wrong, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks scaling", description=__doc__)
-    parser.add_argument("command", choices=["scaling"])
+    parser = command_parser("scaling", __doc__, "graphs")
     parser.add_argument("--threads", default="", help="numbers separated by commas (1, 2, 4 ... all cores)")
     parser.add_argument("--graphs", default=",".join(graphs.default("cpu")), help="names separated by commas")
     parser.add_argument("--works", default=",".join(SCALED), help="of " + ", ".join(SCALED))
     parser.add_argument("--sources", type=int, default=8, help="how many vertices to search from (8)")
     parser.add_argument("--budget", type=float, default=2, help="seconds for one work and graph (2)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/scaling-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs")
     chosen = parser.parse_args(words)
     cores = hpg.config.threads
     usual = sorted({*(1 << k for k in range(cores.bit_length())), cores})
     threads = [int(number) for number in chosen.threads.split(",")] if chosen.threads else usual
-    path = chosen.output or RESULTS / f"scaling-{Record.today()}.json"
-    record = Record(path, words, "cpu", merge=chosen.merge)
+    record = Record.of(chosen, words, "cpu")
     wrong = False
     for name in chosen.graphs.split(","):
         case = graphs.make(name, "cpu", chosen.sources)
@@ -52,7 +46,7 @@ def main(words: Sequence[str]) -> int:
         record.save(scaling={**record.content.get("scaling", {}), name: seconds})
         print(table(name, seconds), end="\n\n", flush=True)
         del case, references
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(wrong)
 
 

@@ -1,6 +1,5 @@
 """Graphs in blocks on the workers of a local cluster: times, bytes and answers beside one process; and the model."""
 
-import argparse
 import contextlib
 import os
 import statistics
@@ -14,7 +13,7 @@ import numpy as np
 import hpgraph as hpg
 
 from . import graphs
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 GRAPHS = ("cnr-2000", "kron18", "urand18", "road1000")
@@ -33,8 +32,7 @@ def main(words: Sequence[str]) -> int:
     int
         1 when an answer was wrong, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks scaling-out", description=__doc__)
-    parser.add_argument("command", choices=["scaling-out"])
+    parser = command_parser("scaling-out", __doc__)
     parser.add_argument("--workers", default="1,2,4", help="numbers separated by commas (1,2,4)")
     parser.add_argument("--threads", type=int, default=1, help="threads of each worker (1)")
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="names separated by commas")
@@ -42,13 +40,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, after one that compiles (3)")
     parser.add_argument("--device", default="cpu", help="what works on blocks, cpu or cuda (cpu)")
     parser.add_argument("--model", action="store_true", help="print what the model predicts, and measure nothing")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/scaling-out-DATE.json)")
     chosen = parser.parse_args(words)
     if chosen.model:
         print("\n".join(predictions()))
         return 0
-    path = chosen.output or RESULTS / f"scaling-out-{Record.today()}.json"
-    record = Record(path, words, "cpu")
+    record = Record.of(chosen, words, "cpu")
     found: dict[str, dict[str, Any]] = {}
     for number in map(int, chosen.workers.split(",")):
         with hpg.cluster.local(n_workers=number, threads=chosen.threads, device=chosen.device) as client:
@@ -61,7 +57,7 @@ def main(words: Sequence[str]) -> int:
                     print(name, work, f"{number} workers:", *texts, flush=True)
                 record.save(scaling_out=found)
     print("\n".join(table(found)))
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return int(not all(row["right"] for row in found.values()))
 
 

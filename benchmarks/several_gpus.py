@@ -1,6 +1,5 @@
 """The same work on one GPU and divided between several: times, how many times as fast, and whether answers agree."""
 
-import argparse
 import gc
 import statistics
 import time
@@ -8,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.cuda.part import Rows
 
 from . import exchange
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 # Graphs by name: what makes them on the GPU, with weights where one GPU has the room.
@@ -213,17 +211,14 @@ def main(words: Sequence[str]) -> int:
     int
         1 when answers differed, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks several-gpus", description=__doc__)
-    parser.add_argument("command", choices=["several-gpus"])
+    parser = command_parser("several-gpus", __doc__, "graphs")
     parser.add_argument("--devices", default="cuda:all", help="between which to divide (cuda:all)")
     parser.add_argument("--graphs", default="kron24,urand25", help="of " + ", ".join(GRAPHS))
     parser.add_argument("--works", default=",".join(WORKS), help="of " + ", ".join(WORKS))
     parser.add_argument("--repeats", type=int, default=5, help="calls after the first (5)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/several-gpus-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs")
     chosen = parser.parse_args(words)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    record = Record(chosen.output or RESULTS / f"several-gpus-{Record.today()}.json", words, "cuda", merge=chosen.merge)
+    record = Record.of(chosen, words, "cuda")
     wrong = False
     for name in chosen.graphs.split(","):
         seconds, case = divided(GRAPHS[name](), Devices.of(chosen.devices))

@@ -5,12 +5,10 @@ RoDe (M. Pang et al., "A row decomposition-based approach for sparse matrix mult
 measured where `--rode` names a library that benchmarks/rode.cu was compiled to beside its source.
 """
 
-import argparse
 import ctypes
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ import numpy as np
 import hpgraph as hpg
 
 from . import graphs
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 # Of a layer of graph attention: columns in, heads, and columns of a head.
@@ -257,20 +255,17 @@ def main(words: Sequence[str]) -> int:
     """
     import torch
 
-    parser = argparse.ArgumentParser(prog="python -m benchmarks torch", description=__doc__)
-    parser.add_argument("command", choices=["torch"])
+    parser = command_parser("torch", __doc__)
     parser.add_argument("--device", default="cuda", choices=["cpu", "cuda"], help="(cuda)")
     parser.add_argument("--graphs", help="names separated by commas")
     parser.add_argument("--attention", help="graphs of the layer (kron20 and road2048 on the GPU)")
     parser.add_argument("--loader", default="", help="graphs whose batches bring features to the GPU")
     parser.add_argument("--repeats", type=int, default=9, help="calls of which the median is taken (9)")
     parser.add_argument("--rode", help="the library of benchmarks/rode.cu")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/torch-DEVICE-DATE.json)")
     chosen = parser.parse_args(words)
     device = chosen.device
     torch.set_num_threads(hpg.config.threads)
-    path = chosen.output or RESULTS / f"torch-{device}-{Record.today()}.json"
-    record = Record(path, words, device)
+    record = Record.of(chosen, words, device)
     record.content["versions"]["torch"] = torch.__version__
     found: list[dict[str, Any]] = []
 
@@ -302,5 +297,5 @@ def main(words: Sequence[str]) -> int:
     for graph, work in dict.fromkeys((graph, work) for graph, work, _ in times):
         cells = [times.get((graph, work, library)) for library in libraries]
         rows.append([f"{graph}, {work}", *("" if cell is None else f"{cell * 1e3:.3g}" for cell in cells)])
-    print("\n".join([*aligned(rows), f"saved in {path}"]))
+    print("\n".join([*aligned(rows), f"saved in {record.path}"]))
     return 0

@@ -1,6 +1,5 @@
 """What a first use costs: each algorithm in new processes, with an empty cache of compiled code and with a full one."""
 
-import argparse
 import json
 import os
 import statistics
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import first_call
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 from .works import WORKS
 
@@ -25,17 +24,13 @@ def main(words: Sequence[str]) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks startup", description=__doc__)
-    parser.add_argument("command", choices=["startup"])
+    parser = command_parser("startup", __doc__, "calls")
     parser.add_argument("device", nargs="?", default="cpu", choices=["cpu", "gpu"], help="where to run (cpu)")
     parser.add_argument("--calls", help="names separated by commas, of " + ", ".join(first_call.CALLS))
     parser.add_argument("--repeats", type=int, default=3, help="processes with a full cache (3)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/startup-DEVICE-DATE.json)")
-    parser.add_argument("--merge", action="store_true", help="keep what the file holds of other calls")
     chosen = parser.parse_args(words)
     device = "cuda" if chosen.device == "gpu" else "cpu"
-    path = chosen.output or RESULTS / f"startup-{device}-{Record.today()}.json"
-    record = Record(path, words, device, merge=chosen.merge)
+    record = Record.of(chosen, words, device)
     imports = [_run("import", device, None) for _ in range(chosen.repeats + 1)][1:]
     found = {"import_s": _median(imports, "import"), "imported": imports[0]["imported"]}
     calls: dict[str, dict[str, float]] = dict(record.content.get("calls", {}))
@@ -47,7 +42,7 @@ def main(words: Sequence[str]) -> int:
         calls[name] |= {f"{step.replace(' ', '_')}_s": _median(warm, step) for step in warm[0]["seconds"]}
         record.save(**found, calls=calls)
     print(table(record.content))
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return 0
 
 

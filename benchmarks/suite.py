@@ -1,10 +1,8 @@
 """A suite: works beside other libraries on several graphs, with a table for each; answers are checked first."""
 
-import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import hpgraph as hpg
@@ -12,7 +10,7 @@ import hpgraph as hpg
 from . import graphs, report
 from .graphs import Case
 from .library import Library
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .timing import timed
 
 ROUNDS = 7
@@ -55,22 +53,18 @@ class Suite:
         int
             1 when an answer was wrong, else 0.
         """
-        parser = argparse.ArgumentParser(prog=f"python -m benchmarks {self.name}", description=self.about)
-        parser.add_argument("command", choices=[self.name])
+        parser = command_parser(self.name, self.about)
         parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where to measure (cpu)")
         parser.add_argument("--graphs", help="names separated by commas")
         parser.add_argument("--works", help="of " + ", ".join(self.works))
         parser.add_argument("--libraries", help="beside hpgraph; by default all that are installed")
         parser.add_argument("--budget", type=float, default=10, help="seconds for one work, library and graph (10)")
         parser.add_argument("--threads", type=int, help="CPU threads")
-        usual = f"benchmarks/results/{self.name}-DEVICE-DATE.json"
-        parser.add_argument("--output", type=Path, help=f"the JSON file ({usual})")
         chosen = parser.parse_args(words)
         hpg.config.threads = chosen.threads or hpg.config.threads
         named = chosen.works.split(",") if chosen.works else self.works
         works = [name for name in named if chosen.device in self.works[name].devices]
-        output = chosen.output or RESULTS / f"{self.name}-{chosen.device}-{Record.today()}.json"
-        record = Record(output, words, chosen.device)
+        record = Record.of(chosen, words, chosen.device)
         wrong = False
         for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(chosen.device):
             case = graphs.make(name, chosen.device, 1)

@@ -4,14 +4,12 @@ Contacts are those of `hpgraph.datasets.contacts`, like SocioPatterns' of a scho
 pathpyG closeness: of fewer contacts, as it takes minutes for all of them.
 """
 
-import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import hpgraph as hpg
 
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .timing import medians
 
 # Seconds: between readings of the badges; from the first contact of a motif to its last; windows, and their steps.
@@ -86,16 +84,13 @@ def main(words: Sequence[str]) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks temporal", description=__doc__)
-    parser.add_argument("command", choices=["temporal"])
+    parser = command_parser("temporal", __doc__)
     parser.add_argument("--people", type=int, default=327, help="vertices (327)")
     parser.add_argument("--contacts", type=int, default=188_000, help="rows (188000)")
     parser.add_argument("--repeats", type=int, default=5, help="calls of which the median is taken (5)")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/temporal-DATE.json)")
     parser.add_argument("--fewer", type=int, default=2000, help="rows for pathpyG (2000)")
     chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"temporal-{Record.today()}.json"
-    record, T = Record(path, words, "cpu"), hpg.datasets.contacts(chosen.people, chosen.contacts)
+    record, T = Record.of(chosen, words, "cpu"), hpg.datasets.contacts(chosen.people, chosen.contacts)
     calls = {**works(T), **raphtory_works(T), **pathpy_works(chosen.fewer)}
     found = []
     for (library, work), call in calls.items():
@@ -104,5 +99,5 @@ def main(words: Sequence[str]) -> int:
         found.append({"library": library, "work": work, **took})
         print(f"{library:10}{work:34}{took['median_s']:9.3f} s{took['processor_s']:9.3f} s of processors", flush=True)
         record.save(temporal={"people": chosen.people, "contacts": chosen.contacts, "results": found})
-    print(f"saved in {path}")
+    print(f"saved in {record.path}")
     return 0

@@ -5,18 +5,16 @@ W. Hamilton, R. Ying, J. Leskovec, "Inductive representation learning on large g
 than others, and features tell little of a class, so that the accuracy shows whether neighbours were gathered.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hpgraph as hpg
 
-from .record import RESULTS, Record
+from .record import Record, command_parser
 from .report import aligned
 
 VERTICES, EDGES, CLASSES, WIDTH = 2_449_029, 61_859_140, 47, 100
@@ -32,16 +30,13 @@ def main(words: Sequence[str]) -> int:
     int
         1 where accuracies differ by more than .02 and by more than chance, else 0.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks training", description=__doc__)
-    parser.add_argument("command", choices=["training"])
+    parser = command_parser("training", __doc__)
     parser.add_argument("--device", default="cuda", choices=["cpu", "cuda"], help="where the model is trained (cuda)")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the vertices and edges (1)")
     parser.add_argument("--epochs", type=int, default=3, help="(3)")
     parser.add_argument("--ways", default=",".join(WAYS), help="names separated by commas, of " + ", ".join(WAYS))
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/training-DEVICE-DATE.json)")
     chosen = parser.parse_args(words)
-    path = chosen.output or RESULTS / f"training-{chosen.device}-{Record.today()}.json"
-    record = Record(path, words, chosen.device)
+    record = Record.of(chosen, words, chosen.device)
     task = Task(chosen.device, chosen.scale)
     found = []
     for way in chosen.ways.split(","):
@@ -50,7 +45,7 @@ def main(words: Sequence[str]) -> int:
         print(found[-1], flush=True)
     rows = [["loader/layers", "epochs, s", "accuracy"]]
     rows += [[row["way"], " ".join(f"{s:.2f}" for s in row["epochs_s"]), f"{row['accuracy']:.3f}"] for row in found]
-    print("\n".join([*aligned(rows), f"saved in {path}"]))
+    print("\n".join([*aligned(rows), f"saved in {record.path}"]))
     accuracies = [row["accuracy"] for row in found]
     # Twice what chance makes of so few, or .02.
     return int(max(accuracies) - min(accuracies) > max(0.02, 2 / len(task.test) ** 0.5))
