@@ -218,13 +218,14 @@ def main(words: Sequence[str]) -> int:
     int
         1 where answers differ, else 0.
     """
-    parser = command_parser("csgraph", __doc__)
+    parser = command_parser("csgraph", __doc__, "graphs and works")
     parser.add_argument("--arcs", default="100000,1000000", help="arcs of the graphs, separated by commas")
     parser.add_argument("--shapes", help="beginnings of shapes, separated by semicolons; all, and dense, by default")
     parser.add_argument("--works", help="beginnings of works, separated by semicolons; all by default")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"calls of which the median is taken ({REPEATS})")
     chosen = parser.parse_args(words)
-    record, results, unlike = Record.of(chosen, words, "cpu", [SciPy.distribution]), list[dict[str, Any]](), 0
+    record, unlike, below = Record.of(chosen, words, "cpu", [SciPy.distribution]), 0, 0
+    results = {_place(row): row for row in record.content.get("csgraph", [])}
     warnings.simplefilter("ignore")
 
     def wanted(name: str, asked: str | None) -> bool:
@@ -238,14 +239,20 @@ def main(words: Sequence[str]) -> int:
                 row = compared(name, call, digest, chosen.repeats) if wanted(work, chosen.works) else None
                 if row is None:
                     continue
-                results.append({"work": work, "shape": shape, "arcs": arcs, **row})
+                row = {"work": work, "shape": shape, "arcs": arcs, **row}
+                results[_place(row)] = row
                 unlike += not row["same"]
+                below += row["ratio"] < 1
                 print(
                     f"{arcs:9,} {shape:20} {work:72} {1e3 * row['scipy_s']:9.2f} {1e3 * row['hpgraph_s']:9.2f} ms "
                     f"{row['ratio']:6.2f}{'' if row['same'] else '  UNLIKE'}",
                     flush=True,
                 )
-            record.save(csgraph=results)
-    below = sum(row["ratio"] < 1 for row in results)
-    print(f"{below} of {len(results)} ratios below 1; saved in {record.path}")
+            record.save(csgraph=sorted(results.values(), key=lambda row: row["arcs"]))
+    print(f"{below} ratios below 1; {len(results)} rows saved in {record.path}")
     return int(unlike > 0)
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What a row is of."""
+    return row["arcs"], row["shape"], row["work"]

@@ -162,6 +162,11 @@ def test_csgraph(tmp_path: Path, run: Callable[..., str]) -> None:
     assert {row["shape"] for row in rows} == {"grid", "grid, whole weights", "dense"}
     assert all(row["same"] and row["ratio"] > 0 for row in rows)
     assert {row["work"].partition("(")[0] for row in rows} == {"dijkstra", "minimum_spanning_tree", "floyd_warshall"}
+    words[2:] = ["--shapes", "dense", "--works", "floyd", "--repeats", "1"]
+    run("csgraph", *words, "--merge", "--output", str(output))
+    merged = json.loads(output.read_text())["csgraph"]
+    assert [row["work"] for row in merged] == [row["work"] for row in rows]
+    assert {row["shape"] for old, row in zip(rows, merged, strict=True) if old != row} == {"dense"}
 
 
 def test_families(tmp_path: Path, run: Callable[..., str]) -> None:

@@ -6,7 +6,8 @@ LEFT: dict[str, str] = {
         algorithms.asteroidal algorithms.bipartite.cluster algorithms.bipartite.redundancy
         algorithms.broadcasting algorithms.centrality.betweenness_subset algorithms.centrality.dispersion
         prominent_group edge_load_centrality algorithms.chains algorithms.chordal
-        algorithms.community.bipartitions algorithms.community.lukes algorithms.connectivity algorithms.cycles
+        algorithms.community.bipartitions algorithms.community.kernighan_lin algorithms.community.lukes
+        algorithms.connectivity algorithms.cycles
         algorithms.d_separation algorithms.dominance algorithms.dominating algorithms.hybrid
         algorithms.isomorphism.tree_isomorphism algorithms.lowest_common_ancestors algorithms.perfect_graph
         algorithms.planarity algorithms.summarization algorithms.time_dependent algorithms.tournament
