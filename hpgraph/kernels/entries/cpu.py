@@ -60,14 +60,19 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
                 _map_values_tasks(function, data, thunk, out, zero, TASK_ENTRIES)
         return out
     bounds = task_bounds(csr.indptr)
-    rows = plain(csr.indptr), plain(csr.indices), data
+    what = function, plain(csr.indptr), plain(csr.indices), data, thunk
+    _run(_map_rows, _map_rows_tasks, what, bounds, out, zero)
+    return out
+
+
+def _run(rows: Any, tasks: Any, what: tuple[Any, ...], bounds: Any, *out: Any) -> None:
+    """Run a kernel of rows in this thread if they are one task, else its parallel form."""
     if len(bounds) == 2:
         with interruptible():
-            _map_rows(function, *rows, thunk, 0, csr.shape[0], out, zero)
+            rows(*what, 0, int(bounds[-1]), *out)
     else:
         with team() as workers:
-            _map_rows_tasks(function, *rows, thunk, bounds, out, zero, workers)
-    return out
+            tasks(*what, bounds, *out, workers)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
@@ -129,12 +134,7 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     what = predicate, plain(csr.indptr), plain(csr.indices), plain(csr.data), predicate.y_dtype.type(thunk)
     kept_indptr = np.zeros(rows + 1, np.int64)
     counts = kept_indptr[1:]
-    if len(bounds) == 2:
-        with interruptible():
-            _count_rows(*what, 0, rows, counts)
-    else:
-        with team() as workers:
-            _count_tasks(*what, bounds, counts, workers)
+    _run(_count_rows, _count_tasks, what, bounds, counts)
     np.cumsum(counts, out=counts)
     nnz = int(kept_indptr[-1])
     if nnz == csr.nnz:
@@ -142,12 +142,7 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     indices = np.empty(nnz, csr.indices.dtype)
     data = None if csr.data is None else np.empty(nnz, csr.dtype)
     kept = Rows(kept_indptr, indices, data)
-    if len(bounds) == 2:
-        with interruptible():
-            _keep_rows(*what, 0, rows, kept)
-    else:
-        with team() as workers:
-            _keep_tasks(*what, bounds, kept, workers)
+    _run(_keep_rows, _keep_tasks, what, bounds, kept)
     return CSR(csr.shape, kept_indptr, indices, data, validate=False)
 
 

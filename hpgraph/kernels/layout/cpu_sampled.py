@@ -11,6 +11,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling.cpu_random import bits
@@ -26,13 +27,13 @@ _FARTHEST, _NEAREST = np.float32(FARTHEST), np.float32(NEAREST)
 def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
     """Places after an epoch for each of some lengths of steps; see `hpgraph.kernels.layout.Layout`."""
     here, there = place.astype(np.float32), np.empty(place.shape, np.float32)
-    curve = tuple(map(np.float32, (how.a, how.b, how.repulsion)))
+    rows, curve = Rows(arcs.indptr, arcs.indices, arcs.data), tuple(map(np.float32, (how.a, how.b, how.repulsion)))
     followed = float(arcs.data.sum(dtype=np.float64)) * (2 + how.negatives)
     with team() as threads:
         threads = threads if followed > 2 * TASK_ENTRIES else 1
         for epoch, step in enumerate(steps):
-            _epoch(arcs.indptr, arcs.indices, arcs.data, here, there, np.int64(epoch), np.float32(step), *curve,
-                   np.int64(how.negatives), np.int64(how.seed), threads)  # fmt: skip
+            draws = np.int64(how.negatives), np.int64(how.seed)
+            _epoch(rows, here, there, np.int64(epoch), np.float32(step), curve, draws, threads)
             here, there = there, here
     return here
 
@@ -43,7 +44,9 @@ def _bounded(move):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _epoch(indptr, indices, chances, here, there, epoch, step, a, b, repulsion, negatives, seed, threads):
+def _epoch(rows, here, there, epoch, step, curve, draws, threads):
+    indptr, indices, chances, _ = rows
+    (a, b, repulsion), (negatives, seed) = curve, draws
     following, n = np.zeros(1, np.int64), indptr.size - 1
     now, later, count = np.float32(epoch), np.float32(epoch + 1), np.uint64(n)
     pull, push = np.float32(-2) * a * b, np.float32(2) * repulsion * b

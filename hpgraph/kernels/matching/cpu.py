@@ -44,22 +44,22 @@ def largest(arcs: CSR, transposed: CSR, rows: Any, columns: Any) -> tuple[Any, A
     with interruptible():
         _match(
             (arcs.indptr, arcs.indices), (transposed.indptr, transposed.indices), rows.astype(ids), columns.astype(ids),
-            column_of, row_of, trees, lists, following, int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz),
+            column_of, row_of, trees, lists, following, (int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz)),
         )  # fmt: skip
     return column_of, row_of
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, first, second):
+def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, limits):
     _take_free_columns(*out, rows, column_of, row_of)
-    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, first):
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, limits[0]):
         return
     for i in range(rows.size):
         put(column_of, vertex(rows, i), column_of.dtype.type(-1))
     for i in range(columns.size):
         put(row_of, vertex(columns, i), row_of.dtype.type(-1))
     _karp_sipser(out, into, rows, columns, column_of, row_of, trees[0], trees[1], lists[0], lists[1])
-    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, second):
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, limits[1]):
         return
     level, queue = trees[0], lists[0]
     while _set_levels(*out, rows, column_of, row_of, level, queue, following):

@@ -83,16 +83,17 @@ def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
             np.empty((workers, ROWS, 4), np.int64),
         )  # fmt: skip
         relax_apart(
-            Functions.of(functions_of(search.code)), last,
+            Functions.of(functions_of(search.code)),
             Rows(plain(search.out.indptr), plain(search.out.indices), plain(search.out.data)), plain(values),
-            plain(search.sources.vertices), ends, rooms, density, sums,
+            plain(search.sources.vertices), ends, rooms, (last, density), sums,
         )  # fmt: skip
     return clock.convert(sums[ends[1:] > ends[:-1]])
 
 
 @part
-def _search(functions, ceiling, arcs, values, sources, rooms, worker, density, sums):
-    """One search, from its `sources`."""
+def _search(functions, arcs, values, sources, rooms, worker, bounds, sums):
+    """One search, from its `sources`; `bounds`: the ceiling, and buckets per unit of value."""
+    ceiling, density = bounds
     waiting, vertices, link = rooms.waiting[worker], rooms.vertices[worker], rooms.link[worker]
     buckets, board = rooms.buckets[worker], rooms.boards[worker]
     progress, trace, scale = rooms.progress[worker], rooms.traces[worker], rooms.scales[worker]
@@ -120,7 +121,7 @@ def _search(functions, ceiling, arcs, values, sources, rooms, worker, density, s
 
 
 @part(counts_references=False)
-def _searches(worker, functions, ceiling, arcs, states, sources, ends, rooms, density, sums, counter):
+def _searches(worker, functions, arcs, states, sources, ends, rooms, bounds, sums, counter):
     """One worker: take searches until none is left."""
     while not is_stopped():
         search = next_task(counter)
@@ -128,19 +129,17 @@ def _searches(worker, functions, ceiling, arcs, states, sources, ends, rooms, de
             break
         began = cycles()
         if ends[search] < ends[search + 1]:
-            _search(
-                functions, ceiling, arcs, states[search], sources[ends[search] : ends[search + 1]], rooms, worker,
-                density, sums[search],
-            )  # fmt: skip
+            chosen = sources[ends[search] : ends[search + 1]]
+            _search(functions, arcs, states[search], chosen, rooms, worker, bounds, sums[search])
         sums[search, 3] = cycles() - began
 
 
 @njit(cache=True, nogil=True)
-def relax_apart(functions, ceiling, arcs, states, sources, ends, rooms, density, sums):
+def relax_apart(functions, arcs, states, sources, ends, rooms, bounds, sums):
     """Relax in each search until no vertex waits.
 
     ``states`` has a row of values for each search; search i starts from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has
     a row of the trace for each.
     """
-    shared = functions, ceiling, arcs, states, sources, ends, rooms, density, sums, np.zeros(1, np.int64)
+    shared = functions, arcs, states, sources, ends, rooms, bounds, sums, np.zeros(1, np.int64)
     in_parallel(rooms.waiting.shape[0], _searches, shared)
