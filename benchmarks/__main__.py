@@ -19,7 +19,7 @@ COMMANDS = {
     "objectives": ("objectives", "objectives of communities on twenty graphs, beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
     "csgraph": ("csgraph", "the functions of scipy.sparse.csgraph, SciPy's and hpgraph's"),
-    "embeddings": ("embeddings", "embeddings by how well they foretell edges, beside other libraries"),
+    "embeddings": ("embeddings", "embeddings by how well they predict edges, beside other libraries"),
     "families": ("families", "flows of least cost, trees, hashes and the like beside other libraries"),
     "temporal": ("temporal", "paths and motifs in time on generated contacts"),
     "training": ("training", "GraphSAGE on sampled neighbours, by several loaders and layers"),

@@ -27,7 +27,7 @@ from .timing import timed
 
 ROUNDS = 5
 # Seconds before each call on the CPU: threads of OpenMP spin for a while after their work is done, and would have the
-# cores of whoever is called next.
+# cores of the next call.
 PAUSE = 0.02
 
 

@@ -72,7 +72,7 @@ class Gpus:
                     stream.wait_event(done)
 
     def check(self) -> bool:
-        """Whether all have all; then nobody has anything."""
+        """Whether each GPU has all; then what they have is cleared."""
         self.wait()
         right = True
         for number, array in enumerate(self.all):

@@ -1,4 +1,4 @@
-"""Whether an answer is right, told from the graph itself or from another library's answer, on NumPy and CuPy alike.
+"""Whether an answer is right, by the graph itself or from another library's answer, on NumPy and CuPy alike.
 
 Nothing here computes with hpgraph. Levels and distances are proven, not recomputed: labels in which no arc can be
 improved on, and each of which is reached over an arc that explains it, are the shortest ones (weights are positive).

@@ -66,7 +66,7 @@ SSSP = Traits(message=4, source=4, weight=4, properties=4)
 PAGERANK = Traits(message=8, source=8, sums=3, all_active=True, properties=12)
 
 
-def told(some: float, all_: float, size: int) -> float:
+def distinct_bytes(some: float, all_: float, size: int) -> float:
     """Bytes of a message that identifies vertices of a range and has a value for each.
 
     ``size``: bytes of a value.
@@ -81,9 +81,9 @@ def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float
     beside = HEADER_BYTES + _COUNTED + 8 * traits.sums
     if traits.all_active:
         active, messages = shape.n, own * columns
-    fold = columns * (HEADER_BYTES + told(messages / columns, own, traits.message)) if columns else 0.0
-    spread = rows * (beside + told(active / p, own, traits.source))
-    control = columns * (beside + (told(active / p, own, traits.target) if traits.target else 0))
+    fold = columns * (HEADER_BYTES + distinct_bytes(messages / columns, own, traits.message)) if columns else 0.0
+    spread = rows * (beside + distinct_bytes(active / p, own, traits.source))
+    control = columns * (beside + (distinct_bytes(active / p, own, traits.target) if traits.target else 0))
     # Before the bound is raised, blocks agree on the least value beyond it, then exchange the active vertices.
     return fold + spread + control + raises * (rows + columns) * (HEADER_BYTES + 8 + beside)
 

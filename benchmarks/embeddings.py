@@ -1,4 +1,4 @@
-"""Embeddings by how well they foretell edges, beside scikit-network's and karateclub's where these are installed.
+"""Embeddings by how well they predict edges, beside scikit-network's and karateclub's where these are installed.
 
 A share of a graph's edges is taken out; each method embeds what is left. The removed edges, and as many pairs that are
 no edges, are ranked twice: by the products of their vectors, and by a logistic regression on the entries' products
@@ -164,7 +164,7 @@ def main(words: Sequence[str]) -> int:
             call()  # compiles
     for name in chosen.graphs:
         given = task(name)
-        print(f"{name}: {given.graph.n_vertices:,} vertices, {len(given.removed):,} edges foretold", flush=True)
+        print(f"{name}: {given.graph.n_vertices:,} vertices, {len(given.removed):,} edges to predict", flush=True)
         near = [hpg.adamic_adar(given.graph, pairs) for pairs in (given.removed, given.others)]
         row = {"graph": name, "library": "hpgraph", "method": "no vectors: adamic_adar", "auc_product": auc(*near)}
         found = _recorded(found, row)

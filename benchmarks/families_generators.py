@@ -11,7 +11,7 @@ from .families_peers import Given, Row, ig, nk, rx
 
 
 def _made(graph: Any) -> None:
-    """Calls are told apart by their times alone."""
+    """Calls differ by their times alone."""
 
 
 def random_graphs(scale: int, device: str) -> Iterator[Row]:

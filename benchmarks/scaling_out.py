@@ -163,7 +163,7 @@ def table(found: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def predictions() -> list[str]:
-    """What the model says of graphs and clusters that nobody here has: a worker's memory, bytes, seconds."""
+    """What the model says of graphs and clusters that were not measured: a worker's memory, bytes, seconds."""
     from hpgraph.cluster.grid import shape_for
 
     from . import cluster_cost as cost

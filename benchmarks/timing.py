@@ -90,7 +90,7 @@ def medians(call: Callable[[], Any], repeats: int) -> dict[str, float]:
 def timed(call: Callable[..., Any], device: str, *arguments: Any) -> tuple[float, Any]:
     """Seconds that one call took, with all it started on the device, and what it returned."""
     synchronize = require_cupy().cuda.Device().synchronize if device == "cuda" else lambda: None
-    # A collection in the middle would be charged to whoever is being measured.
+    # A collection in the middle would be charged to the work that is measured.
     gc.disable()
     try:
         synchronize()

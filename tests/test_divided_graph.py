@@ -72,7 +72,7 @@ def test_what_is_made_of_it_is_whole(device: str, scatter: bool) -> None:
     np.testing.assert_array_equal(weight, to_device(whole.weights, "cpu"))
 
 
-def test_hubs_are_dealt_out_where_ranges_would_be_uneven() -> None:
+def test_hubs_go_round_robin_where_ranges_would_be_uneven() -> None:
     divided = divide(_hubs_first(False), ["cpu", "cpu"])
     assert divided.order is not None and divided.bounds == (0, 512, 1000)
     arcs = [shard.out_csr.nnz for shard in divided.shards]

@@ -118,7 +118,7 @@ def test_strap_takes_logarithms_of_ranks(device: str) -> None:
     assert abs(vectors @ vectors.T - turn * values.clip(0) @ turn.T).max() < 0.35
 
 
-def test_node2vec_is_how_often_walks_meet(device: str) -> None:
+def test_node2vec_factorizes_cooccurrences_on_walks(device: str) -> None:
     """On a cycle: walks of one step meet neighbours, half of the time each."""
     n = 8
     G = hpg.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, directed=False).to(device)

@@ -49,7 +49,7 @@ def test_every_lazy_name_is_public() -> None:
     assert sorted(set(hpgraph.__all__)) == hpgraph.__all__
 
 
-def test_type_checkers_know_the_same_names() -> None:
+def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(hpgraph.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     known = {alias.asname: node.module for node in imports for alias in node.names}

@@ -52,7 +52,7 @@ def planted(device: str, parts: int = 4, size: int = 40) -> Any:
 @pytest.mark.parametrize("how", [
     {}, {"linlog": True}, {"distributed_action": True, "weight": True}, {"strong_gravity": True, "gravity": 0.01},
 ])  # fmt: skip
-def test_communities_lie_together(how: dict[str, Any], device: str) -> None:
+def test_communities_are_drawn_together(how: dict[str, Any], device: str) -> None:
     G, part = planted(device)
     place = host(hpg.layout.force_atlas2(G, **how))
     assert place.shape == (160, 2) and np.isfinite(place).all()

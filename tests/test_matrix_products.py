@@ -65,7 +65,7 @@ class TestMatmul:
             ("int8", "int8", "int8"), ("bool", "bool", "bool"), ("bool", "int64", "int64"),
         ],
     )  # fmt: skip
-    def test_types_meet_as_in_scipy(self, device: str, matrix: str, vector: str, result: str) -> None:
+    def test_types_are_promoted_as_in_scipy(self, device: str, matrix: str, vector: str, result: str) -> None:
         R = (S * 10).astype(matrix)
         x = (X * 3).astype(vector)
         found = hpg.Matrix(R).to(device) @ to_device(x, device)

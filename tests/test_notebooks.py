@@ -132,7 +132,7 @@ def test_drawing_shows_pictures(executed):
     assert float(wide[1]) < 0.5 * float(wide[2])
 
 
-def test_payments_say_what_is_true(executed):
+def test_statements_about_payments_are_true(executed):
     shown = "\n".join(text(cell) for cell in executed(of("09-payments.ipynb")).cells)
     circles = re.findall(r"(as paid|shuffled) +(\d+) circles", shown)
     assert int(dict(circles)["as paid"]) >= 52 and int(dict(circles)["shuffled"]) < 5
@@ -141,7 +141,7 @@ def test_payments_say_what_is_true(executed):
     assert inside > others + 0.05
 
 
-def test_contacts_say_what_is_true(executed):
+def test_statements_about_contacts_are_true(executed):
     shown = "\n".join(text(cell) for cell in executed(of("10-contacts.ipynb")).cells)
     assert "4 communities, as the classes: 1.0" in shown and "everybody reaches everybody: True" in shown
     assert len(re.findall(r"minutes: +[\d,]+ pairs", shown)) == 3

@@ -104,7 +104,7 @@ class TestTrace:
         assert all(height == level[step - 1] for step, height in drawn.items())
 
     @pytest.mark.parametrize("inches", [2.5, 3.5, 5, 6, 9])
-    def test_names_lie_above_what_is_drawn(self, inches):
+    def test_names_are_drawn_on_top(self, inches):
         figure, ax = pyplot.subplots(figsize=(inches, 3), layout="constrained")
         hpg.viz.trace(run(["push", "pull", "push"], [1, 5, 900], [5, 9, 700]), ax)
         # A title of the caller's, as the demo's.

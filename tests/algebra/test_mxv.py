@@ -52,7 +52,7 @@ def as_dict(result: hpg.Vector) -> dict[int, int]:
 class TestMxv:
     """mxv and vxm on arrays."""
 
-    def test_arrays_hold_identities_where_nothing_meets(self, device: str) -> None:
+    def test_arrays_hold_identities_where_no_entries_match(self, device: str) -> None:
         M = hpg.Matrix([[0, 2.0], [0, 0]]).to(device)
         x = to_device(np.array([1.0, 10.0]), device)
         assert host(M.mxv(x)).tolist() == [20, 0]

@@ -107,7 +107,7 @@ def test_wide_ids(wide_graph):
     check(G, g)
 
 
-def test_results_lie_where_the_graph_does(device):
+def test_results_are_on_the_graph_s_device(device):
     G = hpg.Graph.from_edges([0, 1], [1, 2]).to(device)
     components = hpg.biconnected_components(G)
     for array in (hpg.bridges(G), hpg.articulation_points(G), components.source, components.label):

@@ -48,7 +48,7 @@ def parts_of(found):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("search", SEARCHES)
-def test_communities_are_as_they_say(search, case, device):
+def test_communities_have_the_modularity_stated(search, case, device):
     """A partition numbered by smallest vertices, whose modularity is NetworkX's; each level is made of the last."""
     g = CASES[case]
     found = SEARCHES[search](hpg.from_networkx(g).to(device), seed=4)

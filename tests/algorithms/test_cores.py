@@ -70,8 +70,8 @@ def test_parts(name, device):
                 assert found.device == device
                 assert sorted(found) == sorted(expected)
                 assert found.n_edges == sum(1 if g.is_directed() else 2 for _ in expected.edges)
-    nobody = hpg.k_core(G, 10**6)
-    assert len(nobody) == 0
+    empty = hpg.k_core(G, 10**6)
+    assert len(empty) == 0
 
 
 def test_parts_keep_names(device):

@@ -161,8 +161,8 @@ def test_ugly_samples(graph: hpg.Graph, device: str) -> None:
     G = graph.to(device)
     alone = hpg.sample_neighbors(G, [99], [3, 3])
     assert alone.vertices_of_hop == [1, 0, 0] and host(alone.edge_index).shape == (2, 0)
-    nobody = hpg.Graph.from_edges([], [], n_vertices=0).to(device)
-    for empty in (hpg.sample_neighbors(G, [], [3]), hpg.sample_neighbors(nobody, [], [3, -1])):
+    empty_graph = hpg.Graph.from_edges([], [], n_vertices=0).to(device)
+    for empty in (hpg.sample_neighbors(G, [], [3]), hpg.sample_neighbors(empty_graph, [], [3, -1])):
         assert len(empty) == 0 and host(empty.indptr).tolist() == [0]
     assert hpg.sample_neighbors(G, 3, 0).edges_of_hop == [0]
     raises(IndexError, r"seeds must lie in 0..99", hpg.sample_neighbors, G, [100], 3)

@@ -74,7 +74,7 @@ def test_lanes_end_where_single_calls_do(csr, device):
         np.testing.assert_allclose(to_device(found.rank[lane], "cpu"), alone, rtol=1e-11, atol=1e-14)
 
 
-def test_dense_sparse_and_lists_say_the_same(csr, device):
+def test_dense_sparse_and_lists_give_the_same(csr, device):
     G = hpg.Graph(csr, directed=True).to(device)
     seeds = lists(5)
     flags = np.zeros((5, N))

@@ -260,7 +260,7 @@ def test_infinite_beside_negative(device):
 
 
 @pytest.mark.filterwarnings("error")
-def test_sums_that_overflow_lie_beyond_any_cutoff(device):
+def test_sums_that_overflow_are_beyond_any_cutoff(device):
     weight = np.array([3e38, 3e38], np.float32)
     G = arcs([0, 1], [1, 2], weight, device=device)
     assert distances(G, 0, cutoff=1e300).tolist() == [0, float(weight[0]), INF]

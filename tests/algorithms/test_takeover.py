@@ -102,7 +102,7 @@ def test_a_limit_holds_on_both_devices_on_gpu(hurried):
         assert level.max() == depth and found.trace.supersteps == depth
 
 
-def test_a_graph_that_was_never_thin_is_not_waited_for_on_gpu(hurried):
+def test_no_synchronization_for_a_graph_that_was_never_thin(hurried):
     from hpgraph.kernels.runtime.cuda.takeover import takeover
 
     G = hpg.datasets.kron(12).to("cuda")

@@ -227,7 +227,7 @@ def test_reach_within_a_time():
     raises(ValueError, "connection must be", hpg.temporal_components, T, connection="loose")
 
 
-def test_more_sources_than_lie_side_by_side():
+def test_more_sources_than_fit_one_batch():
     """Each of 300 sources alone, and all together; arcs of which thousands are under way at once."""
     rng = np.random.default_rng(3)
     columns = {"source": rng.integers(0, 300, 4000), "target": rng.integers(0, 300, 4000), "time": rng.random(4000)}

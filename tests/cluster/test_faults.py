@@ -40,7 +40,7 @@ def test_workers_killed_in_the_middle(client, graph, distance, tmp_path, block) 
         client.run(arm, 3, "kill", block, str(tmp_path))
         found = C.sssp(7, checkpoint=tmp_path / "run", every=0.0)
         assert (tmp_path / "done").exists() or block == -1
-        assert len(list(tmp_path.iterdir())) > 1, "somebody was killed"
+        assert len(list(tmp_path.iterdir())) > 1, "a worker was killed"
     assert (found.distance == distance.astype(np.float32)).all()
 
 
@@ -148,7 +148,7 @@ def test_the_dashboard_is_for_this_machine() -> None:
                 assert one.status != "LISTEN" or one.laddr.ip in ("127.0.0.1", "::1"), one
 
 
-def test_a_station_listens_where_its_worker_does() -> None:
+def test_a_listener_has_its_worker_s_address() -> None:
     for where, host in (("10.0.0.7", "10.0.0.7"), ("[fd00::7]", "fd00::7"), ("node-7.lan", "node-7.lan")):
         for protocol in ("tcp", "ucx", "ucxx", "tls"):
             assert place_of(f"{protocol}://{where}:40123") == (host, protocol == "tls")
@@ -162,7 +162,7 @@ def test_a_station_listens_where_its_worker_does() -> None:
         listener.take(b"v" * 16, 0, 1, 20).close()
 
 
-def test_a_station_goes_on_after_descriptors_ran_out() -> None:
+def test_a_listener_continues_after_running_out_of_descriptors() -> None:
     script = """
 import os, resource, socket, struct, time
 from hpgraph.cluster.listener import Listener

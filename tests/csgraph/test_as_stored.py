@@ -153,7 +153,7 @@ def test_columns_beyond_the_shape(call: Any, column: int) -> None:
 
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("options", [{}, {"limit": 9.0}, {"min_only": True}])
-def test_weights_are_checked_where_a_search_meets_them(options: dict[str, Any], directed: bool) -> None:
+def test_weights_are_checked_as_a_search_reads_them(options: dict[str, Any], directed: bool) -> None:
     graph = random_graph(300, 0.02)
     graph.data += 1
     wanted = theirs.dijkstra(graph, directed, [3, 9], **options)

@@ -145,7 +145,7 @@ def test_the_same_search_again_and_from_several_at_once() -> None:
 
 
 @needs_cuda
-def test_thin_searches_stay_on_one_device_and_say_so() -> None:
+def test_thin_searches_stay_on_one_device_and_report_it() -> None:
     divided = divide(hpg.datasets.grid(40).to("cuda"), [Devices("cuda", (0,))] * 2)
     with hpg.techniques(multi_gpu=True):
         found = hpg.bfs(divided, 0)

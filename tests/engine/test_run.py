@@ -53,8 +53,8 @@ def test_every_way_to_name_the_active(program, G):
     given[[3, 9]] = np.inf
     assert (host(hpg.run(program, G, width=given).width) == expected).all(), "all are active, most of them in vain"
     assert given.sum() == np.inf and (np.flatnonzero(given) == [3, 9]).all(), "what was given is not written to"
-    nobody = hpg.run(program, G, active=[])
-    assert len(nobody.trace) == 0 and (host(nobody.width) == 0).all()
+    inactive = hpg.run(program, G, active=[])
+    assert len(inactive.trace) == 0 and (host(inactive.width) == 0).all()
     assert len(hpg.run(program, G, active=np.zeros(200, bool)).trace) == 0
 
 
@@ -142,7 +142,7 @@ def test_any_receives_once_in_the_general_loop_too(G):
     expected = levels(SMALL, 3)
     assert (host(found.level) == expected).all()
     last = (expected == expected.max()).sum()
-    assert found.world["reached"] in (last, 0), "the sum of the last superstep in which somebody was updated"
+    assert found.world["reached"] in (last, 0), "the sum of the last superstep in which a vertex was updated"
     parent, below = host(found.parent), expected > 0
     assert (expected[parent[below]] + 1 == expected[below]).all()
     for k, name in enumerate("abcdefg"):

@@ -334,7 +334,7 @@ MODULES = {
         from tools import scaled
 
         class Unreadable:
-            'Numba knows its type, and nobody knows its value.'
+            'Numba knows its type, and its value is unknown.'
         class UnreadableType(types.Dummy):
             pass
         register_model(UnreadableType)(models.OpaqueModel)

@@ -28,7 +28,7 @@ def test_round_trips(put, n, share):
         assert Bitmask(n, mask.words).n == n
 
 
-def test_bits_lie_as_documented(put):
+def test_bits_are_ordered_as_documented(put):
     words = host(Bitmask.from_indices(put([0, 33, 64]), 70).words)
     assert words.tolist() == [1 | 1 << 33, 1]
     assert words.view(np.uint32).tolist() == [1, 2, 1, 0]

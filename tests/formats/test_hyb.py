@@ -113,7 +113,7 @@ def test_coo_keeps_duplicates_until_csr(put):
     assert COO.from_scipy(coo.to("cpu").to_scipy()).nnz == 2
 
 
-def test_containers_move_as_a_whole(device):
+def test_containers_move_to_a_device_whole(device):
     csr = random_csr(np.asarray)
     hyb = HYB.from_csr(csr).to(device)
     assert hyb.device == device

@@ -195,7 +195,7 @@ print("done", flush=True)
 """
 
 
-def test_killed_at_any_moment_it_leaves_the_old_file_and_can_be_started_again(tmp_path):
+def test_a_conversion_killed_at_any_time_leaves_the_old_file_and_can_restart(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     path = written(tmp_path / "edges.txt", *edges(3000, 120_000), np.arange(120_000))

@@ -163,7 +163,7 @@ def test_sweeps_compile():
         compiles(source, before + program.prologue, ltoir, names, GENERATIONS[1])
 
 
-def test_messages_of_the_source_alone_are_known():
+def test_messages_of_the_source_alone_are_recognized():
     assert ignored(declarations_of(Spread).code((np.dtype(np.float64),))) == {"weight", "target"}
 
     class Weighted(Spread):

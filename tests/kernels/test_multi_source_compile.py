@@ -66,7 +66,7 @@ def traversal_of(program, words, weight=None, index="int", threads=lanes.THREADS
 
 
 @pytest.mark.parametrize(("index", "words"), [("int32", 1), ("int64", 2)])
-def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
+def test_layouts_of_surveys_and_structs_are_those_of_the_host(index, words):
     held = persistent.checks(*lanes.layouts(np.dtype(index)), lanes.SURVEY)
     assert held.count("static_assert") > 60
     name = f"hpgraph::multi_source_totals<{'int' if index == 'int32' else 'long long'}, {words}>"
@@ -157,7 +157,7 @@ def test_relaxations_of_other_types():
 
 
 @pytest.mark.parametrize("index", ["int32", "int64"])
-def test_structs_of_relaxations_lie_as_the_host_fills_them(index):
+def test_layouts_of_relaxations_structs_are_those_of_the_host(index):
     made = program_of(distances.SingleDistances, "float32")
     layouts = cuda_relax.PRIORITY.of(Value=np.dtype(np.float32)), cuda_relax.SPACE.of(Index=np.dtype(index))
     held = persistent.checks(*layouts)

@@ -169,7 +169,7 @@ def test_small_supersteps(program, index, weight):
 
 
 @pytest.mark.parametrize(("index", "value"), [("int32", "float32"), ("int64", "int64")])
-def test_structs_lie_as_the_host_fills_them(index, value):
+def test_layouts_of_structs_are_those_of_the_host(index, value):
     ids, values = np.dtype(index), np.dtype(value)
     layouts = {
         "traversal.cuh": (traversal.POLICY, traversal.SPACE.of(Index=ids)),
@@ -188,7 +188,7 @@ def test_structs_lie_as_the_host_fills_them(index, value):
         translates(source, program.prologue, program.ltoir, names, checks=held)
 
 
-def test_structs_that_lie_otherwise_are_found():
+def test_other_layouts_of_structs_are_detected():
     program = cuda_program(declarations_of(bfs.Tree).code((np.dtype("int32"),) * 2), None)
     wrong = Layout("Priority<{Value}>", on="int", threshold="Value").of(Value=np.dtype("float32"))
     with pytest.raises(hpg.CompileError, match="Priority"):

@@ -94,7 +94,7 @@ def test_a_relaxation_in_parts() -> None:
     )  # fmt: skip
 
 
-def test_messages_lie_as_the_kernels_write_them() -> None:
+def test_layout_of_messages_is_that_of_the_kernels() -> None:
     assert message_dtype(IDS, np.dtype(np.float32)).itemsize == 8
     assert message_dtype(IDS, np.dtype(np.int64)).itemsize == 16
 

@@ -68,7 +68,7 @@ def test_a_trace_that_is_too_short(csr, monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm, bytes_", [(hpg.bfs, 13), (hpg.sssp, 14)])
-def test_memory_is_what_the_notes_say(algorithm, bytes_):
+def test_memory_is_as_documented(algorithm, bytes_):
     n = 200_000
     rng = np.random.default_rng(2)
     row, column = rng.integers(0, n, (2, 2 * n), np.int32)

@@ -76,7 +76,7 @@ def test_associative_and_commutative(monoid, dtype, data):
         assert f(f(a, b), c) == f(a, f(b, c))
 
 
-def test_bool_and_integers_know_no_infinity():
+def test_bool_and_integers_have_no_infinity():
     assert get_monoid("min").identity_for("bool") == np.True_
     assert get_monoid("min").identity_for("int16") == np.int16(32767)
     assert get_monoid("max").identity_for("uint64") == np.uint64(0)

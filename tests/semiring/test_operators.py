@@ -94,7 +94,7 @@ def test_unary_compiled(dtype):
 
 @pytest.mark.parametrize("a_dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("b_dtype", DTYPES, ids=str)
-def test_types_of_two_operands_meet_as_in_numpy(a_dtype, b_dtype):
+def test_types_of_two_operands_are_promoted_as_in_numpy(a_dtype, b_dtype):
     one, two = np.ones(1, a_dtype), np.ones(1, b_dtype)
     for name, ufunc in (("plus", np.add), ("times", np.multiply), ("min", np.minimum), ("div", np.true_divide)):
         if not takes(name, np.result_type(a_dtype, b_dtype)):

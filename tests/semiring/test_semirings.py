@@ -38,7 +38,7 @@ def test_every_listed_name_is_a_semiring():
         assert get_semiring(name).name == name
 
 
-def test_unknown_names_bring_near_ones():
+def test_unknown_names_suggest_near_ones():
     raises(ValueError, r"no semiring is called 'min_pluss'; similar: min_plus", get_semiring, "min_pluss")
     raises(ValueError, r"no monoid is called 'sum'; similar: plus$", get_monoid, "sum")
     raises(ValueError, r"no monoid is called 'mim'; similar: min", get_monoid, "mim")

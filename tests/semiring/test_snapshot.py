@@ -44,7 +44,7 @@ def test_what_a_class_holds_cannot_be_read_and_is_never_found_again():
     assert get_unary(function) is not get_unary(function)
 
 
-def test_foreign_machine_code_is_the_same_as_long_as_the_process_lives():
+def test_foreign_machine_code_is_the_same_until_the_process_ends():
     root = ctypes.CDLL(None).abs
     function = lambda x: root(x)  # noqa: E731
     assert snapshot_of(function)[1].holds()

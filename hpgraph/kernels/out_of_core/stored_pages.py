@@ -80,7 +80,7 @@ class StoredPages:
         """
         pages, offset = self.pages, self.pages.offset
         if self._ids.version() != self._version:
-            raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
+            raise pages.damaged(run.begin, "the file has changed since its pages were checked")
         begin, end = int(offset[run.begin]), int(offset[run.end])
         wanted, groups = self.requests(rows, run)
         parts = list(zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True))

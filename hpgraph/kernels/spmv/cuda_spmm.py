@@ -24,7 +24,7 @@ DENSE_ROWS = ("dense_rows", "dense_long")
 LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
 # Most loads of a row that a thread makes, if at least so many threads share it then, and those under way at once. On an
 # H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
-MOST_LOADS, LEAST_LANES, IN_FLIGHT = 2, 4, 4
+MAX_LOADS, MIN_LANES, IN_FLIGHT = 2, 4, 4
 SAMPLE = KernelSet(
     "sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {loads}, {width}, {whole}>": "sample_dense"}
 )
@@ -161,8 +161,8 @@ def width_of(columns: int, *arrays: Any) -> int:
 
 def loads_of(columns: int, width: int) -> int:
     """How many loads a thread makes of a row: two, if all threads can, so that more rows are under way."""
-    lanes, left = divmod(columns, width * MOST_LOADS)
-    return MOST_LOADS if left == 0 and LEAST_LANES <= lanes <= LANES else 1
+    lanes, left = divmod(columns, width * MAX_LOADS)
+    return MAX_LOADS if left == 0 and MIN_LANES <= lanes <= LANES else 1
 
 
 def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
@@ -236,7 +236,7 @@ def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) ->
     _, heads, columns = x.shape
     width = width_of(columns, x, y)
     threads = -(-columns // width)
-    loads = MOST_LOADS if threads >= 4 * MOST_LOADS else 1
+    loads = MAX_LOADS if threads >= 4 * MAX_LOADS else 1
     lanes = min(LANES, max(4, 1 << (-(-threads // loads) - 1).bit_length()))
     value = f"hpgraph::{half}" if half else x.dtype
     shape = {"lanes": str(lanes), "loads": str(loads), "width": str(width), "whole": columns == lanes * loads * width}
