@@ -92,7 +92,8 @@ def measured(row: Row, again: Row | None, repeats: int) -> dict[str, Any]:
 def table(results: Sequence[dict[str, Any]]) -> str:
     """What `docs/performance.md` shows: milliseconds of the processors, the fastest peer, its own, and the ratio."""
     lines, family = ["| | ms | peer | its ms | ratio |", "|---|---|---|---|---|"], None
-    for found in results:
+    families = list(dict.fromkeys(found["family"] for found in results))
+    for found in sorted(results, key=lambda found: families.index(found["family"])):
         if found["family"] != family:
             family = found["family"]
             lines.append(f"| **{family}** | | | | |")
@@ -136,7 +137,8 @@ def main(words: Sequence[str]) -> int:
             if not any(part in row.work for part in chosen.works.split(",")):
                 continue
             found = measured(row, second, chosen.repeats)
-            before = [other for other in before if other["work"] != row.work] + [found]
+            before = [*(found if other["work"] == row.work else other for other in before)]
+            before += [] if found in before else [found]
             record.save(families=before)
             print(f"{row.work:75}{found['median_s']:9.4f} s{found['processor_s']:9.4f} s of processors", flush=True)
             for name, result in found.get("peers", {}).items():

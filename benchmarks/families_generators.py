@@ -44,12 +44,12 @@ def random_graphs(scale: int, device: str) -> Iterator[Row]:
     work = f"configuration_model, {size}"
     yield Row("random graphs", work, lambda: _made(datasets.configuration_model(degree, **where)), {
         "networkit": lambda: _made(nk.generators.ConfigurationModelGenerator(given).generate()),
-        "igraph": lambda: _made(ig.Graph.Degree_Sequence(given, "configuration").simplify()),
+        "igraph": lambda: _made(ig.Graph.Degree_Sequence(given, method="configuration").simplify()),
     })  # fmt: skip
     work = f"configuration_model, exact, {size}"
     yield Row("random graphs", work, lambda: _made(datasets.configuration_model(degree, exact=True, **where)), {
         "networkit": lambda: _made(nk.generators.EdgeSwitchingMarkovChainGenerator(given, True, 1).generate()),
-        "igraph": lambda: _made(ig.Graph.Degree_Sequence(given, "edge_switching_simple")),
+        "igraph": lambda: _made(ig.Graph.Degree_Sequence(given, method="edge_switching_simple")),
     })  # fmt: skip
     work = f"expected_degree_graph, {size}"
     weights = degree.astype(np.float64)
@@ -67,7 +67,7 @@ def random_graphs(scale: int, device: str) -> Iterator[Row]:
     table = np.where(np.eye(16, dtype=bool), within, between)
     work = f"stochastic_block_model, {size}"
     yield Row("random graphs", work, lambda: _made(datasets.stochastic_block_model(blocks, table, **where)), {
-        "igraph": lambda: _made(ig.Graph.SBM(n, table.tolist(), blocks)),
+        "igraph": lambda: _made(ig.Graph.SBM(table.tolist(), blocks)),
         "networkit": lambda: _made(nk.generators.ClusteredRandomGraphGenerator(n, 16, within, between).generate()),
     })  # fmt: skip
     radius = float(np.sqrt(32 / (np.pi * n)))

@@ -126,15 +126,16 @@ def measures(scale: int, device: str) -> Iterator[Row]:
         "NetworkX": lambda: round(nx.rich_club_coefficient(small.nx, normalized=False)[5], 9),
     })  # fmt: skip
     yield Row("measures", f"core_periphery, {size}", lambda: hpg.core_periphery(small.graph).errors)
-    yield Row("measures", f"effective_diameter, {size}", lambda: hpg.effective_diameter(small.graph) and None, {
-        "networkit": lambda: nk.distance.EffectiveDiameter(small.nk).run() and None,
+    whole = _connected(small, device)
+    yield Row("measures", f"effective_diameter, {size}", lambda: hpg.effective_diameter(whole.graph) and None, {
+        "networkit": lambda: nk.distance.EffectiveDiameter(whole.nk).run() and None,
     })  # fmt: skip
     degrees = np.asarray(small.host.out_degree)
     degrees = degrees[degrees > 0]
     values = degrees.tolist()
     work = f"power_law_fit of {len(values):,} degrees"
     yield Row("measures", work, lambda: round(hpg.power_law_fit(degrees).alpha, 2), {
-        "igraph": lambda: round(ig.power_law_fit(values, p_precision=1.0).alpha, 2),
+        "igraph": lambda: round(ig.power_law_fit(values, p_precision=0.5).alpha, 2),
     })  # fmt: skip
 
 
@@ -170,6 +171,7 @@ def centralities(scale: int, device: str) -> Iterator[Row]:
     yield Row("centralities", f"group_betweenness_centrality, {size}", lambda: round(
         hpg.group_betweenness_centrality(small.graph, hpg.id(np.array(five))), 6), {
         "NetworkX": lambda: round(nx.group_betweenness_centrality(small.nx, five), 6)})  # fmt: skip
+    yield from _by_currents(_connected(small, device))
     yield Row("centralities", f"percolation_centrality, {size}", lambda: round(
         float(hpg.percolation_centrality(small.graph, states).sum()), 6), {
         "NetworkX": lambda: round(sum(nx.percolation_centrality(small.nx, states=by_vertex).values()), 6)})  # fmt: skip
@@ -183,6 +185,23 @@ def centralities(scale: int, device: str) -> Iterator[Row]:
         G, hpg.id(start), 0.1, 0.3, runs=64) and None)  # fmt: skip
     yield Row("spreading", f"influence_maximization of 10, {hubs.host.n_edges:,} arcs", lambda: len(
         hpg.influence_maximization(G, 10, 0.01).vertices))  # fmt: skip
+
+
+def _by_currents(given: Given) -> Iterator[Row]:
+    size = f"{given.host.n_edges:,} arcs"
+    for kind in ("closeness", "betweenness"):
+        work = f"current_flow_{kind}_centrality"
+        yield Row(
+            "centralities", f"{work}, {size}",
+            lambda work=work: round(float(getattr(hpg, work)(given.graph).sum()), 6),
+            {"NetworkX": lambda work=work: round(sum(getattr(nx, work)(given.nx).values()), 6)},
+        )  # fmt: skip
+
+
+def _connected(given: Given, device: str) -> Given:
+    """The largest component."""
+    label = hpg.connected_components(given.host).label
+    return Given(given.host.subgraph(hpg.id(np.flatnonzero(label == np.bincount(label).argmax()))), device)
 
 
 def _top(given: Given, lattice: bool) -> float:

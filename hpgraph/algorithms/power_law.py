@@ -14,6 +14,8 @@ from hpgraph.core.suggestions import naming_arguments
 
 # Interval of the exponent.
 _BOUNDS = 1.01, 20.0
+# Sections of it, until 1e-5 is left, and the share that each keeps.
+_SECTIONS, _GOLDEN = 30, (5**0.5 - 1) / 2
 
 
 class PowerLaw(NamedTuple):
@@ -74,47 +76,53 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
     if whole and (value % 1).any():
         raise ValueError("values must be whole numbers where discrete=True")
     value = value.astype(np.float64)
+    starts = value[:-1]
     if xmin is not None:
         kept = value >= real(xmin, "xmin", above=0)
-        starts, value, count = [float(xmin)], value[kept], count[kept]
-    else:
-        starts = value[:-1].tolist()
+        starts, value, count = np.array([float(xmin)]), value[kept], count[kept]
     if len(value) < 2:
         raise ValueError("values: a law is fitted to two or more different numbers above 0, from xmin on")
-    fits = [_fit(start, value[value >= start], count[value >= start], whole) for start in starts]
-    return min(fits, key=lambda fit: fit.distance)
-
-
-def _fit(start: float, value: np.ndarray, count: np.ndarray, whole: bool) -> PowerLaw:
-    """The law from a least value on."""
-    number, logs = int(count.sum()), float((count * np.log(value / start)).sum())
+    # Of the values from each start on.
+    number, logs = (part[::-1].cumsum()[::-1][: len(starts)] for part in (count, count * np.log(value)))
+    logs = logs - number * np.log(starts)
     if whole:
-        alpha, sigma = _exponent(start, number, logs)
+        alpha, sigma = _exponents(starts, number, logs)
     else:
         alpha = 1 + number / logs
         sigma = (alpha - 1) / number**0.5
-    # The distance is taken at each step of both, and at its lower side if values are continuous.
-    reached = np.cumsum(count) / number
+    distance = [_distance(start, value[i:], count[i:], power, whole)
+                for i, (start, power) in enumerate(zip(starts, alpha, strict=True))]  # fmt: skip
+    i = int(np.argmin(distance))
+    return PowerLaw(float(alpha[i]), float(sigma[i]), float(starts[i]), distance[i], int(number[i]))
+
+
+def _distance(start: float, value: np.ndarray, count: np.ndarray, alpha: float, whole: bool) -> float:
+    """Between the law from a least value on and the values: at each step, or at both of its sides if continuous."""
+    reached = np.cumsum(count) / count.sum()
     if whole:
         from scipy.special import zeta
 
-        apart = abs(1 - zeta(alpha, value + 1) / zeta(alpha, start) - reached)
-    else:
-        expected = 1 - (value / start) ** (1 - alpha)
-        apart = np.maximum(abs(expected - reached), abs(expected - (reached - count / number)))
-    return PowerLaw(alpha, sigma, start, float(apart.max()), number)
+        return float(abs(1 - zeta(alpha, value + 1) / zeta(alpha, start) - reached).max())
+    expected = 1 - (value / start) ** (1 - alpha)
+    return float(np.maximum(abs(expected - reached), abs(expected - (reached - count / count.sum()))).max())
 
 
-def _exponent(start: float, number: int, logs: float) -> tuple[float, float]:
-    """The most likely exponent of whole numbers from a least one, and its standard error."""
-    from scipy.optimize import minimize_scalar
+def _exponents(start: np.ndarray, number: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The most likely exponents of whole numbers from each least one on, and their standard errors."""
     from scipy.special import zeta
 
-    def loss(alpha: float) -> float:
+    def loss(alpha: np.ndarray) -> np.ndarray:
         # Over powers of the least value: those of large ones underflow.
-        return float(np.log(zeta(alpha, start)) + alpha * np.log(start) + alpha * logs / number)
+        return np.log(zeta(alpha, start)) + alpha * (np.log(start) + logs / number)  # type: ignore[no-any-return]
 
-    alpha = float(minimize_scalar(loss, bounds=_BOUNDS, method="bounded", options={"xatol": 1e-9}).x)
-    step = 1e-3
-    bend = (loss(alpha + step) - 2 * loss(alpha) + loss(alpha - step)) / step**2
-    return alpha, (number * bend) ** -0.5
+    # Golden sections of all at once: the loss is convex.
+    low, high = (np.full(len(start), bound) for bound in _BOUNDS)
+    for _ in range(_SECTIONS):
+        inner = _GOLDEN * (high - low)
+        left = loss(high - inner) < loss(low + inner)
+        low, high = np.where(left, low, high - inner), np.where(left, low + inner, high)
+    # And a step of Newton's method, since near its minimum the loss is flat.
+    alpha, step = (low + high) / 2, 1e-4
+    before, at, after = loss(alpha - step), loss(alpha), loss(alpha + step)
+    bend = (before - 2 * at + after) / step**2
+    return alpha - (after - before) / (2 * step * bend), (number * bend) ** -0.5

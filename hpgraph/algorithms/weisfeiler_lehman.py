@@ -20,6 +20,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
+from hpgraph.core.reductions import count
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 
@@ -70,13 +71,13 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     if colors is not None:
         codes, _ = _coded(graph, _of_vertices(graph, colors, "colors"))
     sides = _sides(graph, _hashed_kinds(graph.out_csr.data if weighted else None))
-    hashes, count = _hashed(codes), len(xp.unique(codes))
+    hashes, before = _hashed(codes), _distinct(codes)
     for _ in range(limit):
         refined = _refined(sides, hashes)
-        distinct = len(xp.unique(refined))
-        if iterations is None and distinct == count:
+        distinct = _distinct(refined)
+        if iterations is None and distinct == before:
             break
-        hashes, count = refined, distinct
+        hashes, before = refined, distinct
     return by_vertex(xp.unique(hashes, return_inverse=True)[1].astype(np.int64), graph)
 
 
@@ -237,6 +238,12 @@ def _hashed(words: Any) -> Any:
     return words ^ words >> np.uint64(31)
 
 
+def _distinct(words: Any) -> int:
+    """How many different ones there are."""
+    words = array_module(words).sort(words)
+    return count(words[1:] != words[:-1]) + min(len(words), 1)
+
+
 def _hashed_kinds(kinds: Any) -> Any:
     """A hash of the kind of each arc, or None."""
     # The two zeros are equal.
@@ -284,24 +291,27 @@ def refined_labels(
         for mark, (_, arcs) in zip(marks, by_kind, strict=False):
             around = _around(matrix_of_csr(arcs)[chosen].csr, codes, texts, kinds, mark)
             labels = [own + others for own, others in zip(labels, around, strict=True)]
-        digests, merged = np.unique([_digest(label, size) for label in labels], return_inverse=True)
-        codes, texts = xp.asarray(merged.reshape(-1))[group.reshape(-1)], digests.tolist()
-        yield codes, digests
+        found = [_digest(label, size) for label in labels]
+        texts = sorted(set(found))
+        place = dict(zip(texts, range(len(texts)), strict=True))
+        codes = xp.asarray(np.array([place[digest] for digest in found], np.int64))[group.reshape(-1)]
+        yield codes, np.array(texts, f"U{2 * size}")
 
 
 def _around(rows: CSR, codes: Any, texts: list[str], kinds: Any, mark: str) -> list[str]:
     """The labels of each row's neighbours, ascending, in one text."""
-    xp, met = array_module(codes), codes[rows.indices]
+    xp, met, words = array_module(codes), codes[rows.indices], [mark + text for text in texts]
     if kinds is not None:
-        met = met + rows.data.astype(np.int64) * len(texts)
-    distinct, met = xp.unique(met, return_inverse=True)
-    words = [mark + ("" if kinds is None else kinds[1][kind]) + texts[code]
-             for kind, code in (divmod(key, len(texts)) for key in distinct.tolist())]  # fmt: skip
+        distinct, met = xp.unique(met + rows.data.astype(np.int64) * len(texts), return_inverse=True)
+        words = [mark + kinds[1][kind] + texts[code]
+                 for kind, code in (divmod(key, len(texts)) for key in distinct.tolist())]  # fmt: skip
     order = sorted(range(len(words)), key=words.__getitem__)
     rank = np.empty(len(words), np.int64)
     rank[order] = np.arange(len(words))
-    rank = xp.asarray(rank)[met.reshape(-1)]
-    rank = rank[xp.lexsort(xp.stack([rank, rows.expand_rows().astype(np.int64)]))]
+    # Sorted within each row.
+    rank = rows.expand_rows() * np.int64(len(words)) + xp.asarray(rank)[met.reshape(-1)]
+    rank.sort()
+    rank %= max(len(words), 1)
     each = np.array([words[place] for place in order], dtype=object)[to_device(rank, "cpu")].tolist()
     bounds = to_device(rows.indptr, "cpu").tolist()
     return ["".join(each[begin:end]) for begin, end in pairwise(bounds)]

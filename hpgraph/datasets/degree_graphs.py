@@ -16,6 +16,8 @@ from hpgraph.kernels.sampling.draws import first_pairs
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
+# Places of a table of bits, which L2 holds.
+_TABLE = 1 << 18
 # Rounds of exchanges after which degrees count as those of no simple graph.
 _ROUNDS, _FREE = 200, 8
 
@@ -179,7 +181,12 @@ def _repeated(xp: ModuleType, key: Any) -> Any:
     """Which elements occur more than once."""
     ordered = xp.sort(key)
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    return _among(xp, key, several)
+    # Few are: a table of their last bits rules out nearly all others.
+    marked, found = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
+    marked[several % _TABLE] = True
+    at = xp.flatnonzero(marked[key % _TABLE])
+    found[at] = _among(xp, key[at], several)
+    return found
 
 
 def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
