@@ -12,9 +12,8 @@ from hpgraph.core.device import cuda_available
 
 from . import graphs, peers_cpu, peers_gpu, report, works
 from .library import HPGraph
-from .neighbours import Neighbours
 from .record import RESULTS, Record
-from .timing import Measurement, References, measure
+from .timing import Measurement, Neighbours, References, measure
 from .unseen import KINDS
 from .works import WORKS
 

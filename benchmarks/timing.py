@@ -1,11 +1,13 @@
 """The clock: one call at a time, the device idle before and after, its answer checked before its time counts."""
 
 import gc
+import os
 import statistics
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hpgraph import ConvergenceWarning
@@ -169,3 +171,25 @@ def measure(library: Library, work: str, references: References, budget: float) 
                 break
     result.note = library.note(work)
     return result
+
+
+class Neighbours:
+    """How much of the processors other processes took since it was made: on Linux; elsewhere 0."""
+
+    def __init__(self) -> None:
+        self._start = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        """Processor seconds of all processes, and those of this one and its children that have ended."""
+        try:
+            ticks = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+        except OSError:
+            return time.monotonic(), time.monotonic()
+        user, nice, system, _, _, interrupts, soft = (int(word) for word in ticks[:7])
+        whole = (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
+        return whole, sum(os.times()[:4])
+
+    def seconds(self) -> float:
+        """Processor seconds that other processes took since."""
+        (whole, own), (whole_then, own_then) = self._now(), self._start
+        return max(0.0, (whole - whole_then) - (own - own_then))

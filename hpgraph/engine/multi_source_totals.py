@@ -68,13 +68,12 @@ def survey(
     incoming: bool = False,
     max_depth: int | None = None,
     group_size: int | str = "auto",
-    direction: str | Direction = "auto",
 ) -> Survey:
     """Search breadth-first from each source, given as indices in NumPy or None for all, and keep totals."""
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
-    policy = Direction.of(direction)
     if graph.in_pages:
-        return _one_by_one(graph, listed, incoming, max_depth, policy)
+        return _one_by_one(graph, listed, incoming, max_depth)
+    policy = Direction.of("auto")
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
@@ -115,14 +114,13 @@ def survey(
     return found._replace(histogram=histogram)
 
 
-def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction) -> Survey:
+def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None) -> Survey:
     """One search at a time, each loading the pages that it reads."""
     k = len(listed)
     found = _nothing_yet(k)
     histogram = found.histogram
     for at, source in enumerate(listed.tolist()):
-        one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth,
-                  direction=policy)  # fmt: skip
+        one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth)
         counts = to_device(occurrences(one.level + 1, int(one.level.max()) + 2), "cpu")[1:]
         level = np.arange(len(counts))
         found.reached[at], found.total[at] = counts.sum(), (counts * level).sum()

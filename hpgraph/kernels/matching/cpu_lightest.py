@@ -44,7 +44,7 @@ def lightest(arcs: CSR) -> Any:
 def _assign(indptr, indices, weight, held, free, search, heap):
     """`held`: each row's arc, each column's row and price; `free`: rows; `search`: what one search needs, cleared."""
     arc_of, row_of, price = held
-    if arc_of.size == row_of.size and not _reduce_columns(indptr, indices, weight, price):
+    if arc_of.size == row_of.size and not _reduce_columns(indices, weight, price):
         return False
     left = _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free)
     if left < 0:
@@ -56,7 +56,7 @@ def _assign(indptr, indices, weight, held, free, search, heap):
 
 
 @part
-def _reduce_columns(indptr, indices, weight, price):
+def _reduce_columns(indices, weight, price):
     """Price each column at its least weight: every one will have a row, so that any prices serve. Whether all can."""
     price[:] = np.inf
     for at in range(indices.size):

@@ -51,7 +51,7 @@ def _trace(events, source, wanted, strict, last, before, room):
                 for i in range(at, end):
                     if not together:
                         _depart(events, arc[i], source, wanted, before, room)
-                    changed |= _arrive(events, arc[i], source, wanted, last, before, room)
+                    changed |= _arrive(events, arc[i], source, wanted, last, room)
             changed = changed and not together and not is_stopped()
         at = end
 
@@ -69,7 +69,7 @@ def _depart(events, e, source, wanted, before, room):
 
 
 @part
-def _arrive(events, e, source, wanted, last, before, room):
+def _arrive(events, e, source, wanted, last, room):
     """Whether the path along an arc is better than those before it."""
     state, carried, by, least = room
     v = events.target[e]

@@ -37,9 +37,14 @@ class Schedule(NamedTuple):
     piece_end: Any
 
 
-def make_schedule(indptr: Any, task: int = TASK_ARCS) -> Schedule:
-    """Share out rows. ``indptr`` (int64 array, shape (n + 1,)): where each row begins and ends."""
-    n = len(indptr) - 1
+def schedule(rows: CSR) -> Schedule:
+    """The schedule of a matrix; cached for all matrices of its pattern."""
+    return _schedule(rows.pattern)
+
+
+@attached
+def _schedule(csr: CSR) -> Schedule:
+    indptr, n, task = csr.indptr, csr.shape[0], TASK_ARCS
     # Computed for groups of 64 rows, so that it takes next to no memory.
     starts = np.minimum(WORD * np.arange(-(-n // WORD) + 1), n)
     work = np.diff(indptr[starts])
@@ -69,13 +74,3 @@ def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, A
     lengths = indptr[rows + 1] - indptr[rows]
     is_long = lengths > task
     return rows[is_long], lengths[is_long]
-
-
-def schedule(rows: CSR) -> Schedule:
-    """The schedule of a matrix; cached for all matrices of its pattern."""
-    return _schedule(rows.pattern)
-
-
-@attached
-def _schedule(rows: CSR) -> Schedule:
-    return make_schedule(rows.indptr)

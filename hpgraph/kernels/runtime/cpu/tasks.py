@@ -23,7 +23,7 @@ def next_task(counter, step=1):
     return _NONE if is_stopped() else fetch_add(counter, 0, step)
 
 
-def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
+def task_bounds(ends: Any) -> Any:
     """Rows at which tasks begin and end, for about equal work.
 
     ``ends`` (int64 array, shape (rows + 1,)): entries before each row. Returns int64 array: ascending, from 0 to the
@@ -31,7 +31,7 @@ def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
     """
     rows = len(ends) - 1
     total = int(ends[-1]) + rows
-    if total <= 2 * task:
+    if total <= 2 * TASK_ENTRIES:
         return np.array([0, rows])
     work = ends + np.arange(rows + 1)
-    return np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(task, total, task)), [rows])))
+    return np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(TASK_ENTRIES, total, TASK_ENTRIES)), [rows])))
