@@ -58,7 +58,7 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
     rows, columns = (np.flatnonzero(to_device(side, "cpu") == which) for which in (0, 1))
-    column_of, row_of = largest(arcs, arcs, rows, columns)
+    column_of, row_of = largest(arcs, lambda own: own, rows, columns)
     return by_vertex(to_device(np.maximum(column_of, row_of), graph.device), graph)
 
 

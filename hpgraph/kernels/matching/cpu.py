@@ -10,6 +10,7 @@ that does not suffice, what is left goes by phases of shortest paths, which boun
 "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing 2, 1973).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,37 +22,41 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs that trees look at, as multiples of all arcs: before all begins anew, at several times the cost, and after.
-_FIRST, _SECOND = 0.5, 32.0
+# Arcs that trees look at, as multiples of all arcs: before all begins anew, at several times the cost, and after. A
+# search of all arcs, which may be the last, is within both.
+_FIRST, _SECOND = 1.0, 32.0
 # A level is searched from the columns once the rows in it are so many times as many as the columns without a tree.
 _SHARE = 5
 # Rows and columns whose trees are looked at in the time that an arc takes.
 _SCANNED = 8
 
 
-def largest(arcs: CSR, transposed: CSR, rows: Any, columns: Any) -> tuple[Any, Any]:
+def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
     """The column of each row, and the row of each column, in a matching of most arcs; -1 for none.
 
-    ``transposed``: the transpose; ``rows``, ``columns``: those that take part. A bipartite graph is its own transpose,
-    each side being rows or columns.
+    ``transpose``: called where the first free columns do not suffice; ``rows``, ``columns``: those that take part. A
+    bipartite graph is its own transpose, each side being rows or columns.
     """
     ids = arcs.indices.dtype
     count = max(arcs.shape)
     column_of, row_of = np.full(arcs.shape[0], -1, ids), np.full(arcs.shape[1], -1, ids)
+    rows, columns = rows.astype(ids), columns.astype(ids)
+    if _take_free_columns(arcs.indptr, arcs.indices, rows, column_of, row_of) == min(rows.size, columns.size):
+        return column_of, row_of
+    transposed = transpose(arcs)
     # The root of the tree that each row and each column is in, the row before a column, the free column of a root.
     trees = tuple(np.empty_like(side) for side in (column_of, row_of, row_of, column_of))
     lists, following = np.empty((3, count + 1), ids), np.empty(arcs.shape[0], np.int64)
     with interruptible():
         _match(
-            (arcs.indptr, arcs.indices), (transposed.indptr, transposed.indices), rows.astype(ids), columns.astype(ids),
-            column_of, row_of, trees, lists, following, (int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz)),
+            (arcs.indptr, arcs.indices), (transposed.indptr, transposed.indices), rows, columns, column_of, row_of,
+            trees, lists, following, (int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz)),
         )  # fmt: skip
     return column_of, row_of
 
 
 @njit(cache=True, nogil=True, counts_references=False)
 def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, limits):
-    _take_free_columns(*out, rows, column_of, row_of)
     if _graft(out, into, rows, columns, column_of, row_of, trees, lists, limits[0]):
         return
     for i in range(rows.size):
@@ -71,15 +76,19 @@ def _match(out, into, rows, columns, column_of, row_of, trees, lists, following,
             break
 
 
-@part(counts_references=False)
+@njit(cache=True, nogil=True, counts_references=False)
 def _take_free_columns(indptr, indices, rows, column_of, row_of):
+    """Match each row with its first free column; how many."""
+    matched = 0
     for i in range(rows.size):
         v = vertex(rows, i)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             if row_of[u] < 0:
                 column_of[v], row_of[u] = u, v
+                matched += 1
                 break
+    return matched
 
 
 @part(counts_references=False)
@@ -170,7 +179,7 @@ def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
                 augmented += 1
                 _flip(column_of, row_of, before, vertex(end, v), v)
         if augmented == 0:
-            return size == 0 and looks > 0
+            return size == 0
         for i in range(rows.size):
             v = vertex(rows, i)
             root = row_root[v]
