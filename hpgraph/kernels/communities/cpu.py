@@ -46,6 +46,8 @@ from hpgraph.semiring.stop import is_stopped
 # Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
 # as long.
 CHUNK, ALONE = 256, 4096
+# As batches.MANY_MOVES, which is the GPU's: here to examine a vertex takes longer than to wake it.
+MANY_MOVES = 1 / 2
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
 # and load, the original vertices, under a size limit.
 Groups = namedtuple("Groups", "label sent received size load")
@@ -107,7 +109,7 @@ def _moved(
     space = Space(free.copy(), free, listed, starts, work, target, counter, demand)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
-        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], batches.MANY_MOVES)
+        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], MANY_MOVES)
         moves = _move(rows, groups, rule, space, flow_of(level, label), found, until[0], shares)
     return label, moves
 
@@ -166,14 +168,14 @@ def _score(groups, sent, received, penalty, c, weight):
 
 @part(whole=True)
 def _sum_arcs(rows, groups, rule, table, v, own):
-    """Sum the weights of a vertex's arcs by community, in `table` but for its own.
+    """Sum the weights of a vertex's arcs by community, in `table`.
 
-    Returns how many there are, the sum of its own, and the heaviest with its sum.
+    Returns how many there are, the sum of its own, and the heaviest other with its sum.
     """
     label, (keys, sums, used) = groups.label, table
     first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     mask = mask_for(min(last - first, rule.communities))
-    count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
+    count, inside, largest, heaviest = np.int64(0), np.int64(0), np.int64(-1), own
     is_long = last - first > MAX
     for at in range(first, last):
         if is_long:
@@ -181,23 +183,18 @@ def _sum_arcs(rows, groups, rule, table, v, own):
         u = vertex(rows.indices, at)
         if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
             continue
-        weight = np.int64(entry(rows.data, at))
         c = vertex(label, u)
-        if c == own:
-            inside += weight
-            continue
+        # Branch-free: whether a community is new is unpredictable. Sums of free slots are 0.
         slot = slot_of(keys, mask, c)
-        if peek(keys, slot) < 0:
-            put(keys, slot, c)
-            put(used, count, slot)
-            count += 1
-            # For its score.
-            prefetch(groups.sent, c)
-        else:
-            weight += peek(sums, slot)
+        put(used, count, slot)
+        count += np.int64(peek(keys, slot) < 0)
+        put(keys, slot, c)
+        weight = np.int64(entry(rows.data, at)) + peek(sums, slot)
         put(sums, slot, weight)
-        heaviest = c if weight > largest else heaviest
-        largest = max(weight, largest)
+        inside = weight if c == own else inside
+        other = np.int64(-1) if c == own else weight
+        heaviest = c if other > largest else heaviest
+        largest = max(other, largest)
     return count, inside, heaviest, largest
 
 
@@ -234,8 +231,9 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
             slot = peek(used, k)
             c, weight = peek(keys, slot), peek(sums, slot)
             put(keys, slot, -1)
+            put(sums, slot, 0)
             # A score is no higher than its sum.
-            if np.float64(weight) < least:
+            if np.float64(weight) < least or c == own:
                 continue
             if rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch:
                 continue

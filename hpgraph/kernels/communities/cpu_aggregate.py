@@ -107,7 +107,7 @@ def _sum_one(rows, number, groups, made, table, c):
     keys, sums, used = table
     most = min(groups.ends[c + 1] - groups.ends[c], groups.starts.size - 1)
     mask = mask_for(most)
-    count = 0
+    count = np.int64(0)
     for i in range(groups.starts[c], groups.starts[c + 1]):
         if groups.fetching:
             fetch(rows, number, groups.members, i, groups.members.size)
@@ -118,23 +118,22 @@ def _sum_one(rows, number, groups, made, table, c):
             if is_long:
                 prefetch(number, vertex(rows.indices, min(at + PREFETCH_ARCS, last - 1)))
             d = vertex(number, vertex(rows.indices, at))
-            if d == c:
-                continue
-            weight = np.int64(entry(rows.data, at))
+            # Branch-free, as in local moving.
             slot = slot_of(keys, mask, d)
-            if peek(keys, slot) < 0:
-                put(keys, slot, d)
-                put(used, count, slot)
-                count += 1
-            else:
-                weight += peek(sums, slot)
-            put(sums, slot, weight)
-    at = groups.ends[c]
+            put(used, count, slot)
+            count += np.int64(peek(keys, slot) < 0)
+            put(keys, slot, d)
+            put(sums, slot, np.int64(entry(rows.data, at)) + peek(sums, slot))
+    start = at = groups.ends[c]
     for k in range(count):
         slot = peek(used, k)
-        wide[at + k], weights[at + k] = peek(keys, slot), peek(sums, slot)
+        d = peek(keys, slot)
+        if d != c:
+            wide[at], weights[at] = d, peek(sums, slot)
+            at += 1
         put(keys, slot, -1)
-    return count
+        put(sums, slot, 0)
+    return at - start
 
 
 @part
