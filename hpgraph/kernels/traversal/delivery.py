@@ -33,7 +33,7 @@ Program: Any = functions_tuple(__name__, "Program", "gather update settle")
 Running = namedtuple("Running", "gather update settle state world n")
 
 
-@part
+@part(counts_references=False)
 def running(program, state, world, n):
     """A program with its data; None for None."""
     if program is not None:
@@ -41,20 +41,20 @@ def running(program, state, world, n):
     return None
 
 
-@part
+@part(counts_references=False)
 def _gathered(program, source, v):
     """The message to v in a source, which reads neither its sender nor its arc."""
     place = np.uint64(source * program.n + v)
     return call(program.gather, program.state, v, place, 1, v, place)
 
 
-@part
+@part(counts_references=False)
 def _updated(program, step, source, v, message):
     place = np.uint64(source * program.n + v)
     return call(program.update, program.state, v, place, message, program.world, step)
 
 
-@part
+@part(counts_references=False)
 def settle(program, step, v, bits, counts):
     """Update a vertex in the sources in which it received; return those in which it changes."""
     left = bits
@@ -66,7 +66,7 @@ def settle(program, step, v, bits, counts):
     return bits
 
 
-@part
+@part(counts_references=False)
 def _is_refused(program, step, source, v, counts):
     if program is not None:
         return not _updated(program, step, source, v, _gathered(program, source, v))
@@ -74,13 +74,13 @@ def _is_refused(program, step, source, v, counts):
     return False
 
 
-@part
+@part(counts_references=False)
 def _count(counts, source, number):
     if counts is not None:
         counts[source] += number
 
 
-@part
+@part(counts_references=False)
 def settle_square(program, step, base, square, counts):
     """Update the receivers among 64 vertices by source; ``square[0]`` holds received bits, then the changed ones."""
     received, sources = square[0], square[1]
@@ -94,7 +94,7 @@ def settle_square(program, step, base, square, counts):
             _count(counts, source, popcount(sources[source]))
 
 
-@part
+@part(counts_references=False)
 def _settle_sources(program, step, base, received, sources):
     refused = NONE
     for source in range(SIDE):
@@ -113,7 +113,7 @@ def _settle_sources(program, step, base, received, sources):
             received[i] = sources[i]
 
 
-@part
+@part(counts_references=False)
 def _settle_some(program, step, source, base, bits):
     """Update the receivers among 64 vertices from `base` on in a source; return the changed ones."""
     left = bits
@@ -126,7 +126,7 @@ def _settle_some(program, step, source, base, bits):
     return bits
 
 
-@part
+@part(counts_references=False)
 def _settle_all(settling, program, step, source, base, bits):
     """The same, branch-free over all vertices, so that the compiler vectorizes it."""
     if settling is not None:

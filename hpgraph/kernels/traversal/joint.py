@@ -9,13 +9,13 @@ overlap, separate searches are faster: the run predicts that and returns.
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import flush
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
     TAIL,
@@ -60,7 +60,7 @@ choose_direction = part(traversal_direction)
 Shared = namedtuple("Shared", "board progress trace totals inverse")
 
 
-@part
+@part(counts_references=False)
 def _begin(out_indptr, board, progress, policy):
     """By the leader: choose the next superstep's direction, and set up its chunks, or those of listing the frontier."""
     n = out_indptr.size - 1
@@ -93,7 +93,7 @@ def _begin(out_indptr, board, progress, policy):
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
 
 
-@part
+@part(counts_references=False)
 def _total(counts, sums, step):
     """Add the vertices settled in a superstep to the totals of each source."""
     if counts is not None:
@@ -109,7 +109,7 @@ def _total(counts, sums, step):
                 sums.inverse[source] += count / step
 
 
-@part
+@part(counts_references=False)
 def _end(shared, counts, all_arcs, began):
     """By the leader: collect the tallies of a superstep, and log it."""
     board, progress, trace = shared.board, shared.progress, shared.trace
@@ -137,7 +137,7 @@ def _end(shared, counts, all_arcs, began):
         progress[SEPARATE] = sparse and progress[LOSS] > MAX_LOSS * all_arcs
 
 
-@part
+@part(counts_references=False)
 def _report(board, totals, alone):
     report(board, FOUND, totals[0], alone)
     report(board, SETTLED, totals[1], alone)
@@ -145,24 +145,13 @@ def _report(board, totals, alone):
     report(board, CARRIED, totals[3], alone)
 
 
-@part
-def _mine(array, worker):
-    if array is not None:
-        return array[worker]
-    return None
-
-
-@part
-def _room(scratch, worker):
-    """One worker's part of the scratch."""
-    return Scratch(
-        scratch.claimed[worker], scratch.sources[worker], scratch.square[worker], _mine(scratch.counts, worker)
-    )
-
-
-@part
-def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
+@part(counts_references=False)
+def _work(worker, program, out, in_, search, shared, space, counts, policy):
     """One worker from the first superstep to the last; the leader continues while there is room in the trace."""
+    own = None
+    if counts is not None:
+        own = counts[worker]
+    scratch = Scratch(space.claimed[worker], space.sources[worker], space.square[worker], own)
     board, progress = shared.board, shared.progress
     leading = leads(board)
     turn, began, goes_on = 0, 0, False
@@ -218,12 +207,12 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             _end(shared, counts, out.indptr[out.indptr.size - 1], began)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def run_supersteps(program, state, world, out, in_, search, shared, scratch, policy):
     """Run supersteps until no vertex is active, or to the limit, or the trace is full, or separate searches are faster.
 
     A call with the same arrays, a fresh gate and a longer trace continues.
     """
-    for worker in prange(scratch.claimed.shape[0]):
-        _work(np.int64(worker), running(program, state, world, out.indptr.size - 1), out, in_, search,
-              _room(scratch, np.int64(worker)), shared, scratch.counts, policy)  # fmt: skip
+    program = running(program, state, world, out.indptr.size - 1)
+    given = program, out, in_, search, shared, scratch, scratch.counts, policy
+    in_parallel(scratch.claimed.shape[0], _work, given)

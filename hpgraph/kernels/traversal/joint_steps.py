@@ -39,13 +39,13 @@ Order = namedtuple("Order", "step turn live alone backward")
 Policy = namedtuple("Policy", "alpha beta forced limit dead_end early")
 
 
-@part
+@part(counts_references=False)
 def joined(a, b):
     """Sums of two tuples of totals: vertices, pairs, out-arcs of the vertices, and of the pairs."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
-@part
+@part(counts_references=False)
 def _join(words, v, bits, alone):
     """Set bits of a word; return its value before."""
     if alone:
@@ -55,7 +55,7 @@ def _join(words, v, bits, alone):
     return atomic_or(words, v, bits)
 
 
-@part
+@part(counts_references=False)
 def push(program, arcs, search, order, begin, end, policy, board, scratch, filled):
     """Push words of queue[begin:end]; the number of claims in the scratch, and totals of those settled when full."""
     front, queue = search.fronts[order.turn], search.queues[order.turn]
@@ -85,7 +85,7 @@ def push(program, arcs, search, order, begin, end, policy, board, scratch, fille
     return filled, totals
 
 
-@part
+@part(counts_references=False)
 def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
     """Update claimed vertices, and queue those that change; return totals.
 
@@ -114,7 +114,7 @@ def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
     return found, pairs, leaving, carried
 
 
-@part
+@part(counts_references=False)
 def _gather_until(front, indices, first, last, wanted, early):
     """OR the words of in-neighbours until all wanted bits are found; return these, and where the row was left."""
     received, j = NONE, first
@@ -132,7 +132,7 @@ def _gather_until(front, indices, first, last, wanted, early):
     return received & wanted, j
 
 
-@part
+@part(counts_references=False)
 def _gather_row(arcs, front, v, wanted, early):
     """The wanted bits that a vertex receives, and the number of arcs examined."""
     first, last = peek(arcs.indptr, v), peek(arcs.indptr, v + 1)
@@ -140,7 +140,7 @@ def _gather_row(arcs, front, v, wanted, early):
     return received, j - first
 
 
-@part
+@part(counts_references=False)
 def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
     """Bottom-up step of begin..end: totals, arcs examined, vertices still unsettled, sources of the next frontier."""
     n = arcs.indptr.size - 1
@@ -183,7 +183,7 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
     return (found, pairs, leaving, carried), looked, waiting, live
 
 
-@part
+@part(counts_references=False)
 def list_front(out_indptr, search, order, begin, end, policy, board, buffer, filled):
     """Queue the frontier that a pull left as words, and clear the words that the next push fills."""
     front, following = search.fronts[order.turn], search.fronts[1 - order.turn]
