@@ -170,7 +170,7 @@ def _votes(network: hpg.Graph) -> None:
 
 def _pages() -> None:
     small = hpg.datasets.social(17)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         pages = Path(folder) / "social.hpg"
         hpg.write(small, pages)
         # Less than it takes whole.
