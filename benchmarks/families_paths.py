@@ -68,6 +68,8 @@ def paths(scale: int, device: str) -> Iterator[Row]:
     hierarchy = hpg.contraction_hierarchy(G)
     pairs = np.random.default_rng(1).integers(0, n, (1000, 2)).tolist()
     yield Row("paths", f"1,000 distances by it, {size}", lambda: [hierarchy.distance(*pair) for pair in pairs])
+    one, other = np.transpose(pairs)
+    yield Row("paths", f"1,000 distances by it at once, {size}", lambda: hierarchy.distance(one, other))
     limit = float(hierarchy.distance(s, t))
     yield Row("paths", f"isochrone by it, {size}", lambda: len(hierarchy.isochrone(s, limit)), {
         "SciPy": lambda: int((csgraph.dijkstra(road.sp, indices=s, limit=limit) <= limit).sum()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, isqrt
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from hpgraph.core.device import to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 
-# Vertices of a path that there is room for at first.
-_ROOM = 1 << 12
+# Vertices of a path that there is room for at first; entries of the table of distances in the core, for each vertex.
+_ROOM, _TABLE = 1 << 12, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,15 @@ class ContractionHierarchy:
     up, down : tuples of arrays
         Arcs from and to each vertex, of those before it in `vertices`, by their places there: rows, the other ends,
         lengths, and the vertex that a shortcut leads over, else -1.
+    table : float64 array of shape (k, k)
+        Distances between the first k of `vertices`.
     """
 
     graph: Graph
     vertices: Any
     up: Any
     down: Any
+    table: Any
 
     def distance(self, source: Any, target: Any) -> Any:
         """The length of a shortest path from one vertex to another.
@@ -71,12 +74,12 @@ class ContractionHierarchy:
         graph = self.graph
         if graph._is_one(source) and graph._is_one(target):
             s, t = self._place(source, "source"), self._place(target, "target")
-            return meet(self.up, self.down, self._space(), s, t)[0]
+            return meet(self.up, self.down, self.table, self._space(), s, t)[0]
         ends = (to_device(end, "cpu") for end in graph._pairs(source, target, ("source", "target")))
         sources, targets = (self._places[end] for end in ends)
         found = np.empty(len(sources))
         with interruptible():
-            meet_each(self.up, self.down, self._space(), sources, targets, found)
+            meet_each(self.up, self.down, self.table, self._space(), sources, targets, found)
         return found
 
     def path(self, source: Any, target: Any) -> list[Any]:
@@ -95,13 +98,13 @@ class ContractionHierarchy:
         from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, path_by
 
         s, t, space = self._place(source, "source"), self._place(target, "target"), self._space()
-        _, middle = meet(self.up, self.down, space, s, t)
+        _, middle = meet(self.up, self.down, np.empty((0, 0)), space, s, t)
         if middle < 0:
             raise no_path(self.graph, int(self.vertices[s]), int(self.vertices[t]))
         count, room = -1, _ROOM
         while count < 0:
             path, stack = np.empty(room, np.int64), np.empty((3, room), np.int64)
-            count = path_by(self.up, self.down, space.before, s, middle, path, stack)
+            count = path_by(self.up, self.down, space, s, middle, path, stack)
             room *= 4
         # Arcs of length 0 may close cycles.
         return named_path(self.graph, without_cycles(self.vertices[path[:count]].tolist()))
@@ -169,10 +172,14 @@ class ContractionHierarchy:
         """Room for queries of this thread."""
         spaces = vars(self).setdefault("_spaces", threading.local())
         if not hasattr(spaces, "query"):
-            from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import query_space
-
-            spaces.query = query_space(len(self.vertices), max(len(self.up.head), len(self.down.head)))
+            spaces.query = _space_for(self.up, self.down)
         return spaces.query
+
+
+def _space_for(up: Any, down: Any) -> Any:
+    from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import query_space
+
+    return query_space(len(up.indptr) - 1, max(len(up.head), len(down.head)))
 
 
 @naming_arguments
@@ -199,9 +206,10 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     -----
     Runs on all threads of the CPU, queries on one; a graph on the GPU is copied to it. Vertices are taken out one after
     the other, with shortcuts for the shortest paths over them: a query then goes upwards alone, from both ends, through
-    few vertices. In road networks there come about as many shortcuts as arcs; in networks without hierarchy,
-    such as those of people, far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` serve better. Sums along
-    shortcuts may differ from those of `hpgraph.sssp` by rounding.
+    few vertices, and ends below the most important ones, among which a table of 64 bytes a vertex has all distances. In
+    road networks there come about as many shortcuts as arcs; in networks without hierarchy, such as those of people,
+    far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` serve better. Sums along shortcuts may differ from
+    those of `hpgraph.sssp` by rounding.
 
     References
     ----------
@@ -222,13 +230,27 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     out = graph.out_csr.to("cpu")
     if out.data is not None and out.nnz and not out.data.min() >= 0:
         raise ValueError("the weights of G must be lengths that are neither negative nor NaN")
-    given = [_arcs(csr, Arcs) for csr in (out, graph.in_csr.to("cpu") if graph.directed else out)]
-    order, *sides = contract(*given)
+    forward = _arcs(out, Arcs)
+    order, *sides = contract(forward, _arcs(graph.in_csr.to("cpu"), Arcs) if graph.directed else forward)
     n = len(order)
-    place = np.empty(n + 1, given[0].head.dtype)
+    place = np.empty(n + 1, forward.head.dtype)
     # Of no middle, -1, the last element.
     place[order], place[n] = np.arange(n)[::-1], -1
-    return ContractionHierarchy(graph, order[::-1].copy(), *(_by_place(blocks, place, Arcs) for blocks in sides))
+    up = _by_place(sides[0], place, Arcs)
+    down = _by_place(sides[1], place, Arcs) if graph.directed else up
+    return ContractionHierarchy(graph, order[::-1].copy(), up, down, _core(up, down))
+
+
+def _core(up: Any, down: Any) -> Any:
+    """Distances between the most important vertices."""
+    from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import sweep_each
+    from hpgraph.kernels.runtime.cpu.threads import interruptible
+
+    n = len(up.indptr) - 1
+    table = np.empty((min(isqrt(_TABLE * n), n),) * 2)
+    with interruptible():
+        sweep_each(up, down, _space_for(up, down), table)
+    return table
 
 
 def _arcs(csr: Any, kind: Any) -> Any:
@@ -247,7 +269,8 @@ def _by_place(blocks: Any, place: Any, kind: Any) -> Any:
     none = np.empty(0, place.dtype)
     columns = zip((none, none, np.empty(0), none), *blocks, strict=True)
     rows, head, length, middle = (np.concatenate(parts) for parts in columns)
-    rows = place[rows]
-    order = np.argsort(rows, kind="stable")
+    rows, head = place[rows], place[head]
+    # Of a vertex the most important neighbours first: most searches have been there, and stall at once.
+    order = np.lexsort((head, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
-    return kind(indptr, place[head[order]], length[order], place[middle[order]])
+    return kind(indptr, head[order], length[order], place[middle[order]])

@@ -186,6 +186,8 @@ class GraphLookup(GraphStorage):
 
     def _is_one(self, vertex: Any) -> bool:
         """Whether one vertex is meant, not many."""
+        if isinstance(vertex, int | str):
+            return True
         if isinstance(vertex, id):
             return isinstance(vertex.index, int)
         if isinstance(vertex, tuple):
@@ -193,7 +195,7 @@ class GraphLookup(GraphStorage):
         vertex = native(vertex)
         if isinstance(vertex, np.ndarray) or is_cuda(vertex):
             return vertex.ndim == 0
-        return isinstance(vertex, str | bytes | np.generic) or not hasattr(vertex, "__iter__")
+        return isinstance(vertex, bytes | np.generic) or not hasattr(vertex, "__iter__")
 
     def table(self, **columns: Any) -> VertexTable:
         """Values of vertices as columns of a table, with their names.

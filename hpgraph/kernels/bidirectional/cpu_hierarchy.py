@@ -31,8 +31,10 @@ _CHUNK = 32
 def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
     """The vertices in the order in which they are taken out, and the arcs to those left when each is, and from them.
 
-    Of arcs: blocks of vertices, other ends, lengths and middles.
+    Of arcs: blocks of vertices, other ends, lengths and middles. Where `into` is `out`, arcs lead both ways, and the
+    blocks of either are the same.
     """
+    undirected = into is out
     n = len(out.indptr) - 1
     level, stale = np.zeros(n, np.int64), np.ones(n, np.bool_)
     # Equals are taken in random order, which spreads what is taken out at once.
@@ -40,14 +42,14 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
     priority, left = chance.copy(), np.arange(n)
     order, upward, downward = list[Any](), list[Any](), list[Any]()
     with team() as threads:
-        _rate(out, into, left, level, chance, priority, threads)
+        _rate(out, into, undirected, left, level, chance, priority, threads)
     stale[:] = False
     while len(left):
         chosen = left[_select(out, into, left, priority, np.zeros(len(left), np.bool_))]
         # What was rated before a neighbour went is rated again, and waits if it no longer comes first.
         again = chosen[stale[chosen]]
         with team() as threads:
-            _rate(out, into, again, level, chance, priority, threads)
+            _rate(out, into, undirected, again, level, chance, priority, threads)
         stale[again] = False
         chosen = chosen[_select(out, into, chosen, priority, np.zeros(len(chosen), np.bool_))]
         if not len(chosen):
@@ -55,7 +57,7 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
         gone = np.zeros(n, np.bool_)
         gone[chosen] = True
         shortcuts = _shortcuts_of(out, into, chosen, gone)
-        for arcs, blocks in ((out, upward), (into, downward)):
+        for arcs, blocks in ((out, upward), (into, downward))[: 1 if undirected else 2]:
             rows, at = _rows_of(arcs, chosen)
             blocks.append((rows, arcs.head[at], arcs.length[at], arcs.middle[at]))
             np.maximum.at(level, arcs.head[at], level[rows] + 1)
@@ -64,8 +66,8 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
         left = left[~gone[left]]
         source, target, length, middle = shortcuts
         out = _rebuilt(out, gone, source, target, length, middle)
-        into = _rebuilt(into, gone, target, source, length, middle)
-    return np.concatenate([np.empty(0, np.int64), *order]), upward, downward
+        into = out if undirected else _rebuilt(into, gone, target, source, length, middle)
+    return np.concatenate([np.empty(0, np.int64), *order]), upward, upward if undirected else downward
 
 
 def _rows_of(arcs: Arcs, vertices: Any) -> tuple[Any, Any]:
@@ -76,15 +78,18 @@ def _rows_of(arcs: Arcs, vertices: Any) -> tuple[Any, Any]:
     return np.repeat(vertices, counts), at
 
 
-def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any) -> tuple[Any, Any, Any, Any]:
+def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any) -> tuple[Any, ...]:
     pairs = (out.indptr[chosen + 1] - out.indptr[chosen]) * (into.indptr[chosen + 1] - into.indptr[chosen])
     begin = np.concatenate([[0], np.cumsum(pairs)])
     ends, length = np.empty((2, begin[-1]), out.head.dtype), np.empty(begin[-1])
     count = np.zeros(len(chosen), np.int64)
     with team() as threads:
-        _shortcuts(out, into, chosen, gone, begin, ends, length, count, threads)
+        _shortcuts(out, into, into is out, chosen, gone, begin, ends, length, count, threads)
     at = np.arange(count.sum()) + np.repeat(begin[:-1] - np.cumsum(count) + count, count)
-    return ends[0, at], ends[1, at], length[at], np.repeat(chosen, count).astype(out.head.dtype)
+    found = ends[0, at], ends[1, at], length[at], np.repeat(chosen, count).astype(out.head.dtype)
+    if into is out:
+        return tuple(np.concatenate([found[k], found[other]]) for k, other in enumerate((1, 0, 2, 3)))
+    return found
 
 
 @part
@@ -134,8 +139,11 @@ def _search(out, start, without, gone, bound, most, work):
 
 
 @part
-def _around(out, into, v, gone, most, work, ends, length, at, keeping):
-    """The shortcuts that are needed without a vertex: how many; written from a place on where they are kept."""
+def _around(out, into, undirected, v, gone, work, ends, length, at, keeping):
+    """The shortcuts that are needed without a vertex: how many; written from a place on where they are kept.
+
+    Of arcs that lead both ways each pair of neighbours is looked at once.
+    """
     furthest, found = 0.0, 0
     for to in range(out.indptr[v], out.indptr[v + 1]):
         furthest = max(furthest, out.length[to])
@@ -143,8 +151,11 @@ def _around(out, into, v, gone, most, work, ends, length, at, keeping):
         u, here = np.int64(into.head[back]), into.length[back]
         if out.indptr[v + 1] - out.indptr[v] == 1 and out.head[out.indptr[v]] == u:
             continue
-        touched = _search(out, u, v, gone, here + furthest, most, work)
-        for to in range(out.indptr[v], out.indptr[v + 1]):
+        first = back + 1 if undirected else out.indptr[v]
+        if first == out.indptr[v + 1]:
+            continue
+        touched = _search(out, u, v, gone, here + furthest, _CONTRACT if keeping else _RATE, work)
+        for to in range(first, out.indptr[v + 1]):
             w = np.int64(out.head[to])
             there = here + out.length[to]
             if w != u and work.distance[w] > there:
@@ -163,7 +174,7 @@ def _work_for(n):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _rate(out, into, vertices, level, chance, priority, threads):
+def _rate(out, into, undirected, vertices, level, chance, priority, threads):
     """Priorities: how deep what was taken out beside a vertex is, and how many arcs come for each that goes."""
     following = np.zeros(1, np.int64)
     n = level.size
@@ -176,13 +187,14 @@ def _rate(out, into, vertices, level, chance, priority, threads):
                 break
             for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
                 v = vertices[i]
-                added = _around(out, into, v, gone, _RATE, work, ends, length, 0, False)
+                added = _around(out, into, undirected, v, gone, work, ends, length, 0, False)
+                added += added if undirected else 0
                 removed = out.indptr[v + 1] - out.indptr[v] + into.indptr[v + 1] - into.indptr[v]
                 priority[v] = level[v] + 2.0 * added / max(removed, 1) + chance[v]
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _shortcuts(out, into, chosen, gone, begin, ends, length, count, threads):
+def _shortcuts(out, into, undirected, chosen, gone, begin, ends, length, count, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
         work = _work_for(gone.size)
@@ -191,7 +203,7 @@ def _shortcuts(out, into, chosen, gone, begin, ends, length, count, threads):
             if chunk >= chosen.size or is_stopped():
                 break
             for i in range(chunk, min(chunk + _CHUNK, chosen.size)):
-                count[i] = _around(out, into, chosen[i], gone, _CONTRACT, work, ends, length, begin[i], True)
+                count[i] = _around(out, into, undirected, chosen[i], gone, work, ends, length, begin[i], True)
 
 
 def _rebuilt(arcs: Arcs, gone: Any, source: Any, target: Any, length: Any, middle: Any) -> Arcs:

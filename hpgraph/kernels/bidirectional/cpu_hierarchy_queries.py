@@ -2,6 +2,8 @@
 
 R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
 Transportation Science 46(3), 2012: searches from both ends that go up alone, and stall where a vertex above is nearer.
+They end below the most important vertices, between which a table has all distances (P. Sanders, D. Schultes,
+"Engineering highway hierarchies", ESA'06).
 """
 
 from collections import namedtuple
@@ -11,77 +13,132 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.semiring.stop import is_stopped
 
-# The two halves of a query: distances, inf between queries, where each vertex is reached by, and a heap; each of two.
-Query = namedtuple("Query", "distance before touched keys heads")
+# One half of a query: distances, inf between queries, the arc by which each vertex is reached, a list of these, a heap.
+Half = namedtuple("Half", "distance before touched keys heads")
 
 
-def query_space(n: int, arcs: int) -> Query:
+def query_space(n: int, arcs: int) -> tuple[Half, Half]:
     """Room for one query at a time."""
+    keys, heads = np.empty((2, arcs + 1)), np.empty((2, arcs + 1), np.int64)
     before, touched = np.empty((2, 2, n), np.int64)
-    heads = np.empty((2, arcs + 1), np.int64)
-    return Query(np.full((2, n), np.inf), before, touched, np.empty((2, arcs + 1)), heads)
+    halves = (Half(np.full(n, np.inf), before[k], touched[k], keys[k], heads[k]) for k in range(2))
+    return next(halves), next(halves)
 
 
-@part
+@part(counts_references=False)
+def _start(half, v, core):
+    half.distance[v], half.before[v], half.touched[0] = 0.0, -1, v
+    return heap.push(half.keys, half.heads, 0, 0.0, v) if v >= core else 0
+
+
+@part(counts_references=False)
+def _clear(half, reached):
+    for k in range(reached):
+        put(half.distance, vertex(half.touched, k), np.inf)
+
+
+@part(counts_references=False)
 def _stalled(opposite, distance, u, key):
     """Whether a vertex above leads to u on a shorter way, so that no shortest path goes up from u by what is known."""
-    for at in range(opposite.indptr[u], opposite.indptr[u + 1]):
-        if distance[opposite.head[at]] + opposite.length[at] < key:
+    for at in range(peek(opposite.indptr, u), peek(opposite.indptr, u + 1)):
+        if peek(distance, vertex(opposite.head, at)) + peek(opposite.length, at) < key:
             return True
     return False
 
 
-@njit(cache=True, nogil=True)
-def meet(up, down, query, source, target):
-    """The length of a shortest path, and the vertex where its halves meet, -1 if there is none.
+@part(counts_references=False)
+def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
+    """Settle the next vertex of a half, which stays below the first `core` vertices; returns the last four anew."""
+    key, u = peek(half.keys, 0), vertex(half.heads, 0)
+    size = heap.pop(half.keys, half.heads, size)
+    if key > peek(half.distance, u):
+        return size, reached, best, middle
+    if key + peek(other.distance, u) < best:
+        best, middle = key + peek(other.distance, u), u
+    if _stalled(opposite, half.distance, u, key):
+        return size, reached, best, middle
+    for at in range(peek(arcs.indptr, u), peek(arcs.indptr, u + 1)):
+        v = vertex(arcs.head, at)
+        there, known = key + peek(arcs.length, at), peek(half.distance, v)
+        if there < known and there < best:
+            if known == np.inf:
+                put(half.touched, reached, v)
+                reached += 1
+            put(half.distance, v, there)
+            put(half.before, v, np.int64(at))
+            if v >= core:
+                size = heap.push(half.keys, half.heads, size, there, v)
+    return size, reached, best, middle
 
-    Searches go up alone, from both ends, each until its least key is no less than the best length.
+
+@part(counts_references=False)
+def _entries(opposite, core, half, reached):
+    """List in `half.heads` and `half.keys` where a search enters the core, and how far; how many there are."""
+    count = 0
+    for k in range(reached):
+        v = vertex(half.touched, k)
+        if v < core and not _stalled(opposite, half.distance, v, peek(half.distance, v)):
+            put(half.heads, count, v)
+            put(half.keys, count, peek(half.distance, v))
+            count += 1
+    return count
+
+
+@part(counts_references=False)
+def _across(table, forward, count, backward, back_count, best):
+    """The length of a shortest path through the core, or what is known to be no longer."""
+    nearest = np.inf
+    for k in range(back_count):
+        nearest = min(nearest, peek(backward.keys, k))
+    for i in range(count):
+        here, row = peek(forward.keys, i), table[vertex(forward.heads, i)]
+        if here + nearest < best:
+            for k in range(back_count):
+                best = min(best, here + peek(row, vertex(backward.heads, k)) + peek(backward.keys, k))
+    return best
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def meet(up, down, table, query, source, target):
+    """The length of a shortest path, and the vertex where its halves meet; -1 if there is none, or in the core.
+
+    Searches go up alone, from both ends, each until its least key is no less than the best length. ``table``: distances
+    among the first vertices, the core; it may be empty.
     """
-    distance, before, touched, keys, heads = query
-    size, reached = np.zeros(2, np.int64), np.zeros(2, np.int64)
-    for side, start in ((0, source), (1, target)):
-        distance[side, start], before[side, start], touched[side, 0] = 0.0, -1, start
-        size[side] = heap.push(keys[side], heads[side], 0, 0.0, start)
-        reached[side] = 1
-    best, middle = np.inf, np.int64(-1)
-    while size[0] + size[1] > 0:
-        side = 0 if size[1] == 0 or (size[0] > 0 and keys[0, 0] <= keys[1, 0]) else 1
-        key, u = keys[side, 0], heads[side, 0]
-        if key >= best:
+    forward, backward = query
+    core = len(table)
+    size, back_size = _start(forward, source, core), _start(backward, target, core)
+    reached, back_reached, best, middle = 1, 1, np.inf, np.int64(-1)
+    while True:
+        key = forward.keys[0] if size > 0 else np.inf
+        back_key = backward.keys[0] if back_size > 0 else np.inf
+        if min(key, back_key) >= best:
             break
-        size[side] = heap.pop(keys[side], heads[side], size[side])
-        if key > distance[side, u]:
-            continue
-        if key + distance[1 - side, u] < best:
-            best, middle = key + distance[1 - side, u], u
-        arcs, opposite = (up, down) if side == 0 else (down, up)
-        if _stalled(opposite, distance[side], u, key):
-            continue
-        for at in range(arcs.indptr[u], arcs.indptr[u + 1]):
-            v = np.int64(arcs.head[at])
-            there = key + arcs.length[at]
-            if there < distance[side, v]:
-                if distance[side, v] == np.inf:
-                    touched[side, reached[side]] = v
-                    reached[side] += 1
-                distance[side, v], before[side, v] = there, at
-                size[side] = heap.push(keys[side], heads[side], size[side], there, v)
-    for side in range(2):
-        for k in range(reached[side]):
-            distance[side, touched[side, k]] = np.inf
+        if key <= back_key:
+            size, reached, best, middle = _settle(up, down, core, forward, backward, size, reached, best, middle)
+        else:
+            back_size, back_reached, best, middle = _settle(
+                down, up, core, backward, forward, back_size, back_reached, best, middle
+            )
+    if core > 0:
+        count, back_count = _entries(down, core, forward, reached), _entries(up, core, backward, back_reached)
+        best = _across(table, forward, count, backward, back_count, best)
+    _clear(forward, reached)
+    _clear(backward, back_reached)
     return best, middle
 
 
-@njit(cache=True, nogil=True)
-def meet_each(up, down, query, sources, targets, found):
+@njit(cache=True, nogil=True, counts_references=False)
+def meet_each(up, down, table, query, sources, targets, found):
     """The length of a shortest path of each pair."""
     for i in range(sources.size):
         if is_stopped():
             break
-        found[i] = meet(up, down, query, sources[i], targets[i])[0]
+        found[i] = meet(up, down, table, query, sources[i], targets[i])[0]
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +146,7 @@ def sweep(up, down, query, source, distance):
     """Distances from a vertex to all: a search upwards, then all vertices from the top down (PHAST)."""
     distance[:] = np.inf
     distance[source] = 0.0
-    keys, heads = query.keys[0], query.heads[0]
+    keys, heads = query[0].keys, query[0].heads
     size = heap.push(keys, heads, 0, 0.0, source)
     while size > 0:
         key, u = keys[0], heads[0]
@@ -106,6 +163,15 @@ def sweep(up, down, query, source, distance):
         for at in range(down.indptr[w], down.indptr[w + 1]):
             least = min(least, distance[down.head[at]] + down.length[at])
         distance[w] = least
+
+
+@njit(cache=True, nogil=True)
+def sweep_each(up, down, query, table):
+    """Distances among the first vertices."""
+    for v in range(len(table)):
+        if is_stopped():
+            break
+        sweep(up, down, query, v, table[v])
 
 
 @part
@@ -149,29 +215,30 @@ def _unpack(up, down, stack, u, v, over, path, count):
 
 
 @njit(cache=True, nogil=True)
-def path_by(up, down, before, source, middle, path, stack):
+def path_by(up, down, query, source, middle, path, stack):
     """Write the path that a query found, by the vertex where its halves meet; returns how many vertices it has.
 
     -1 where there is no room for it.
     """
+    forward, backward = query
     path[0] = source
     # Arcs from the source up come last first: they wait in the second half.
     count, above = 1, 0
-    at = before[0, middle]
+    at = forward.before[middle]
     while at >= 0:
         if 2 * above + 2 >= path.size:
             return -1
         path[path.size - 1 - above] = at
         above += 1
-        at = before[0, _row_of(up.indptr, at)]
+        at = forward.before[_row_of(up.indptr, at)]
     for k in range(path.size - above, path.size):
         at = path[k]
         u, v, over = _row_of(up.indptr, at), np.int64(up.head[at]), np.int64(up.middle[at])
         count = _unpack(up, down, stack, u, v, over, path, count)
-    at = before[1, middle]
+    at = backward.before[middle]
     while at >= 0:
         v = _row_of(down.indptr, at)
         u, over = np.int64(down.head[at]), np.int64(down.middle[at])
         count = _unpack(up, down, stack, u, v, over, path, count)
-        at = before[1, v]
+        at = backward.before[v]
     return count
