@@ -12,6 +12,8 @@ _LABELS = "counts the communities that labels drawn in the order of NetworkX lea
 
 _FLOW = "asks for one of several flows of the same least cost"
 
+_TREE = "compares a random spanning tree with the one that NetworkX's own random draws lead to"
+
 # By the end of a test's id.
 FAILING: dict[str, str] = {
     "test_louvain.py::test_karate_club_partition": _PARTITION,
@@ -27,8 +29,8 @@ FAILING: dict[str, str] = {
     "heuristic above the distances leads to: the backend gives a shortest path, whatever the heuristic",
     "test_mincost.py::TestMinCostFlow::test_digraph1": _FLOW,
     "test_networksimplex.py::test_digraph1": _FLOW,
-    "test_traveling_salesman.py::test_asadpour_tsp": "compares a random spanning tree with the one that NetworkX's own "
-    "random draws lead to",
+    "test_traveling_salesman.py::test_asadpour_tsp": _TREE,
+    "test_mst.py::test_random_spanning_tree_multiplicative_small": _TREE,
     "test_divisive.py::test_edge_current_flow_betweenness_partition": _EVEN,
     "test_mis.py::test_random_seed": "asks for the set that NetworkX's own random draws lead to",
     "test_non_randomness.py::test_non_randomness[None-None-7.21]": _LABELS,
