@@ -9,7 +9,6 @@ regions pass the pointer on to the helping threads (`hpgraph.kernels.runtime.cpu
 """
 
 import ctypes
-import sys
 import threading
 import weakref
 from typing import Any
@@ -18,6 +17,7 @@ from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 
+from hpgraph.core.platform import thread_pointer
 from hpgraph.semiring.intrinsic import intrinsic
 
 # Memory of a run: 0 or the reason of its stop, the exception that Numba describes there, and whether a block that
@@ -30,16 +30,7 @@ INTERRUPTED = 1
 _MEMORY = (ctypes.c_int64 * 48)()
 word = ctypes.c_int64.from_address((ctypes.addressof(_MEMORY) + 127) // 128 * 128)
 
-_pointer = ctypes.c_int64(0)
-if sys.platform == "win32":
-    _system = ctypes.WinDLL("kernel32")
-    _get, _set = _system.TlsGetValue, _system.TlsSetValue
-    _pointer.value = _system.TlsAlloc()
-else:
-    _system = ctypes.CDLL(None)
-    _get, _set = _system.pthread_getspecific, _system.pthread_setspecific
-    _system.pthread_key_create(ctypes.byref(_pointer), None)
-_set.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+_pointer, _get, _set = thread_pointer()
 
 # Compiled code, also such as comes from a cache of another process, finds these by their names.
 _WORD, _POINTER, _GET, _SET = "hpgraph_stop", "hpgraph_run_pointer", "hpgraph_get_pointer", "hpgraph_set_pointer"

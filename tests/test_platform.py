@@ -4,6 +4,7 @@ import ctypes
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,6 +66,23 @@ def test_names_of_libraries(monkeypatch: Patch, system: str, tbb: str, driver: s
     assert platform.cuda_driver() is None
     assert asked == [driver]
     assert platform.openmp_ends_in_child() == (system == "linux")
+
+
+def test_pointers_of_threads(monkeypatch: Patch) -> None:
+    key, get, give = platform.thread_pointer()
+    get.restype = ctypes.c_void_p
+    give(key, 4096)
+    with ThreadPoolExecutor(1) as other:
+        assert (get(key), other.submit(get, key).result()) == (4096, None)
+    words: dict[int, int] = {}
+    library = SimpleNamespace(
+        TlsAlloc=lambda: 7, TlsGetValue=words.get, TlsSetValue=lambda *given: words.update([given])
+    )
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name: library, raising=False)
+    key, get, give = platform.thread_pointer()
+    give(key.value, 4096)
+    assert (key.value, get(7)) == (7, 4096)
 
 
 def test_one_process_at_a_time(monkeypatch: Patch, tmp_path: Path) -> None:
@@ -179,7 +197,7 @@ def test_the_system_is_tested_in_one_module() -> None:
     root = Path(platform.__file__).parents[1]
     words = (
         "sched_getaffinity", "sysconf", "register_at_fork", "fcntl", '"/proc', "O_DIRECT |", "libcuda",
-        "os.replace(", "geteuid", "preadv", "PyOS_setsig(",
+        "os.replace(", "geteuid", "preadv", "PyOS_setsig(", "pthread_key", "WinDLL",
     )  # fmt: skip
     for file in (*root.rglob("*.py"), *(root / "formats").rglob("*.py"), *(root / "semiring").rglob("*.py")):
         text = file.read_text(encoding="utf-8")

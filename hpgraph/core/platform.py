@@ -91,6 +91,20 @@ def signal_setter() -> Any:
     return setter
 
 
+def thread_pointer() -> tuple[ctypes.c_int64, Any, Any]:
+    """A pointer of which every thread has its own: its key, and the system's ``get(key)`` and ``set(key, address)``."""
+    key = ctypes.c_int64(0)
+    if sys.platform == "win32":
+        system = ctypes.WinDLL("kernel32")
+        get, give, key.value = system.TlsGetValue, system.TlsSetValue, system.TlsAlloc()
+    else:
+        system = ctypes.CDLL(None)
+        get, give = system.pthread_getspecific, system.pthread_setspecific
+        system.pthread_key_create(ctypes.byref(key), None)
+    give.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    return key, get, give
+
+
 def user() -> int | None:
     """Number of the user whose rights this process has; None where files have no such owner."""
     return os.geteuid() if hasattr(os, "geteuid") else None
