@@ -7,6 +7,7 @@ is ranked before a pair that is none.
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -143,6 +144,25 @@ def measured(given: Task, vectors: Any) -> dict[str, float]:
     return {"auc_product": plain, "auc_regression": auc(value(edges), value(others))}
 
 
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """What `docs/performance.md` shows: both AUCs and seconds of the processors, the best of the first graph first."""
+    graphs = list(dict.fromkeys(row["graph"] for row in results))
+    lines = [f"| | {' | '.join(graphs)} |", "|---" * (len(graphs) + 1) + "|"]
+    methods: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in results:
+        shown = f"{row['library']}, {row['method']}"
+        if row["library"] == "hpgraph":
+            shown = re.sub(r"^(\w+)", r"`embed.\1`", row["method"])
+        methods.setdefault(shown if "dim" in row else "`adamic_adar`, without vectors", {})[row["graph"]] = row
+    for name, of in sorted(methods.items(), key=lambda item: -item[1].get(graphs[0], {}).get("auc_product", 0)):
+        cells = [f"{of[graph]['auc_product']:.3f}" if graph in of else "" for graph in graphs]
+        for k, graph in enumerate(graphs):
+            if "dim" in of.get(graph, {}):
+                cells[k] += f", {of[graph]['auc_regression']:.3f} ({of[graph]['processor_s']:.3g})"
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main(words: Sequence[str]) -> int:
     """Measure, print a table, and save the results.
 
@@ -177,6 +197,7 @@ def main(words: Sequence[str]) -> int:
             row = {"graph": name, "library": library, "method": method, "dim": DIM, **took}
             found = _recorded(found, row | measured(given, vectors))
             record.save(embeddings=found)
+    print(table(found))
     print(f"saved in {record.path}")
     return 0
 

@@ -1,5 +1,6 @@
 """The benchmarks: a wrong answer is caught and never timed, and reports say what was measured."""
 
+import importlib
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,10 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the folder benchmarks/, which is not installed."""
     monkeypatch.syspath_prepend(ROOT)
-    from benchmarks import __main__, answers, families, floors, gapbs, graphs, layouts, library, record, report, timing
+    from benchmarks import __main__, answers, floors, gapbs, graphs, layouts, library, record, report, timing
 
     return SimpleNamespace(
-        answers=answers, families=families, floors=floors, gapbs=gapbs, graphs=graphs, layouts=layouts, library=library,
+        answers=answers, floors=floors, gapbs=gapbs, graphs=graphs, layouts=layouts, library=library,
         main=__main__.main, record=record, report=report, timing=timing,
     )  # fmt: skip
 
@@ -178,8 +179,11 @@ def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> N
     assert head.split()[:2] == ["ms", "cuSPARSE"] and len(lines) == len(rows)
 
 
-def test_the_table_of_families(benchmarks: Any) -> None:
-    saved = sorted((ROOT / "benchmarks" / "results").glob("families-cpu-*.json"))[-1]
-    table = benchmarks.families.table(json.loads(saved.read_text(encoding="utf-8"))["families"])
+@pytest.mark.parametrize(("name", "rows"), [("families-cpu", "families"), ("embeddings-cpu", "embeddings")])
+def test_tables_of_the_documentation(monkeypatch: pytest.MonkeyPatch, name: str, rows: str) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    saved = sorted((ROOT / "benchmarks" / "results").glob(f"{name}-*.json"))[-1]
+    module = importlib.import_module(f"benchmarks.{rows}")
+    table = module.table(json.loads(saved.read_text(encoding="utf-8"))[rows])
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    assert f"\n\n{table}\n\n" in page, f"benchmarks.families.table of {saved.name} prints it"
+    assert f"\n\n{table}\n\n" in page, f"benchmarks.{rows}.table of {saved.name} prints it"
