@@ -14,6 +14,7 @@ from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.union_find import root_of
 from hpgraph.semiring.stop import is_stopped
 
 # Rows, of which `fill` entries are in use, and the vertex whose row comes `next`; of each cluster, a vertex or a merge,
@@ -43,21 +44,12 @@ def merges(level: Level) -> tuple[Any, Any]:
 
 
 @part
-def _root(owner, c):
-    """The cluster that another is part of by now: path halving."""
-    while owner[c] != c:
-        owner[c] = owner[owner[c]]
-        c = owner[c]
-    return c
-
-
-@part
 def _scan(clusters, c):
     """Close up the arcs of a cluster, one to each other cluster; returns how many these are."""
     count, v = 0, clusters.head[c]
     while v >= 0:
         for at in range(clusters.indptr[v], clusters.indptr[v] + clusters.fill[v]):
-            other = _root(clusters.owner, clusters.indices[at])
+            other = root_of(clusters.owner, clusters.indices[at])
             # An arc of weight 0 is none, and would be counted again for each other one.
             if other != c and clusters.weights[at] > 0:
                 if clusters.around[other] == 0:

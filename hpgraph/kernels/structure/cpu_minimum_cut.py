@@ -13,8 +13,8 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.union_find import root_of
 from hpgraph.semiring.stop import is_stopped
 
 
@@ -31,14 +31,6 @@ def scan(arcs: CSR, bound: float) -> tuple[float, Any, Any]:
     side = np.zeros(n, np.bool_)
     side[order[:count]] = True
     return best, side, root
-
-
-@part
-def _find(root, v):
-    while root[v] != v:
-        root[v] = root[root[v]]
-        v = root[v]
-    return v
 
 
 @njit(cache=True, nogil=True)
@@ -67,10 +59,10 @@ def _scan(indptr, indices, weight, bound, order, root, reached, queue):
                 reached[v] += weight[at]
                 size = heap.push(keys, vertices, size, -reached[v], v)
                 if reached[v] >= best:
-                    a, b = _find(root, u), _find(root, v)
+                    a, b = root_of(root, u), root_of(root, v)
                     root[max(a, b)] = min(a, b)
     for v in range(n):
-        root[v] = _find(root, v)
+        root[v] = root_of(root, v)
     if count < n:
         return 0.0, count
     return best, divided

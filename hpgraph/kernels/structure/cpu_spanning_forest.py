@@ -21,6 +21,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.union_find import root_of
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.semiring.stop import is_stopped
 
@@ -290,19 +291,10 @@ def _choose(rows, columns, order, above, chosen):
         if i % CHUNK == 0 and is_stopped():
             break
         at = peek(order, i)
-        u, v = _root(above, vertex(rows, at)), _root(above, vertex(columns, at))
+        u, v = root_of(above, vertex(rows, at)), root_of(above, vertex(columns, at))
         if u != v:
             above[max(u, v)] = min(u, v)
             chosen[at] = True
             left -= 1
             if left == 0:
                 break
-
-
-@part
-def _root(above, v):
-    """Path halving."""
-    while peek(above, v) != v:
-        above[v] = peek(above, vertex(above, v))
-        v = vertex(above, v)
-    return v

@@ -39,7 +39,7 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
     with team() as shares:
         check_memory(2 * m * (np.dtype(keys).itemsize + ids.itemsize), "the graph of the edges", "cpu")
         fill = np.zeros((shares, blocks), np.int64)
-        _count(source, target, shift, fill)
+        _divide(source, target, shift, below, fill, None)
         ends = np.cumsum(fill.T).reshape(blocks, shares).T
         starts, fill = np.append(0, ends[-1]), ends - fill
         key = np.empty(starts[-1], keys)
@@ -55,19 +55,8 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _count(source, target, shift, fill):
-    shares = fill.shape[0]
-    for share in prange(shares):
-        count = fill[share]
-        for edge in range(source.size * share // shares, source.size * (share + 1) // shares):
-            u, v = np.int64(peek(source, edge)), np.int64(peek(target, edge))
-            if u != v:
-                put(count, u >> shift, peek(count, u >> shift) + 1)
-                put(count, v >> shift, peek(count, v >> shift) + 1)
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True)
 def _divide(source, target, shift, below, fill, key):
+    """Write both arcs of each edge to their blocks, or, where `key` is None, count them."""
     shares = fill.shape[0]
     for share in prange(shares):
         place = fill[share]
@@ -84,7 +73,8 @@ def _append(u, v, shift, below, place, key):
     block = u >> shift
     at = peek(place, block)
     put(place, block, at + 1)
-    put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
+    if key is not None:
+        put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
