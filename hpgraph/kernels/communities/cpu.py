@@ -114,7 +114,7 @@ def _moved(
     return label, moves
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _list(rows, groups, rule, space, round_):
     """List the active vertices by batch; returns how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
@@ -147,7 +147,7 @@ def _list(rows, groups, rule, space, round_):
     return total
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _fetch_own(groups, sent, listed, i, end):
     """Prefetch the state of the next vertices."""
     if i + 2 * AHEAD < end:
@@ -158,7 +158,7 @@ def _fetch_own(groups, sent, listed, i, end):
         prefetch(groups.sent, vertex(groups.label, vertex(listed, i + AHEAD)))
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _score(groups, sent, received, penalty, c, weight):
     """Gain of a vertex in a community, up to a factor; `weight` joins the two."""
     apart = np.float64(sent) * np.float64(peek(groups.received, c))
@@ -166,7 +166,7 @@ def _score(groups, sent, received, penalty, c, weight):
     return np.float64(weight) - penalty * apart
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _sum_arcs(rows, groups, rule, table, v, own):
     """Sum the weights of a vertex's arcs by community, in `table`.
 
@@ -198,7 +198,7 @@ def _sum_arcs(rows, groups, rule, table, v, own):
     return count, inside, heaviest, largest
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
     """Choose the target community of each vertex in a range of the list; `flow`: by the map equation, or None."""
     label, size = groups.label, groups.size
@@ -257,7 +257,7 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
             flow.moving[v] = best != own
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _apply_moves(groups, rule, space, begin, end):
     """Apply the moves of a range of the list; vertices that stay get target -1. Returns the number of moves."""
     moves = 0
@@ -286,7 +286,7 @@ def _apply_moves(groups, rule, space, begin, end):
     return moves
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _wake(rows, groups, space, begin, end):
     """Activate the neighbours of moved vertices that are in another community."""
     for i in range(begin, end):
@@ -299,7 +299,7 @@ def _wake(rows, groups, space, begin, end):
                     space.active[u] = True
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, round_, chunk):
     at = begin + next_task(space.counter, chunk)
     while at < end:
@@ -307,7 +307,7 @@ def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, round_, c
         at = begin + next_task(space.counter, chunk)
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _wake_chunks(rows, groups, space, begin, end, chunk):
     at = begin + next_task(space.counter, chunk)
     while at < end:
@@ -315,7 +315,7 @@ def _wake_chunks(rows, groups, space, begin, end, chunk):
         at = begin + next_task(space.counter, chunk)
 
 
-@part(whole=True)
+@part(whole=True, counts_references=False)
 def _move_alone(rows, groups, rule, space, flow, found, begin, end, round_):
     """Choose and move the vertices of a small batch on one thread; returns the number of moves."""
     _choose(rows, groups, rule, space, flow, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
