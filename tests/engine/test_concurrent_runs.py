@@ -16,7 +16,7 @@ from hpgraph.engine.multi_source_totals import Levels
 
 SMALL = random_digraph(200, 2400, seed=4)
 SMALL.setdiag(SMALL.diagonal())
-# Rows in order: in SciPy 1.15, and not by its word, what setdiag adds stands last.
+# Rows in order: before SciPy 1.17, and not by its word, what setdiag adds stands last.
 SMALL = SMALL.tocsc().tocsr()
 COO = SMALL.tocoo()
 # Some of the loops are stored zeros, which are arcs all the same.
