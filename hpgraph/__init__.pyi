@@ -87,6 +87,8 @@ from hpgraph.algorithms.cuts import edge_connectivity as edge_connectivity
 from hpgraph.algorithms.cuts import gomory_hu_tree as gomory_hu_tree
 from hpgraph.algorithms.cuts import minimum_cut as minimum_cut
 from hpgraph.algorithms.cuts import stoer_wagner as stoer_wagner
+from hpgraph.algorithms.dfs import DFSResult as DFSResult
+from hpgraph.algorithms.dfs import dfs as dfs
 from hpgraph.algorithms.disjoint_paths import edge_disjoint_paths as edge_disjoint_paths
 from hpgraph.algorithms.disjoint_paths import node_connectivity as node_connectivity
 from hpgraph.algorithms.disjoint_paths import node_disjoint_paths as node_disjoint_paths

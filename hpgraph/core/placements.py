@@ -11,7 +11,7 @@ from hpgraph.core.errors import StreamingError
 # The public functions of a graph, by subject.
 FUNCTIONS = {
     "searches": (
-        "bfs sssp shortest_path shortest_path_length astar_path all_shortest_paths all_simple_paths "
+        "bfs dfs sssp shortest_path shortest_path_length astar_path all_shortest_paths all_simple_paths "
         "shortest_simple_paths contraction_hierarchy all_pairs_shortest_path_length k_hop reach k_hop_subgraph "
         "ego_graph landmarks distance_histogram effective_diameter eccentricity diameter radius center periphery"
     ),

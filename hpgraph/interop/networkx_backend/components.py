@@ -15,7 +15,6 @@ from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import family
-from hpgraph.interop.networkx_backend.traversal import postorder
 
 
 def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -56,11 +55,11 @@ def _component_of(G: ConvertedGraph, n: Any) -> set[Any]:
 
 def _searched(G: ConvertedGraph) -> tuple[Any, np.ndarray]:
     """A depth-first forest, neighbours in NetworkX's order, and each node's place in the order of leaving."""
-    from hpgraph.kernels.structure.cpu_depth_first import depth_first
+    from hpgraph.kernels.structure.cpu_depth_first import depth_first, postorder
 
     forest = depth_first(G.rows_in_order)
     left = np.empty(len(G), np.int64)
-    left[np.fromiter(postorder(forest.order, forest.parent), np.int64, len(G))] = np.arange(len(G))
+    left[postorder(forest.order, forest.parent)] = np.arange(len(G))
     return forest, left
 
 

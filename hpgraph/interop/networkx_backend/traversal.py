@@ -85,14 +85,10 @@ def _depth_first_tree(G: ConvertedGraph, source: Any) -> Any:
     return _tree(G, *_depth_first(G, source), None if source is not None else G.nodes)
 
 
-def postorder(order: np.ndarray, parent: np.ndarray) -> Iterator[int]:
-    """The vertices of a depth-first forest in the order in which the search leaves them."""
-    path: list[int] = []
-    for v, above in zip(order.tolist(), parent[order].tolist(), strict=True):
-        while path and (above == v or path[-1] != above):
-            yield path.pop()
-        path.append(v)
-    yield from reversed(path)
+def _postorder_nodes(G: ConvertedGraph, source: Any) -> Iterator[Any]:
+    from hpgraph.kernels.structure.cpu_depth_first import postorder
+
+    return iter(G.named(postorder(*_depth_first(G, source))))
 
 
 def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
@@ -181,9 +177,7 @@ globals().update(
             "dfs_edges": _depth_first_edges,
             "dfs_tree": _depth_first_tree,
             "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source)[0])),
-            "dfs_postorder_nodes": lambda G, source: iter(
-                G.named(np.fromiter(postorder(*_depth_first(G, source)), np.int64))
-            ),
+            "dfs_postorder_nodes": _postorder_nodes,
             "descendants": _reached(incoming=False),
             "ancestors": _reached(incoming=True),
             "descendants_at_distance": _at_distance,

@@ -50,6 +50,27 @@ def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     return order[: within(rows, count)], predecessors
 
 
+def postorder(order: Any, parent: Any) -> Any:
+    """The vertices of a depth-first forest in the order in which the search leaves them; a root is its own parent."""
+    left = np.empty_like(order)
+    _leave(order, parent, np.empty_like(order), left)
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _leave(order, parent, path, left):
+    depth, count = 0, 0
+    for i in range(order.size):
+        v = order[i]
+        while depth > 0 and (parent[v] == v or path[depth - 1] != parent[v]):
+            depth -= 1
+            left[count] = path[depth]
+            count += 1
+        path[depth] = v
+        depth += 1
+    left[count:] = path[:depth][::-1]
+
+
 def number_down(forest: DepthFirst, begins: Any) -> Any:
     """For each vertex the number of the nearest of the roots in ``begins`` above it, itself included, or -1.
 
