@@ -61,8 +61,9 @@ $(VENV)/installed-tensors: $(VENV)/installed
 	@torch=torch; \
 	  if test "$$(uname)" = Linux && ! $(BIN)/python -m pip show --quiet torch 2>/dev/null; \
 	    then cpu=$$($(CPU_RELEASE)); torch=$${cpu:+torch==$$cpu}; fi; \
-	  if test "$$torch" && $(PIP) "$$torch" torch_geometric; \
-	    then touch $@; else echo "PyTorch for the CPU cannot be installed here: its tests are skipped"; fi
+	  { test "$$torch" && $(PIP) "$$torch" torch_geometric; } || \
+	    echo "PyTorch for the CPU cannot be installed here: its tests are skipped; rm $@ to try again"
+	@touch $@
 
 # A small part of what the tests need.
 $(VENV)/installed-demo: pyproject.toml | $(BIN)/python
