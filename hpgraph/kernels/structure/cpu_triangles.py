@@ -43,17 +43,17 @@ VECTOR = 8
 WALK_DEGREE = 4
 
 
-@part(forceinline=True)
+@part(counts_references=False, forceinline=True)
 def _mark(marks, w):
     marks[np.uint64(w) >> np.uint64(5)] |= np.uint32(1) << np.uint32(np.uint64(w) & np.uint64(31))
 
 
-@part(forceinline=True)
+@part(counts_references=False, forceinline=True)
 def _marked(marks, w):
     return (marks[np.uint64(w) >> np.uint64(5)] >> np.uint32(np.uint64(w) & np.uint64(31))) & np.uint32(1)
 
 
-@part(forceinline=True)
+@part(counts_references=False, forceinline=True)
 def _common_few(lower, begin, stop, row, end, v, tally):
     """Size of the intersection of lower[begin:stop] and lower[row:end], by merging."""
     found = 0
@@ -71,7 +71,7 @@ def _common_few(lower, begin, stop, row, end, v, tally):
     return found
 
 
-@part(forceinline=True)
+@part(counts_references=False, forceinline=True)
 def _common_marked(marks, lower, row, end, v, tally):
     """How many of lower[row:end], as far as they are below v, are marked; nothing from v on is."""
     found = np.uint64(0)
@@ -100,7 +100,7 @@ def _common_marked(marks, lower, row, end, v, tally):
     return np.int64(found)
 
 
-@part(forceinline=True)
+@part(counts_references=False, forceinline=True)
 def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     """Common neighbours below v of v and of u, u being above v."""
     # Unsigned: Numba checks signed indices for being negative.
@@ -114,7 +114,7 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     return found
 
 
-@part
+@part(counts_references=False)
 def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room, following, found):
     """One thread's loop: take chunks of middle vertices v, and note the number of triangles found.
 
@@ -172,7 +172,7 @@ def _count(rows, order, rank, lower_rows, tallies, marks, above, following, foun
     in_parallel(found.size, _mark_chunks, (rows, order, rank, lower_rows, tallies, marks, above, following, found))
 
 
-@part
+@part(counts_references=False)
 def _walk_chunks(thread, indptr, indices, tallies, following, found):
     """One thread's loop: take chunks of vertices u, and note the number of triangles found."""
     n = indptr.size - 1
@@ -213,7 +213,7 @@ def _add_tallies(tallies, order, triangles):
     in_parallel(triangles.size, _add_tally, (tallies, order, triangles))
 
 
-@part
+@part(counts_references=False)
 def _add_tally(r, tallies, order, triangles):
     total = 0
     for thread in range(tallies.shape[0]):

@@ -28,6 +28,18 @@ def _in_turn(count: int, function: Callable[..., Any], arguments: tuple[Any, ...
         function(i, *arguments)
 
 
+def _borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Arrays without an owner: threads that counted references to one would write to the same cache line."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = ir.Constant(array.meminfo.type, None)
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for k, one in enumerate(kind):
+            value = builder.insert_value(value, _borrowed(context, builder, one, builder.extract_value(value, k)), k)
+    return value
+
+
 @intrinsic(_in_turn)
 def in_parallel(typingctx: Any, count: Any, function: Any, arguments: Any) -> Any:
     """Call ``function(i, *arguments)`` for each `i` below `count`, divided among the threads in equal ranges."""
@@ -44,7 +56,8 @@ def in_parallel(typingctx: Any, count: Any, function: Any, arguments: Any) -> An
         number_of_threads = ir.FunctionType(_WORD, [])
         threads = builder.call(cgutils.get_or_insert_function(module, number_of_threads, "get_num_threads"), [])
         ranges = builder.select(builder.icmp_signed("<", args[0], threads), args[0], threads)
-        everything = cgutils.make_anonymous_struct(builder, [args[0], ranges, args[2]], kind)
+        borrowed = _borrowed(context, builder, arguments, args[2])
+        everything = cgutils.make_anonymous_struct(builder, [args[0], ranges, borrowed], kind)
         shared = cgutils.alloca_once_value(builder, everything)
         # An array at address 0 of bytes: where a thread's part of it begins is the number of its first range.
         place = cgutils.alloca_once_value(builder, ir.Constant(_BYTES, None))
