@@ -56,7 +56,7 @@ def test_measured_times(file):
                     min(published[work][name][graph] for name in published[work] if graph in published[work][name])
                 ]
             else:
-                gapbs = results.pop("GAPBS", {"median_s": None})["median_s"]
+                gapbs = results.pop("GAPBS", {}).get("median_s")
                 theirs = [gapbs and gapbs * 1e3, min(one["median_s"] for one in results.values()) * 1e3]
             shown = re.findall(r"[\d.,]*\d|–", cell)
             assert len(shown) == 1 + len(theirs), cell
