@@ -91,10 +91,20 @@ def _make_inner(forest, search, b, now, outer, inner):
 
 
 @part
+def _climb(forest, search, b):
+    """From an outer blossom towards the root: the matched edge, the inner blossom, and the edge that reached it."""
+    base = forest.base[b]
+    mate = forest.mate[base]
+    above = top(forest, mate)
+    return base, mate, above, search.entry[0, above], search.entry[1, above]
+
+
+@part
 def _above(forest, search, b):
     """The outer blossom before an outer one in the tree; -1 at the root."""
-    w = forest.mate[forest.base[b]]
-    return top(forest, search.entry[0, top(forest, w)]) if w >= 0 else np.int64(-1)
+    if forest.mate[forest.base[b]] < 0:
+        return np.int64(-1)
+    return top(forest, _climb(forest, search, b)[3])
 
 
 @part
@@ -123,19 +133,13 @@ def shrink(forest, search, v, u, now):
     c = _meeting(forest, search, one, other)
     _join(forest, one, other, v, u)
     while one != c:
-        base = forest.base[one]
-        w = forest.mate[base]
-        b = top(forest, w)
-        _join(forest, b, one, w, base)
-        outer, inner = search.entry[0, b], search.entry[1, b]
+        base, mate, b, outer, inner = _climb(forest, search, one)
+        _join(forest, b, one, mate, base)
         one = top(forest, outer)
         _join(forest, one, b, outer, inner)
     while other != c:
-        base = forest.base[other]
-        w = forest.mate[base]
-        b = top(forest, w)
-        _join(forest, other, b, base, w)
-        outer, inner = search.entry[0, b], search.entry[1, b]
+        base, mate, b, outer, inner = _climb(forest, search, other)
+        _join(forest, other, b, base, mate)
         other = top(forest, outer)
         _join(forest, b, other, inner, outer)
     forest.spares[0] -= 1
