@@ -2,7 +2,7 @@
 
     python -m hpgraph.demo [--output demo.png] [--device cpu|cuda]
 
-The graph is Debian's packages and who depends on whom, so what is found can be checked with ``apt-cache``.
+The graph is the dependencies between Debian's packages, so results can be checked with ``apt-cache``.
 """
 
 from __future__ import annotations

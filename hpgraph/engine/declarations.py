@@ -308,7 +308,7 @@ class EdgeDeclarations(Declarations):
         if function_of(program, "reply_cond") is not None and function_of(program, "reply") is None:
             raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")
         if function_of(program, "vote_to_halt") is not None and program.activity == "all":
-            raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
+            raise ValueError(f'{name}.vote_to_halt names active vertices: that needs activity = "changed", not "all"')
         check_update(program, "vertex_compute")
 
 

@@ -105,7 +105,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
     }
     // Gives vertices of a batch target -1 if those of their priority and above would together exceed the limit. The
-    // steps of it, with a barrier after the first two: what each community would gain; who fits in; and the gains back.
+    // steps of it, with a barrier after the first two: demand on each community, vertices within its limit, and the demand reset.
     __device__ void add_demand(i64 begin, i64 end) const {
         for_moving(begin, end, [&](i64, Index v, Index to, int priority) {
             for (int p = 0; p <= priority; ++p) atomicAdd((u64*)m.demand + p * m.n + to, u64(m.load[v]));
