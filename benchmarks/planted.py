@@ -9,8 +9,8 @@ order of them should decide. What is found is said as normalized mutual informat
 import importlib.util
 import itertools
 import random
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,32 +141,45 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", type=int, default=6, help="of each kind and mixing (6)")
     parser.add_argument("--seeds", type=int, default=4, help="runs on each graph (4)")
     parser.add_argument("--libraries", help="names separated by commas, of " + ", ".join(LIBRARIES))
+    parser.add_argument("--budget", type=float, default=20, help="seconds for each search, shared by the cases (20)")
     chosen = parser.parse_args(words)
     installed = [name for name in LIBRARIES if importlib.util.find_spec(name)]
     libraries = chosen.libraries.split(",") if chosen.libraries else installed
     record = Record.of(chosen, words, chosen.device, [name for name in libraries if name != "hpgraph"])
     cases = [(kind, float(mixing)) for kind in chosen.kinds.split(",") for mixing in chosen.mixing.split(",")]
-    found: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = {}
+    results: list[dict[str, Any]] = []
     for kind, mixing in cases:
-        for number in range(1, chosen.graphs + 1):
-            graph = planted(KINDS[kind], mixing, number)
-            for seed in range(1, chosen.seeds + 1):
-                given = shuffled(graph, seed)
-                G = hpg.Graph.from_edges(*given.edges.T, n_vertices=N, directed=False)
-                searches = (LIBRARIES[library](given, seed, chosen.device) for library in libraries)
-                for name, search in itertools.chain.from_iterable(searches):
-                    label = np.asarray(search())
-                    information = hpg.normalized_mutual_information(label, given.label)
-                    quality = information, hpg.modularity(G, label)
-                    found.setdefault(name, {}).setdefault((kind, mixing), []).append(quality)
+        graphs = (planted(KINDS[kind], mixing, number) for number in range(1, chosen.graphs + 1))
+        runs = ((shuffled(graph, seed), seed) for graph in graphs for seed in range(1, chosen.seeds + 1))
+        for name, qualities in qualities_of(runs, libraries, chosen.device, chosen.budget / len(cases)).items():
+            measures = dict(zip(("mutual_information", "modularity"), np.mean(qualities, axis=0).tolist(), strict=True))
+            of = {"search": name, "communities": kind, "mixing": mixing, "runs": len(qualities)}
+            results.append({**of, **measures})
+        record.save(planted={"graphs": chosen.graphs, "seeds": chosen.seeds, "results": results})
+    means = {(row["search"], row["communities"], row["mixing"]): row for row in results}
     rows = [["mutual information, modularity", *(f"{kind} {mixing:g}" for kind, mixing in cases)]]
-    results = []
-    for name, by_case in found.items():
-        means = {case: [statistics.mean(one) for one in zip(*values, strict=True)] for case, values in by_case.items()}
-        rows.append([name, *("{:.3f} {:.4f}".format(*means[case]) for case in cases)])
-        for (kind, mixing), (information, quality) in means.items():
-            measures = {"mutual_information": information, "modularity": quality}
-            results.append({"search": name, "communities": kind, "mixing": mixing, **measures})
-    record.save(planted={"graphs": chosen.graphs, "seeds": chosen.seeds, "results": results})
+    for name in dict.fromkeys(row["search"] for row in results):
+        of_cases = [means[name, *case] for case in cases]
+        rows.append([name, *(f"{row['mutual_information']:.3f} {row['modularity']:.4f}" for row in of_cases)])
     print("\n".join(aligned(rows)))
     return 0
+
+
+def qualities_of(
+    runs: Iterable[tuple[Planted, int]], libraries: Sequence[str], device: str, budget: float
+) -> dict[str, list[tuple[float, float]]]:
+    """Mutual information and modularity of each search's runs, of which none begins after so many seconds of others."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    spent: dict[str, float] = {}
+    for given, seed in runs:
+        G = hpg.Graph.from_edges(*given.edges.T, n_vertices=N, directed=False)
+        searches = (LIBRARIES[library](given, seed, device) for library in libraries)
+        for name, search in itertools.chain.from_iterable(searches):
+            if spent.get(name, 0) > budget:
+                continue
+            start = time.perf_counter()
+            label = np.asarray(search())
+            spent[name] = spent.get(name, 0) + time.perf_counter() - start
+            information = hpg.normalized_mutual_information(label, given.label)
+            found.setdefault(name, []).append((information, hpg.modularity(G, label)))
+    return found
