@@ -29,24 +29,54 @@ AHEAD = 4096
 SERIAL = 32768
 
 
-@njit(error_model="numpy")
-def _add(product, state, u, w, v, values):
+@njit(error_model="numpy", counts_references=False)
+def _entry(rows, j):
+    return vertex(rows.indices, j), weight(rows.data, j, rows.one)
+
+
+@njit(error_model="numpy", counts_references=False)
+def _joined(product, of, entry, v, value):
+    u, w = entry
+    return join(product.reduce, value, convert(value, call(product.gather, of, u, w, v)))
+
+
+@njit(error_model="numpy", counts_references=False)
+def _add(product, state, entry, v, values):
     """Fold one entry's messages, one a column, into the row's values."""
     for c in range(values.size):
-        message = convert(values[c], call(product.gather, columns(state, c), u, w, v))
-        values[c] = join(product.reduce, values[c], message)
+        values[c] = _joined(product, columns(state, c), entry, v, values[c])
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
+def _add_four(product, state, entries, v, values):
+    """Fold four entries' messages: each of the row's values is read and written once."""
+    first, second, third, fourth = entries
+    for c in range(values.size):
+        of = columns(state, c)
+        value = _joined(product, of, first, v, values[c])
+        value = _joined(product, of, second, v, value)
+        value = _joined(product, of, third, v, value)
+        values[c] = _joined(product, of, fourth, v, value)
+
+
+@njit(error_model="numpy", counts_references=False)
 def _fold(product, state, rows, v, begin, end, values):
     """Fold the messages of entries begin..end, one a column, into the row's values."""
     ahead, last = max(4, AHEAD // max(values.size * values.itemsize, LINE)), rows.indices.size - 1
-    for j in range(begin, end):
+    j = begin
+    while j + 4 <= end:
+        for k in range(4):
+            fetch_row(state, vertex(rows.indices, min(j + k + ahead, last)))
+        entries = _entry(rows, j), _entry(rows, j + 1), _entry(rows, j + 2), _entry(rows, j + 3)
+        _add_four(product, state, entries, v, values)
+        j += 4
+    while j < end:
         fetch_row(state, vertex(rows.indices, min(j + ahead, last)))
-        _add(product, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+        _add(product, state, _entry(rows, j), v, values)
+        j += 1
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", counts_references=False)
 def _block(product, state, rows, begin, end, longest, out):
     """Rows begin..end; long ones are set to the identity."""
     for v in range(begin, end):
