@@ -92,7 +92,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
                 Index=ids,
                 Value=number,
                 lanes=lanes,
-                loads="1" if lanes == "4" else "2",
+                loads="1" if lanes == "4" else "4",
+                batch="4" if lanes == "4" else "2",
                 width=width,
                 whole=lanes == "16",
             )

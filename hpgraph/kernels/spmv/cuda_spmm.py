@@ -25,9 +25,12 @@ LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
 # Most loads of a row that a thread makes, if at least so many threads share it then, and those under way at once. On an
 # H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
 MAX_LOADS, MIN_LANES, IN_FLIGHT = 2, 4, 4
+# Loads of an SDDMM under way: of 64 columns 4 for each of 2 entries are best (of 1, 2 and 4; 4 and 8).
+SAMPLED = 8
 SAMPLE = KernelSet(
-    "sddmm.cuh", "sampled dense products", {"<{Index}, {Value}, {lanes}, {loads}, {width}, {whole}>": "sample_dense"}
-)
+    "sddmm.cuh", "sampled dense products",
+    {"<{Index}, {Value}, {lanes}, {loads}, {batch}, {width}, {whole}>": "sample_dense"},
+)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=256)
@@ -236,10 +239,12 @@ def sample_dense(csr: CSR, x: Any, y: Any, out: Any, half: str | None = None) ->
     _, heads, columns = x.shape
     width = width_of(columns, x, y)
     threads = -(-columns // width)
-    loads = MAX_LOADS if threads >= 4 * MAX_LOADS else 1
-    lanes = min(LANES, max(4, 1 << (-(-threads // loads) - 1).bit_length()))
+    loads = next((count for count in (4, 2) if threads >= count * MIN_LANES), 1)
+    batch = min(MIN_LANES, SAMPLED // loads)
+    lanes = min(LANES, max(batch, 1 << (-(-threads // loads) - 1).bit_length()))
     value = f"hpgraph::{half}" if half else x.dtype
-    shape = {"lanes": str(lanes), "loads": str(loads), "width": str(width), "whole": columns == lanes * loads * width}
+    counts = {"lanes": lanes, "loads": loads, "batch": batch, "width": width}
+    shape = {name: str(count) for name, count in counts.items()} | {"whole": columns == lanes * loads * width}
     kernels = SAMPLE.of(Index=csr.indices.dtype, Value=value, **shape)
     binned, short = bins(csr), len(bins(csr).slots)
     size = np.int64(short), np.int64(heads), np.int64(columns)

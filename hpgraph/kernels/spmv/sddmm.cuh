@@ -1,18 +1,18 @@
 // SDDMM, a product of two dense matrices at the entries of a sparse one.
 //
-// LANES adjacent threads share a row, and keep LOADS times WIDTH of its columns each, WIDTH of which one load takes. Four
+// LANES adjacent threads share a row, and keep LOADS times WIDTH of its columns each, WIDTH of which one load takes. BATCH
 // entries are gathered at a time, and their sums added over the lanes together.
 #pragma once
 #include "dense_rows.cuh"
 
 namespace hpgraph {
 
-// Adds up each of four values over LANES lanes; lane l ends with that of number l / (LANES / 4), if so many share.
-template <int LANES, class Sum>
-__device__ Sum add_lanes(Sum (&sum)[4], u32 group) {
+// Adds up each of BATCH values over LANES lanes; lane l ends with that of number l / (LANES / BATCH).
+template <int LANES, int BATCH, class Sum>
+__device__ Sum add_lanes(Sum (&sum)[BATCH], u32 group) {
     int distance = LANES / 2;
 #pragma unroll
-    for (int kept = 2; kept && distance; kept /= 2, distance /= 2) {
+    for (int kept = BATCH / 2; kept; kept /= 2, distance /= 2) {
         const bool upper = threadIdx.x & distance;
 #pragma unroll
         for (int b = 0; b < kept; ++b) {
@@ -47,11 +47,11 @@ struct Part {
 
 // out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j); columns are those of a head, as many as the lanes
 // keep if WHOLE.
-template <class Index, class Value, int LANES, int LOADS, int WIDTH, bool WHOLE>
+template <class Index, class Value, int LANES, int LOADS, int BATCH, int WIDTH, bool WHOLE>
 __global__ void __launch_bounds__(BLOCK)
 sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, Bins bins, i64 short_rows, i64 heads,
              i64 columns, const Value* __restrict__ x, const Value* __restrict__ y, Value* __restrict__ out) {
-    static_assert(LANES >= 4, "each of four entries needs a lane");
+    static_assert(LANES >= BATCH, "each entry of a batch needs a lane");
     typedef typename Wide<Value>::type Sum;
     const i64 task = (i64(blockIdx.x) * BLOCK + threadIdx.x) / LANES;
     if (task >= bins.pieces + short_rows) return;
@@ -66,35 +66,35 @@ sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
         const Value* const others = y + h * columns;
         Part<Value, LOADS, WIDTH, WHOLE> own;
         own.load(own_row, first, APART, columns);
-        Index u[4];
+        Index u[BATCH];
         int left = int(row.end - row.begin);
 #pragma unroll
-        for (int b = 0; b < 4; ++b)
+        for (int b = 0; b < BATCH; ++b)
             if (b < left) u[b] = indices[row.begin + b];
 #pragma unroll 1
-        for (i64 j = row.begin; left > 0; j += 4, left -= 4) {
-            Sum sum[4] = {};
-            Index now[4];
+        for (i64 j = row.begin; left > 0; j += BATCH, left -= BATCH) {
+            Sum sum[BATCH] = {};
+            Index now[BATCH];
 #pragma unroll
-            for (int b = 0; b < 4; ++b) {
+            for (int b = 0; b < BATCH; ++b) {
                 now[b] = u[b];
-                if (4 + b < left) u[b] = indices[j + 4 + b];
+                if (BATCH + b < left) u[b] = indices[j + BATCH + b];
             }
             for (i64 c = first; WHOLE || c < columns; c += STEP) {
-                // Of more columns than are kept at once the next are read again for each four entries.
+                // Of more columns than are kept at once the next are read again for each batch.
                 if (!WHOLE && columns > STEP) own.load(own_row, c, APART, columns);
-                Part<Value, LOADS, WIDTH, WHOLE> other[4];
+                Part<Value, LOADS, WIDTH, WHOLE> other[BATCH];
 #pragma unroll
-                for (int b = 0; b < 4; ++b)
+                for (int b = 0; b < BATCH; ++b)
                     if (b < left) other[b].load(others + i64(now[b]) * apart_rows, c, APART, columns);
 #pragma unroll
-                for (int b = 0; b < 4; ++b)
+                for (int b = 0; b < BATCH; ++b)
                     if (b < left) sum[b] += own.dot(other[b], c, APART, columns);
                 if (WHOLE) break;
             }
-            const Sum total = add_lanes<LANES>(sum, group);
-            const int b = lane / (LANES / 4);
-            if (lane % (LANES / 4) == 0 && b < left) narrow(total, out[(j + b) * heads + h]);
+            const Sum total = add_lanes<LANES, BATCH>(sum, group);
+            const int b = lane / (LANES / BATCH);
+            if (lane % (LANES / BATCH) == 0 && b < left) narrow(total, out[(j + b) * heads + h]);
         }
     }
 }
