@@ -1,10 +1,12 @@
 """Choice of the backend: the device of an array, and the array module of a device.
 
-CuPy is imported only when a CUDA array or the CUDA device is used.
+CuPy is imported only when a CUDA array or the CUDA device is used: what names `cupy` from here names a module that is
+imported when one of its attributes is first read.
 """
 
 import ctypes
 import functools
+import importlib
 import numbers
 from collections.abc import Callable
 from types import ModuleType, NoneType
@@ -18,6 +20,23 @@ from hpgraph.core.platform import available_memory, cuda_driver
 from hpgraph.core.ready_kernels import ready_folder, serve_cupy
 
 Device = Literal["cpu", "cuda"]
+
+
+class _Lazy:
+    """A module by its name, imported when an attribute is first read; from then on with the module's own namespace."""
+
+    __slots__ = ("__dict__", "_name")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        module = importlib.import_module(self._name)
+        self.__dict__ = module.__dict__
+        return getattr(module, attribute)
+
+
+cupy: Any = _Lazy("cupy")
 
 # Bytes that are had without asking what is free: asking takes longer than work on so few.
 _LITTLE = 1 << 20
@@ -61,21 +80,19 @@ def device_of(*arrays: object) -> Device:
 def require_cupy() -> ModuleType:
     """The module cupy, if it has a usable GPU."""
     try:
-        import cupy
+        import cupy as installed
     except ImportError:
         if not _has_driver():
             # CuPy would not help.
             raise DeviceError('no CUDA GPU is here, nor its driver: check nvidia-smi, or use device="cpu"') from None
         raise MissingExtraError("CuPy", cuda_extra(), "the CUDA device") from None
     _require_gpu()
-    return cupy
+    return installed
 
 
 @functools.cache
 def _require_gpu() -> None:
     """Raise if there is no usable GPU; a positive answer is cached."""
-    import cupy
-
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -146,7 +163,7 @@ def unmasked(array: Any, name: str) -> Any:
 def free_memory(device: str) -> int:
     """Bytes that a new array on the device could take now."""
     if normalize_device(device) == "cuda":
-        cupy = require_cupy()
+        require_cupy()
         free, _ = cupy.cuda.runtime.memGetInfo()
         return int(free) + int(cupy.get_default_memory_pool().free_bytes())
     return available_memory()

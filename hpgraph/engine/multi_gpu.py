@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, fits
+from hpgraph.core.device import array_module, cupy, fits
 from hpgraph.core.devices import Devices, reach_each_other
 from hpgraph.core.errors import BudgetError, readable
 from hpgraph.engine.values import type_of
@@ -98,8 +98,6 @@ def _apart(graph: DividedGraph) -> str | None:
 
 
 def _indices(shards: tuple[Shard, ...]) -> list[int]:
-    import cupy
-
     current = cupy.cuda.runtime.getDevice()
     return [shard.device.indices[0] if shard.device.indices else current for shard in shards]
 

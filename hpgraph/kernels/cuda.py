@@ -1,9 +1,8 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
 import contextlib
-import typing
 
-from hpgraph.core import device
+from hpgraph.core.device import cupy as xp
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import asynchronous_labels, frequent_labels, move_vertices, refine_communities
@@ -53,15 +52,3 @@ def is_symmetric(csr: CSR) -> bool:
 
 # Each reads all arcs there.
 is_both_ways = is_symmetric
-
-
-if typing.TYPE_CHECKING:
-    import cupy as xp
-
-
-def __getattr__(name: str) -> typing.Any:
-    # CuPy is imported when it is first used: without it, what the backend offers can still be read.
-    if name != "xp":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()["xp"] = module = device.require_cupy()
-    return module

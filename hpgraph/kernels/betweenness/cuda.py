@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, sources_within
+from hpgraph.core.device import check_memory, cupy, sources_within
 from hpgraph.core.reductions import count
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
@@ -46,8 +46,6 @@ Pieces = namedtuple("Pieces", "rows first owner")
 @attached
 def long_rows(arcs: CSR) -> Pieces:
     """The long rows of a matrix, computed once; waits for the device."""
-    import cupy
-
     degrees = arcs.degrees
     rows = cupy.flatnonzero(degrees > PIECE_ARCS)
     first = cupy.zeros(len(rows) + 1, np.int64)
@@ -92,8 +90,6 @@ class _Search:
     """One group of sources and its work space."""
 
     def __init__(self, out: CSR, in_: CSR, sources: np.ndarray, distances: Any) -> None:
-        import cupy
-
         n, ids = out.shape[0], out.indices.dtype
         self.n, self.in_arcs, self.ids = n, in_.nnz, ids
         self.weighted, self.count = distances is not None, len(sources)
@@ -141,8 +137,6 @@ class _Search:
 
     def run(self, sums: Sums) -> bool:
         """Run both passes; returns whether the paths of all sources are free of cycles."""
-        import cupy
-
         places, grid = bool(len(sums.arcs)), BLOCKS * multiprocessors()
         launch = partial(self._launch, places=places)
         launch("begin", 1, self.out, self._state(), self.sources, np.int64(self.count))

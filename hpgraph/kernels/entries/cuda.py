@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, keep_marked
 from hpgraph.kernels.runtime.cuda.compile import Module, load
@@ -70,8 +71,6 @@ def _module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str, title
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     """`hpgraph.kernels.entries.cpu.map_entries` on the GPU."""
-    import cupy
-
     out = cupy.empty(csr.nnz, function.dtype)
     if csr.nnz:
         _run_map(MAP, -(-csr.nnz // TILE), csr, function, thunk, out)
@@ -88,8 +87,6 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
 
 
 def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: Any) -> None:
-    import cupy
-
     code = map_code(function, csr.data is None, csr.indices.dtype)
     module = _module(cupy.cuda.runtime.getDevice(), code, name, f"{function.name} of entries")
     arguments = (
@@ -109,8 +106,6 @@ def zip_entries(
     *, fills: tuple[Any, Any] = (True, True),
 ) -> Any:  # fmt: skip
     """`hpgraph.kernels.entries.cpu.zip_entries` on the GPU."""
-    import cupy
-
     out = cupy.empty(len(x), dtype)
     if len(out):
         code = zip_code(both, left, right)

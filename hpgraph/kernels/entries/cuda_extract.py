@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.convert_cuda import expand_rows, gather_segments
@@ -15,8 +15,6 @@ KERNELS = KernelSet("extract.cuh", "extraction", {"<{Index}>": "find_places", "<
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     """`hpgraph.kernels.entries.cpu_extract.rows_of` on the GPU; waits for it, for the number of entries."""
-    import cupy
-
     rows = cupy.ascontiguousarray(rows)
     count = len(rows)
     begin, lengths = cupy.empty(count, np.int64), cupy.empty(count + 1, np.int64)
@@ -52,8 +50,6 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
 
 def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
     """`hpgraph.kernels.entries.cpu_extract.positions_of` on the GPU."""
-    import cupy
-
     found = cupy.empty(len(rows), dtype=np.int64)
     rows, columns = (cupy.ascontiguousarray(ids, dtype=np.int64) for ids in (rows, columns))
     what = csr.indptr, csr.indices, rows, columns, len(rows), found

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.entries.cuda_marks import THREADS, Marks
@@ -19,8 +19,6 @@ KERNELS = KernelSet(
 
 def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU; waits three times, for sizes."""
-    import cupy
-
     n, words, width = csr.shape[0], chosen.words.view(np.uint32), 1 if csr.data is None else csr.data.itemsize
     if n == 0:
         return csr, csr.indices

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.semiring.c_types import c_type
@@ -40,8 +41,6 @@ def kron_code(
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
     """`hpgraph.kernels.entries.cpu_kronecker.kron` on the GPU."""
-    import cupy
-
     nnz, ids = a.nnz * b.nnz, index_dtype(max(shape))
     indptr = cupy.zeros(shape[0] + 1, np.int64)
     if shape[0]:

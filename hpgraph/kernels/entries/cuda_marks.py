@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.core.c_types import ID_TYPES, WORD_TYPES
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -28,8 +29,6 @@ class Marks:
     @classmethod
     def empty(cls, entries: int) -> Self:
         """Empty marks; a kernel with `blocks` blocks must call ``mark_tile`` on them, and then `add_up`."""
-        import cupy
-
         words = entries // 32 + 1
         return cls(cupy.empty(words, np.uint32), cupy.empty(words + 1, np.int64), entries)
 
@@ -45,8 +44,6 @@ class Marks:
 
     def add_up(self) -> Self:
         """Turn the counts of words into prefix sums."""
-        import cupy
-
         return type(self)(self.words, cupy.cumsum(self.before), self.entries)
 
     def count(self) -> int:
@@ -61,8 +58,6 @@ def _kernel(gpu: int, name: str) -> Any:
 
 def mark_true(wanted: Any) -> Marks:
     """Marks of the entries for which an array of bool, shape (nnz,), is true."""
-    import cupy
-
     name, marks = "hpgraph::mark_true", Marks.empty(len(wanted))
     kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
     kernel((marks.blocks,), (THREADS,), (wanted, np.int64(marks.entries), marks.argument))
@@ -71,8 +66,6 @@ def mark_true(wanted: Any) -> Marks:
 
 def keep_marked(csr: CSR, marks: Marks) -> CSR:
     """The marked entries of a matrix, in order; itself if all are. Waits for the device, for their number."""
-    import cupy
-
     kept = marks.count()
     if kept == csr.nnz:
         return csr
@@ -90,6 +83,4 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
 
 def keep_entries(csr: CSR, flags: Any) -> CSR:
     """`hpgraph.kernels.entries.cpu.keep_entries` on the GPU; waits for the device, for the number of entries kept."""
-    import cupy
-
     return keep_marked(csr, mark_true(cupy.ascontiguousarray(flags)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda import branches
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks
@@ -57,8 +57,6 @@ def merge(
     Waits for the device, for the number of entries. Besides the result it takes some 5 bytes an entry of `a`, and of
     `b` if `right` is given; 9 with 64-bit ids; where few entries of `b` are put among those of `a`, 17 bytes for each.
     """
-    import cupy
-
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)
     nonzero = nonzero and dtype is not None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import bits_type
@@ -38,8 +38,6 @@ def _is(function: Any, operand: str, dtype: Any) -> bool:
 
 def splice(a: CSR, b: CSR, both: Any, right: Any, fills: tuple[Any, Any], merge: Callable[..., CSR]) -> CSR:
     """`merge` where `is_spliced`, for ids of one type; waits for the device, for the number of entries."""
-    import cupy
-
     width = 1 if a.data is None else a.data.itemsize
     kernels = KERNELS.of(Index=a.indices.dtype, Word=WORD_TYPES[width])
     at, found = cupy.empty(b.nnz, np.int64), cupy.empty(b.nnz, np.bool_)
@@ -67,8 +65,6 @@ def _values(a: CSR, b: CSR, both: Any, right: Any, at: Any, found: Any, merge: A
     """The values of the result at the entries of `b`, of the type of `a`'s: where `b`'s do not serve, by a merge."""
     if b.data is not None and all(function is None or _is(function, "second", a.dtype) for function in (both, right)):
         return b.data
-    import cupy
-
     values = cupy.empty(b.nnz, a.data.dtype)
     same = CSR(a.shape, prefix_sum(found)[b.indptr], b.indices[found], a.data[at[found]], validate=False)
     kept = merge(same, b, both, None, right, a.dtype, fills=fills)

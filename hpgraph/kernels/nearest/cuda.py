@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("nearest.cuh", "nearest neighbours", {"<{Real}>": "keep_nearest"})
@@ -21,8 +21,6 @@ TRANSPOSED, AS_IT_IS, FLOAT, BY_TF32, ANY_ALGORITHM = 1, 0, 0, 77, -1
 
 def factors(points: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.nearest.Nearest.factors`."""
-    import cupy
-
     if points.dtype != np.float32:
         return points, points
     n, d = points.shape
@@ -38,8 +36,6 @@ def factors(points: Any) -> tuple[Any, Any]:
 
 def multiply(left: Any, right: Any, out: Any) -> None:
     """`hpgraph.kernels.nearest.Nearest.multiply`."""
-    import cupy
-
     if left.dtype != np.float32:
         cupy.matmul(left, right.T, out=out)
         return

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.out_of_core import Head, Store
 from hpgraph.kernels.out_of_core.cuda_ring import least_memory as least_memory
@@ -25,8 +26,6 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
     IPDPS'18.
     """
-    import cupy
-
     n, ids = store.pages.shape[0], store.pages.id_dtype
     if n == 0:
         return 0, cupy.empty(0, ids)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.out_of_core.reading import BLOCK
@@ -39,12 +40,9 @@ class Pinned:
     """
 
     def __init__(self, nbytes: int) -> None:
-        import cupy
-        from cupy.cuda import runtime
-
         try:
-            address = runtime.hostAlloc(nbytes, 0)
-        except runtime.CUDARuntimeError as error:
+            address = cupy.cuda.runtime.hostAlloc(nbytes, 0)
+        except cupy.cuda.runtime.CUDARuntimeError as error:
             if error.status != _NO_MEMORY:
                 raise
             raise MemoryError(
@@ -55,11 +53,9 @@ class Pinned:
 
 
 def _unpin(address: int, device: Any) -> None:
-    from cupy.cuda import runtime
-
     with device:
-        runtime.deviceSynchronize()
-        runtime.freeHost(address)
+        cupy.cuda.runtime.deviceSynchronize()
+        cupy.cuda.runtime.freeHost(address)
 
 
 def addressed(nbytes: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import free_memory
+from hpgraph.core.device import cupy, free_memory
 from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import Head
@@ -44,8 +44,6 @@ class PageLoader(OnePass):
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, *, in_place: bool = True,
         window_bytes: int | None = None, heads: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
-        import cupy
-
         self.pages, self._device = pages, cupy.cuda.runtime.getDevice()
         self.host = HostPages(pages, None if host_memory is None else host_memory // shares, gap)
         if window_bytes is None:
@@ -71,8 +69,6 @@ class PageLoader(OnePass):
     @cached_property
     def _tables(self) -> tuple[Any, ...]:
         """Row offsets; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
-        import cupy
-
         pages = self.pages
         made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset, self._first_tile
         return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)
@@ -80,20 +76,14 @@ class PageLoader(OnePass):
     @cached_property
     def _memory(self) -> Any:
         """Memory of the cache."""
-        import cupy
-
         return cupy.empty(max(self._kept.room, 1), np.uint8)
 
     @cached_property
     def _streams(self) -> list[Any]:
-        import cupy
-
         return [cupy.cuda.Stream(non_blocking=True) for _ in range(STREAMS)]
 
     @cached_property
     def _damaged(self) -> Any:
-        import cupy
-
         return cupy.zeros(1, np.int32)
 
     @property
@@ -110,8 +100,6 @@ class PageLoader(OnePass):
     def _load_all(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None
     ) -> Generator[tuple[Pieces, Slot], None, None]:
-        import cupy
-
         runs = runs_of(wanted, self.pages.first_arc, self.window_arcs, MAX_PAGES)
         if not runs:
             return
@@ -172,8 +160,6 @@ class PageLoader(OnePass):
         return self._threads
 
     def _load_on(self, device: int, *what: Any) -> None:
-        import cupy
-
         with cupy.cuda.Device(device):
             (self._load_rows if isinstance(what[-1], np.ndarray) else self._load)(*what)
 
@@ -190,8 +176,6 @@ class PageLoader(OnePass):
 
     def _load(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
         """Copy the uncached pages of a run, on a stream, once the buffer's previous window has been processed."""
-        from cupy.cuda import runtime
-
         pages = self.pages
         stream.wait_event(slot.free)
         begin = int(pages.offset[run.begin])
@@ -202,20 +186,18 @@ class PageLoader(OnePass):
         source = self.host.place(run, slot.brought, slot.pinned)
         for low, high in slot.brought:
             at, nbytes = int(pages.offset[low]) - begin, int(pages.offset[high] - pages.offset[low])
-            runtime.memcpyAsync(slot.stored.data.ptr + at, source + at, nbytes, 1, stream.ptr)
+            cupy.cuda.runtime.memcpyAsync(slot.stored.data.ptr + at, source + at, nbytes, 1, stream.ptr)
             self._moved += nbytes
         if values and slot.values is not None:
             size = pages.dtype.itemsize  # type: ignore[union-attr]
             first, last = int(pages.first_arc[run.begin]) * size, int(pages.first_arc[run.end]) * size
             source = self.host.place_of_values(run, slot.pinned_values)
-            runtime.memcpyAsync(slot.values.data.ptr, source, last - first, 1, stream.ptr)
+            cupy.cuda.runtime.memcpyAsync(slot.values.data.ptr, source, last - first, 1, stream.ptr)
             self._moved += last - first
         slot.ready.record(stream)
 
     def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
         """Copy the admitted pages of a window to the cache; on the stream of the work, in its order."""
-        from cupy.cuda import runtime
-
         pages, begin = self.pages, int(self.pages.offset[run.begin])
         copies: list[list[int]] = []
         for low, high in slot.brought:
@@ -237,12 +219,10 @@ class PageLoader(OnePass):
                 else:
                     copies.append([at, place, size])
         for at, place, size in copies:
-            runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
+            cupy.cuda.runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
 
     def end_pass(self) -> None:
         """As `OnePass.end_pass`; waits for the device, as the next run may use another stream."""
-        import cupy
-
         with cupy.cuda.Device(self._device):
             super().end_pass()
             cupy.cuda.get_current_stream().synchronize()

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core.cuda_host import addressed
 from hpgraph.kernels.out_of_core.keeping import ring_within
@@ -46,8 +47,6 @@ class Slot:
     """Buffers of one window."""
 
     def __init__(self, pages: Pages, arcs: int, from_file: bool) -> None:
-        import cupy
-
         most = most_stored(pages, arcs)
         self.stored = cupy.empty(most, np.uint8)
         self.values = None if pages.dtype is None else cupy.empty(arcs, pages.dtype)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.out_of_core import Resident, Spread, Survey, Tiles, Window
 from hpgraph.kernels.out_of_core.cuda_host import HostArray, Pointer
@@ -106,8 +107,6 @@ class PageStore(PageLoader):
 
     def visits(self, wanted: Survey) -> Iterator[Spread]:
         """The surveyed rows, in place, and from copied pages if copying is cheaper."""
-        import cupy
-
         pages, tables, data = self.pages, self._tables, None if self._values_are_read else self.host.values
         counts, copied, bits, more = wanted.counts, wanted.copied, _words(wanted.rows), _words(wanted.more)
         assert counts is not None and copied is not None

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.kernels.out_of_core import Spread
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -20,8 +21,6 @@ ITEM = 16
 
 def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.ndarray:
     """For each page, the numbers of chosen rows with a bit in `more` and of their arcs there, int64; waits."""
-    import cupy
-
     first_arc, first_row, last_row = tables
     pages = len(first_arc) - 1
     found = cupy.empty((pages, 2), np.int64)
@@ -36,8 +35,6 @@ def visit(
     functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None, *, numbered: bool = False
 ) -> None:
     """Call a functor on the arcs of chosen rows, with an arc's weight, or its number if `numbered`."""
-    import cupy
-
     pages = part.pages
     module = load(SOURCE, names=(SURVEY, LIST), title="pages")
     room = max(part.groups, 1)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
@@ -33,8 +34,6 @@ def decode_places(
     pages: Pages, offset: Any, first_arc: Any, run: tuple[int, int], places: np.ndarray, damaged: Any
 ) -> Any:
     """Decode consecutive pages from separate addresses on the device, as `decode_run`; does not wait."""
-    import cupy
-
     begin, end = run
     arcs, stored, columns = pages.first_arc, pages.offset, pages.shape[1]
     ids = cupy.empty(int(arcs[end] - arcs[begin]), pages.id_dtype)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels import similarity
@@ -26,8 +26,6 @@ KERNELS = KernelSet(
 
 def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
     """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, for the amount of work."""
-    import cupy
-
     pairs = len(source)
     check_memory(40 * pairs, f"{pairs:,} pairs", "cuda")
     found = cupy.empty(pairs)
@@ -58,8 +56,6 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
 
 def best_of_rows(rows: CSR, k: int) -> CSR:
     """`hpgraph.kernels.similarity.cpu.best_of_rows` on the GPU: entries are sorted, and the first of each row kept."""
-    import cupy
-
     check_memory(48 * rows.nnz, "the order of entries", "cuda")
     row = rows.expand_rows()
     # Rows are sorted by column, and the sort is stable.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import address, words
@@ -98,8 +98,6 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
 
 def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, within: bool) -> CSR:
     """`multiply`, with a mask that excludes entries or, `within`, names those to compute."""
-    import cupy
-
     rows, columns = a.shape[0], b.shape[1]
     dtype = product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (a, b, mask) if csr is not None))
@@ -172,8 +170,6 @@ class _Tasks:
 
     def count(self, sizes: Any) -> tuple[list[int], int]:
         """The number of tasks of each kind, and of all; waits for the device."""
-        import cupy
-
         totals = cupy.zeros(KINDS + 1, np.uint64)
         self._sort("false", sizes, None, totals, None, None)
         totals[KINDS] = self.first_task[-1]
@@ -182,8 +178,6 @@ class _Tasks:
 
     def lists(self, kinds: list[int], n_tasks: int, sizes: Any, task_row: Any) -> list[tuple[int, Any, int]]:
         """Each kind with its tasks and their number: the longest first."""
-        import cupy
-
         starts = np.concatenate(([0], np.cumsum(kinds)))
         list_ = cupy.empty(n_tasks, np.int64)
         self._sort("true", sizes, cupy.asarray(starts), cupy.zeros(KINDS, np.uint64), list_, task_row)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda_marks import keep_marked, mark_true
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -31,8 +31,6 @@ _NOTHING = "struct Multiply {};\n"
 
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
     """`hpgraph.kernels.spgemm.cpu_masked.masked_work` on the GPU, estimated from a sample of the rows; waits for it."""
-    import cupy
-
     ids = np.result_type(mask.indices.dtype, a.indices.dtype)
     name = f"masked_work<{'int' if ids.itemsize == 4 else 'long long'}>"
     module = load(SOURCE, prologue=_NOTHING, names=(f"hpgraph::{name}",), title="products of matrices")
@@ -48,8 +46,6 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
     """`cpu_masked.multiply_by_dots` on the GPU; waits for the places computed from B's side and for the entries."""
-    import cupy
-
     places, (rows, inner), columns, dtype = mask.nnz, a.shape, b_turned.shape[0], product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
     room = 2 * dtype.itemsize + 3 * ids.itemsize + 10

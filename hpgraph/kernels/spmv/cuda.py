@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, ROW_FORMATS, SELL, Bitmask, RowFormat
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import Module
@@ -36,8 +37,6 @@ def pull(
     fastest: see `hpgraph.kernels.spmv.cuda_choice`. Otherwise reduction of a row stops when the monoid's terminal value
     is reached. Results are bitwise reproducible. ``accum`` takes memory for another `out`.
     """
-    import cupy
-
     if active is None and mask is None and accum is None and received is None:
         pull_all(rows, gather, reduce, state, out)
         return
@@ -68,8 +67,6 @@ def whole_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
     """The product over all entries and rows, as a callable: prepared once, so that a call only launches."""
-    import cupy
-
     kept = _whole_products(rows)
     key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, ignores, techniques.switched
     multiply = kept.get(key)
@@ -167,8 +164,6 @@ def tail_of(rows: RowFormat) -> tuple[Any, bool]:
 
 def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:
     """Launch the kernels for the rows beyond the slab: binned rows, and joining of long ones."""
-    import cupy
-
     part = found = None
     if binned.pieces:
         part, found = cupy.empty((binned.pieces, *out.shape[1:]), out.dtype), cupy.empty(binned.pieces, np.bool_)

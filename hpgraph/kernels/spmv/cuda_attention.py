@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
@@ -54,8 +55,6 @@ def softmax_derivative(csr: CSR, softmax: Any, gradient: Any, out: Any, half: st
 
 
 def _by_rows(csr: CSR, kernels: Kernels, words: int, a: Any, b: Any, out: Any) -> None:
-    import cupy
-
     if not out.size:
         return
     binned, count = bins(csr), out.shape[1]

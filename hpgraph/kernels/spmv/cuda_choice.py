@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, ROW_FORMATS, Division, RowFormat
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.techniques import techniques
@@ -143,8 +144,6 @@ class _Timed:
 
 
 def _seconds(multiply: Multiply, state: tuple[Any, ...], out: Any) -> float:
-    import cupy
-
     multiply(state, out)  # the first call loads code
     begin, end = cupy.cuda.Event(), cupy.cuda.Event()
     begin.record()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
@@ -91,8 +92,6 @@ def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
 
 def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     """The kernels of column_blocks.cuh for a product, on the current device."""
-    import cupy
-
     key = cupy.cuda.runtime.getDevice(), "column_blocks.cuh", staged
     module = special.loaded.get(key)
     if module is None:
@@ -106,8 +105,6 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
 
 def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
     """Launch the first phase; returns the partial results, shape (partials,). ``state``: contiguous."""
-    import cupy
-
     layout, module = product.layout, blocked_kernels(product.special, product.staged)
     stretches = len(layout.block)
     partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hpgraph.core import reductions
 from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, occurrences
 from hpgraph.formats.storage import attached
@@ -132,8 +132,6 @@ def _surveys(csr: CSR) -> dict[tuple[bool, int], Survey | None]:
 
 
 def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
-    import cupy
-
     shift = 15 if shape.operand <= 4 else 14
     n_blocks = -(-csr.shape[1] >> shift)
     if n_blocks > MAX_BLOCKS or n_blocks < 2:
@@ -164,8 +162,6 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 
 def _hottest(csr: CSR, per_block: int) -> float:
     """Share of the entries in a block of the hottest columns, estimated from one entry in SAMPLED."""
-    import cupy
-
     sample = cupy.sort(occurrences(csr.indices[::SAMPLED], csr.shape[1]).astype(np.int32))
     return int(reductions.total(sample[-per_block:], np.int64)) / max(int(reductions.total(sample, np.int64)), 1)
 
@@ -185,8 +181,6 @@ def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BL
 
 def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
     """Estimated number of partial results. Waits for the device."""
-    import cupy
-
     stretches = -(-csr.nnz // LOOK)
     every = min(EVERY, max(1, stretches // STRETCHES))
     tally = cupy.zeros(1, np.uint64)
@@ -199,8 +193,6 @@ def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
 
 
 def _place(csr: CSR, surveyed: Survey) -> Blocked:
-    import cupy
-
     order, rank, n_blocks, shift = surveyed.order, surveyed.rank, surveyed.n_blocks, surveyed.shift
     row_of = csr.expand_rows()
     pieces = -(-csr.nnz // PORTION)
@@ -260,8 +252,6 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
 
 def _by_weight(bounds: Any) -> tuple[Any, int]:
     """Groups of rows, heavy ones first, and the number of those: of HEAVY times the mean of partial results."""
-    import cupy
-
     partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
     heavy = partials > HEAVY * max(int(partials.sum()) // len(partials), GROUP)
     order = cupy.concatenate((cupy.flatnonzero(heavy), cupy.flatnonzero(~heavy)))
@@ -270,8 +260,6 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
 
 def shares(first: Any, block: Any, takers: int) -> Any:
     """First stretch of each thread block of the first phase, uint32, shape (takers + 1,): a balanced partition."""
-    import cupy
-
     # A stretch in which every arc ends a row takes twice as long as one without; loading a block of columns adds to it.
     cost = cupy.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
     wanted = cost[0] + (cost[-1] - cost[0]) * (cupy.arange(takers + 1) / takers)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
@@ -30,8 +31,6 @@ class Locality(NamedTuple):
 
 def locality(csr: CSR, operand: int) -> Locality:
     """The locality of a matrix, for elements of so many bytes, a power of two up to 32; waits for the device."""
-    import cupy
-
     kernels = KERNELS.of(Index=csr.indices.dtype)
     entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
     stretches = -(-entries // LOOKED)

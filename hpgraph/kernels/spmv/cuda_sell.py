@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import SELL
 from hpgraph.formats.storage import attached
@@ -29,8 +30,6 @@ class Pieces(NamedTuple):
 @attached
 def pieces_of(rows: SELL) -> Pieces:
     """The pieces of a matrix, computed once on the device; waits for it."""
-    import cupy
-
     width = (rows.slices[1:] - rows.slices[:-1]) // 32
     # A slice without entries has a piece too: its rows are written.
     each = cupy.maximum(-(-width // PIECE_WIDTH), 1)
@@ -44,8 +43,6 @@ def pieces_of(rows: SELL) -> Pieces:
 
 def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
     """A product as a callable: one launch, or two if a slice is wide. Holds addresses of the matrix only."""
-    import cupy
-
     module, cut, order = special.load("sell.cuh", *KERNELS), pieces_of(rows), np.uint64(rows.order.data.ptr)
     slots, warps = struct(rows.indices, rows.data), BLOCK // 32
     blocks, joining, kept = -(-cut.pieces // warps), -(-cut.wide // warps), cut.pieces * 32 if cut.wide else 0

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, make_bins
@@ -45,8 +46,6 @@ def push(
     which may take another message each time. Takes memory for one message a vertex; if messages must be sorted (sums of
     floats), some 40 bytes for each out-arc of the frontier.
     """
-    import cupy
-
     n = rows.shape[1]
     state = contiguous(state)
     frontier = cupy.ascontiguousarray(frontier, dtype=rows.indices.dtype)
@@ -90,8 +89,6 @@ def push(
 
 def _reduce_sorted(targets: Any, messages: Any, reduce: Any, values: Any) -> Any:
     """Reduce the messages of each target below len(values), in order, into `values`; returns those targets."""
-    import cupy
-
     # CuPy's sort is stable, so that a target's messages stay in the order of the frontier.
     order = cupy.argsort(targets)
     targets = targets[order]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.core.reductions import count
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
@@ -32,8 +33,6 @@ class RowEnds(NamedTuple):
 @attached
 def row_ends(csr: CSR) -> RowEnds:
     """The row ends of a matrix, computed once on the device; waits for it."""
-    import cupy
-
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
     filled = csr.indptr[1:] > csr.indptr[:-1]
     n_filled, rows, empty = count(filled), None, None
@@ -63,8 +62,6 @@ def can_stretch(csr: CSR) -> bool:
 
 def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
     """A whole product as two launches, of a gather that does not read the target and messages of 4 or 8 bytes."""
-    import cupy
-
     module, ends = special.load("row_stretches.cuh", *KERNELS), row_ends(csr)
     fold, join = (module.function(f"hpgraph::{name}<Product>") for name in KERNELS)
     entries, nnz, stretches, where = struct(csr.indices, csr.data), np.int64(csr.nnz), ends.stretches, ends.arguments

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -31,8 +32,6 @@ _OFFSETS = np.dtype(np.int64)
 
 def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     """`hpgraph.kernels.structure.cpu_components.components` on the GPU; waits for it to learn how many there are."""
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0 or arcs.nnz == 0:
         return n, cupy.arange(n, dtype=ids)
@@ -89,8 +88,6 @@ class Forest:
     """
 
     def __init__(self, rows: Rows, label: Any, symmetric: bool) -> None:
-        import cupy
-
         self._rows, self._argument = rows, rows.argument
         self.label, self.largest, self._symmetric = label, cupy.empty(1, label.dtype), np.bool_(symmetric)
         self._leaves_out, self._left, self._first = False, cupy.empty(1, np.bool_), np.int32(NEIGHBOURS)
@@ -120,8 +117,6 @@ class Forest:
 
     def link_rest(self) -> None:
         """Link the arcs that are left, of vertices outside the largest tree."""
-        import cupy
-
         # Host work before the first launch delays the device; so the allocations come here.
         if not self._leaves_out:
             self.largest.fill(-1)
@@ -148,8 +143,6 @@ def blocks_of(n: int) -> int:
 
 def numbered_trees(label: Any) -> tuple[int, Any]:
     """Trees by number, in the order of their roots; waits for the device to learn how many there are."""
-    import cupy
-
     n, ids = len(label), label.dtype
     blocks, size, number = blocks_of(n), np.int64(n), cupy.empty(n, ids)
     roots = cupy.empty(-(-n // 32), np.uint32)
@@ -164,8 +157,6 @@ class Ranks:
     """Rank of each root among all, from the bitmap of the roots; ``argument``: the struct ``Ranks``."""
 
     def __init__(self, roots: Any, ids: np.dtype) -> None:
-        import cupy
-
         self._roots, self._before = roots, cupy.empty(len(roots), ids)
         self._state = cupy.empty(-(-len(roots) // (WORDS_EACH * THREADS)), np.uint64)
         self.argument = struct(roots, self._before)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.structure.orientation import DegreeOrder
@@ -20,8 +20,6 @@ TILE = THREADS * 8
 
 def degree_sums(graph: CSR) -> tuple[int, int, int]:
     """Vertices with arcs, Σd² and the largest degree d. Waits for the stream."""
-    import cupy
-
     n = graph.shape[0]
     sums = cupy.zeros(3, np.uint64)
     if n:
@@ -33,8 +31,6 @@ def degree_sums(graph: CSR) -> tuple[int, int, int]:
 
 def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
     """Vertices by falling degree, and the arcs towards higher degree. Waits for the stream."""
-    import cupy
-
     n, ids = graph.shape[0], graph.indices.dtype
     _check_size(graph)
     keys = cupy.empty(n, np.uint64)
@@ -48,8 +44,6 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
 
 def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
     """Rows of the neighbours that come before each vertex in an order of ranks; waits for the stream."""
-    import cupy
-
     n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype
     _check_size(graph)
     edges = arcs // 2

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.core.locks import uncollected
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
@@ -31,8 +32,6 @@ _RESIDENT = 8
 
 def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
     """`hpgraph.kernels.structure.cpu_components.components` on several GPUs; waits for them."""
-    import cupy
-
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
     if n == 0 or parts.arcs == 0:
         return n, cupy.arange(n, dtype=ids)
@@ -60,8 +59,6 @@ class _PartOfForest:
     """One part's trees, and the memory of other parts that it writes to; made once a graph."""
 
     def __init__(self, part: Part, argument: Any, label: Any, symmetric: bool) -> None:
-        import cupy
-
         self.part, self._argument, self._label = part, argument, label
         self.marked = cupy.cuda.Event(disable_timing=True)
         self._captured: dict[str, Any] = {}
@@ -85,8 +82,6 @@ class _PartOfForest:
 
     def _among_own(self) -> Rows:
         """The arcs between the part's own vertices."""
-        import cupy
-
         rows, csr = self.part.rows, self.part.rows.out
         begins, ends = (cupy.empty(csr.shape[0], self._offsets) for _ in range(2))
         if not csr.shape[0]:
@@ -169,8 +164,6 @@ class _PartOfForest:
             return
         launches()
         if techniques.captured_graph:
-            import cupy
-
             # Captured on its own stream: graphs share the device's, and launches of other threads would be captured
             # too.
             stream = cupy.cuda.Stream(non_blocking=True)
@@ -183,8 +176,6 @@ class _PartOfForest:
 
 
 def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
-    import cupy
-
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
     begins = [part.rows.first for part in parts] + [n] * (MAX_PARTS + 1 - len(parts))
     labels = parts.shared("labels of components", n * ids.itemsize)

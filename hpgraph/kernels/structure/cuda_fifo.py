@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
@@ -19,8 +20,6 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     Of the arcs that leave a long queue, laid out in its order, the first to a vertex counts; one block processes a
     short queue in one launch, through any number of levels.
     """
-    import cupy
-
     n, ids = rows.shape[0], rows.indices.dtype
     predecessors = cupy.full(n, missing, ids)
     queue = cupy.empty(n, ids)
@@ -44,8 +43,6 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
 
 def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -> tuple[Any, int]:
     """Follow all arcs of a level at once: the vertices discovered, in order, and the number of arcs."""
-    import cupy
-
     begin = rows.indptr[level]
     ends = cupy.cumsum(rows.indptr[level + 1] - begin)
     arcs = int(ends[-1])
@@ -65,8 +62,6 @@ def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -
 
 def rows_both_ways(rows: CSR) -> CSR:
     """`hpgraph.kernels.structure.cpu_fifo.rows_both_ways` on the GPU, of a pattern."""
-    import cupy
-
     back = rows.transpose()
     indices = cupy.empty(2 * rows.nnz, rows.indices.dtype)
     indices[cupy.arange(rows.nnz) + back.indptr[rows.expand_rows()]] = rows.indices

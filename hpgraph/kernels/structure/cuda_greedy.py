@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -28,8 +29,6 @@ def greedy_colors(arcs: CSR, order: Any) -> Any:
 
 
 def _in_order(name: str, arcs: CSR, order: Any) -> Any:
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     if arcs.nnz == 0:
         return cupy.full(n, name == "take_independent", ids)
@@ -44,8 +43,6 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
 
 def matching(arcs: CSR, seed: int) -> Any:
     """`hpgraph.kernels.structure.cpu_greedy.matching` on the GPU; waits for it once a round."""
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     mate, preferred = cupy.full(n, -1, ids), cupy.full(n, -2, ids)
     if n == 0:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -32,8 +32,6 @@ def counts_of(ids: np.dtype) -> np.dtype:
 
 def peel(arcs: CSR, beyond: Any = None) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_peeling.peel` on the GPU."""
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     core, round_ = cupy.empty(n, ids), cupy.empty(n, ids)
     # Without a heavy vertex no degree is above 256, and two share a word; the last may have its own.
@@ -44,8 +42,6 @@ def peel(arcs: CSR, beyond: Any = None) -> tuple[Any, Any]:
 
 def generations(out: CSR, in_degree: Any) -> Any:
     """`hpgraph.kernels.structure.cpu_peeling.generations` on the GPU."""
-    import cupy
-
     n, ids = out.shape[0], out.indices.dtype
     round_ = cupy.full(n, -1, ids)
     _launch(out, in_degree.astype(counts_of(ids)), round_, round_, None, levels=False)

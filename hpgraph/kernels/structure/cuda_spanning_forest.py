@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -29,8 +29,6 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
 
     Waits for the device once a round, of which there are some log n, and in the end.
     """
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n > 1 << 32:
         raise ValueError(f"spanning forests on CUDA are those of up to 2**32 vertices, not {n}: use the CPU")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.out_of_core import Head, Spread, Tiles
 from hpgraph.kernels.runtime.cuda import persistent
@@ -54,8 +55,6 @@ class Supersteps:
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, *,
         joins: bool = False, all_active: bool = False,
     ) -> None:  # fmt: skip
-        import cupy
-
         self._world = cupy.zeros(len(code.cells), np.uint64)
         self.code, self.n, self.ids = code, len(state[0]), ids
         self.state = cuda_apply.flat(code, state, self._world)
@@ -78,8 +77,6 @@ class Supersteps:
 
         Small supersteps leave them so. If all vertices are updated before any sends, both are the same.
         """
-        import cupy
-
         identity = self.code.reduce.identity_for(self.code.message)
 
         def made() -> tuple[Any, Any]:
@@ -96,8 +93,6 @@ class Supersteps:
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
         """Run supersteps in one launch while frontiers are small. Waits for the device."""
-        import cupy
-
         code, out = self.code, part.sending
         # "Any" has no identity to initialize messages with.
         if code.is_shaped or code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
@@ -209,8 +204,6 @@ class Supersteps:
 
         `edge_cond` cannot be tested afterwards, as for a vertex program: by then edges have changed.
         """
-        import cupy
-
         if not self.code.notes_arrivals:
             return self.state, None
         arrived = cupy.zeros(self.n, "uint8")
@@ -218,8 +211,6 @@ class Supersteps:
 
     def _passed(self, product: Callable[[Any, Any, Any], Any]) -> Bitmask:
         """The receivers to which a message passed `edge_cond`; others received the neutral value only."""
-        import cupy
-
         passes = cupy.zeros(self.n, np.uint8)
         product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
         return Bitmask.from_bool(passes != 0)

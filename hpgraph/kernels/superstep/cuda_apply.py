@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.persistent import load_program
@@ -41,8 +42,6 @@ def update(
     code: ProgramCode, state: tuple[Any, ...], messages: Any, received: Bitmask, world: tuple[Any, ...], step: int
 ) -> tuple[Bitmask, np.ndarray]:
     """Update receivers: the changed ones, the sums, and how many changed and were updated. Waits for the device."""
-    import cupy
-
     n, (program, module) = received.n, _vertices(code)
     active = Bitmask.zeros(n, "cuda")
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
@@ -57,8 +56,6 @@ def update(
 
 def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
     """The sums of `aggregate` over all vertices as they are. Waits for the device."""
-    import cupy
-
     sums = cupy.empty(code.aggregates + 2, np.float64)
     aggregate_to(code, state, world, sums)
     return sums.get()[: code.aggregates]
@@ -66,8 +63,6 @@ def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...])
 
 def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...], sums: Any) -> None:
     """The same, left on the device: in `sums`, with two zeros for the vertices that changed and were updated."""
-    import cupy
-
     n, (program, module) = len(state[0]), _vertices(code)
     state = flat(code, state, cupy.zeros(len(code.cells), np.uint64))
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
@@ -77,8 +72,6 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
 
 def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
     """The vertices of which `starts` holds."""
-    import cupy
-
     chosen = code.choosing
     shown = cupy.zeros(len(chosen.cells), np.uint64)
     if chosen.cells:
@@ -90,8 +83,6 @@ def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) 
 
 def masked(code: ProgramCode, state: tuple[Any, ...], n: int) -> Bitmask | None:
     """Vertices masked by `cond`; ``state``: as of `flat`."""
-    import cupy
-
     if code.cond is None:
         return None
     words = cupy.empty((n + 63) // 64, np.uint64)
@@ -113,8 +104,6 @@ def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
 
 def flat(code: ProgramCode, state: tuple[Any, ...], world: Any) -> tuple[Any, ...]:
     """The state as kernels take it: flattened properties, views of the cells in `world`, arrays that functions mark."""
-    import cupy
-
     cells = (world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
     notes = (cupy.zeros(len(state[0]), dtype) for dtype in code.notes)
     return (*(values.reshape(-1) if values.ndim > 1 else values for values in state), *cells, *notes)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cuda.persistent import load_program, weight_dtype
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, address, words
@@ -48,8 +49,6 @@ def push_tuples(steps: Steps, part: Part, frontier: Frontier) -> Bitmask:
 
 def pull_tuples(steps: Steps, part: Part, frontier: Frontier) -> Bitmask:
     """Combine messages from the frontier at each vertex that may receive; the vertices that received."""
-    import cupy
-
     code, rows, n = steps.code, part.gathering, steps.n
     _clear_arrivals(steps)
     _gather_replies(steps, part, frontier)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Frontier
 from hpgraph.kernels.out_of_core import Head, Spread, Tiles
 from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES
@@ -104,8 +105,6 @@ def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
 
 def _carry(steps: Steps, count: int) -> tuple[Any, ...]:
     """Memory for what tiles leave to the next; kept."""
-    import cupy
-
     if steps.carry is None or steps.carry[0] < count:
         message = steps.code.message
         steps.carry = count, (

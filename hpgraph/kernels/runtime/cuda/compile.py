@@ -24,7 +24,7 @@ import numpy as np
 
 from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
-from hpgraph.core.device import cuda_extra
+from hpgraph.core.device import cuda_extra, cupy
 from hpgraph.core.errors import OutOfBoundsError
 from hpgraph.core.ready_kernels import ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -49,8 +49,6 @@ class Faults:
     """The exceptions in the functions of one module on its device, which the module counts (faults.cuh)."""
 
     def __init__(self, module: Any, functions: Sequence[Function]) -> None:
-        import cupy
-
         self._device = cupy.cuda.Device()
         self._words = cupy.ndarray(2, np.uint32, module.get_global("hpgraph_faults"))
         self._functions = {function.fault: function for function in functions}
@@ -145,10 +143,8 @@ class Kernel:
         """Blocks that all multiprocessors hold at once: the most of a cooperative launch."""
         found = self._resident.get((threads, shared_mem))
         if found is None:
-            from cupy.cuda import driver
-
             self._allow(shared_mem)
-            each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self.raw.kernel.ptr, threads, shared_mem)
+            each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.raw.kernel.ptr, threads, shared_mem)
             found = self._resident[threads, shared_mem] = each * multiprocessors()
         return found
 
@@ -164,8 +160,6 @@ class Module:
     def __init__(
         self, path: Path, symbols: dict[str, str], cooperative: bool, ltoir: Sequence[bytes | LinkedCode] = ()
     ) -> None:
-        import cupy
-
         self._module = cupy.RawModule(path=os.fspath(path), enable_cooperative_groups=cooperative)
         linked = (code.function for code in ltoir if isinstance(code, LinkedCode))
         functions = [function for function in linked if function is not None and function.fault]
@@ -188,8 +182,6 @@ def load(
     cooperative: bool = False, title: str = "", checks: str = "",
 ) -> Module:  # fmt: skip
     """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled."""
-    import cupy
-
     device = cupy.cuda.Device()
     memo = (device.id, source, prologue, tuple(ltoir), tuple(names), cooperative, checks)
     module = _modules.get(memo)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
+from hpgraph.core.device import cupy
+
 Fetched = TypeVar("Fetched")
 
 
 def after(event: Any, fetch: Callable[[], Fetched]) -> Fetched:
     """Call `fetch` on a separate stream, which waits for an event only."""
-    import cupy
-
     with _stream(cupy.cuda.runtime.getDevice()) as stream:
         stream.wait_event(event)
         return fetch()
@@ -18,6 +18,4 @@ def after(event: Any, fetch: Callable[[], Fetched]) -> Fetched:
 
 @cache
 def _stream(device: int) -> Any:
-    import cupy
-
     return cupy.cuda.Stream(non_blocking=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda.compile import Kernel, load
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.semiring.c_types import c_type
@@ -45,8 +46,6 @@ class KernelSet:
 
     def of(self, **types: Any) -> Kernels:
         """The kernels for types of the parameters, on CuPy's current device; to be kept over several launches."""
-        import cupy
-
         key = cupy.cuda.runtime.getDevice(), *types.values()
         if key not in self._loaded:
             text = self.text(**types)

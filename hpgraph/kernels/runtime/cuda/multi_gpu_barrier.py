@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.core.locks import Lock, uncollected
 from hpgraph.kernels.runtime.cuda.part import BARRIER_STATE, MAX_PARTS, Elements, Part, Prepared, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
@@ -74,8 +75,6 @@ class Parts:
     """
 
     def __init__(self, rows: Sequence[Rows]) -> None:
-        import cupy
-
         devices = [one.device for one in rows]
         for device in set(devices):
             # The rows may still be on their way, on streams that the parts' do not wait for.
@@ -151,8 +150,6 @@ class Parts:
         ``apart``: leave it on the devices, in arrays of its own; the contents of `state` are then undefined. Not with
         `whole`.
         """
-        import cupy
-
         head, *others = self.all
         caller, record = cupy.cuda.get_current_stream(), Record(self.n)
         pieces: list[tuple[Any, ...]] = []
@@ -226,8 +223,6 @@ class Parts:
 
     def _clear_stations(self) -> None:
         """Clear what launches find cleared, where the one before was none of all parts; waits for all devices."""
-        import cupy
-
         for part in self.all:
             with part.here:
                 cupy.cuda.Device().synchronize()

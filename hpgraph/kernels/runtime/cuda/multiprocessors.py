@@ -2,16 +2,14 @@
 
 from functools import cache
 
+from hpgraph.core.device import cupy
+
 
 def multiprocessors() -> int:
     """Multiprocessors of CuPy's current device; read once."""
-    import cupy
-
     return _of_device(cupy.cuda.runtime.getDevice())
 
 
 @cache
 def _of_device(device: int) -> int:
-    import cupy
-
     return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])

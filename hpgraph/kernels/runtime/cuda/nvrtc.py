@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hpgraph.core.device import cupy
 from hpgraph.core.errors import CompileError, MissingExtraError
 from hpgraph.core.patches import mended
 from hpgraph.semiring.cuda import LinkedCode
@@ -102,9 +103,7 @@ def compiler_version() -> str:
         except importlib.metadata.PackageNotFoundError:
             continue
     try:
-        from cupy.cuda import nvrtc
-
-        return ".".join(str(part) for part in nvrtc.getVersion())
+        return ".".join(str(part) for part in cupy.cuda.nvrtc.getVersion())
     except (ImportError, RuntimeError):
         return "unknown"
 

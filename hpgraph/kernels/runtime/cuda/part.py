@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.persistent import HEADER_FIELDS, OUTCOME
@@ -28,8 +28,6 @@ class Prepared:
     """
 
     def __init__(self, kernel: Callable[..., None], sizes: Sequence[int], cooperative: bool) -> None:
-        import cupy
-
         assert isinstance(kernel, partial) and isinstance(kernel.func, Kernel)
         (grid,), (block,) = kernel.args
         self._faults = kernel.func.faults
@@ -108,8 +106,6 @@ class _Here:
     """A device and one of its streams, as the current ones."""
 
     def __init__(self, device: int, stream: Any) -> None:
-        import cupy
-
         self._device, self._stream = cupy.cuda.Device(device), stream
 
     def __enter__(self) -> None:
@@ -125,8 +121,6 @@ class Part:
     """One of several kernels that work together: its rows, its stream, and memory that others may write to."""
 
     def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
-        import cupy
-
         self.rows, self.number, self.beside, self.is_home = rows, number, beside, is_home
         self.stream = _stream(rows.device, turn)
         # Kernels that have run here before, and the memory for their arguments.
@@ -148,8 +142,6 @@ class Part:
 
     def room(self, name: str, size: int) -> int:
         """Address of memory kept between searches by name; not CuPy's, which need not be open to other devices."""
-        import cupy
-
         has, memory = self._memory.get(name, (-1, None))
         if has < size:
             check_memory(size, f"what GPUs that search together keep there ({name})", "cuda")
@@ -172,8 +164,6 @@ class Part:
 
     def dismiss(self, launch: int) -> None:
         """Make the running kernel of that launch end without the others."""
-        import cupy
-
         runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)
         place = BARRIER_STATE.offset("assembly") + _ASSEMBLY.of().offset("lost")
         with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as aside:
@@ -203,8 +193,6 @@ class Part:
 
     def pieces(self, state: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arrays for what its own vertices have of properties, here: those given, on the first part's device."""
-        import cupy
-
         first, last = self.rows.first, self.rows.last
         if self.is_home:
             return tuple(values[first:last] for values in state)
@@ -219,8 +207,6 @@ class Part:
 
     def sources(self, sources: Any) -> Any:
         """Sources where its kernel can read them: a single one travels with the launch."""
-        import cupy
-
         if isinstance(sources, np.ndarray) or self.number == 0:
             return sources
         copy = cupy.empty(sources.shape, sources.dtype)
@@ -229,8 +215,6 @@ class Part:
 
     def copy(self, source: int, target: int, size: int) -> None:
         """Copy bytes from an address to another, on whichever devices, behind what its stream was given."""
-        import cupy
-
         runtime = cupy.cuda.runtime
         if size:
             runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, self.stream.ptr)
@@ -238,8 +222,6 @@ class Part:
 
 def _opened(size: int) -> Any:
     """Memory from the driver itself; what CuPy's pool holds without a use is given back for it, if need be."""
-    import cupy
-
     try:
         return cupy.cuda.Memory(size)
     except cupy.cuda.runtime.CUDARuntimeError:
@@ -249,7 +231,5 @@ def _opened(size: int) -> Any:
 
 @cache
 def _stream(device: int, turn: int) -> Any:
-    import cupy
-
     with cupy.cuda.Device(device):
         return cupy.cuda.Stream(non_blocking=True)

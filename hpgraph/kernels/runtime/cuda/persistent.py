@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, RowFormat, lengths_of
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
@@ -96,8 +97,6 @@ class Space:
     """One allocation: a ``Header``, cleared, and the arrays a traversal works in."""
 
     def __init__(self, *sizes: int) -> None:
-        import cupy
-
         ends = [0]
         for size in (HEADER.size, *sizes):
             ends.append(ends[-1] + -(-size // 256) * 256)
@@ -112,8 +111,6 @@ class Space:
 
     def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
         """A host copy of an array at an address in it; waits for the device."""
-        import cupy
-
         place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)
         return cupy.ndarray(size, dtype, place).get()
 
@@ -122,8 +119,6 @@ class Record:
     """Trace rows on the device, with what came out in front (persistent.cuh's ``Outcome``); fetched when called."""
 
     def __init__(self, n: int) -> None:
-        import cupy
-
         self.capacity = min(n + 2, TRACE_ROWS)
         self._memory = cupy.empty(OUTCOME.size + self.capacity * _ROW.size, np.uint8)
         address = self._memory.data.ptr
@@ -200,8 +195,6 @@ def kernel(
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:
     """Kernels of a file for a program, on the current device: found once."""
-    import cupy
-
     return _loaded(program, source, names, cupy.cuda.runtime.getDevice())
 
 

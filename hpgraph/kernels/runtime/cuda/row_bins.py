@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -66,8 +67,6 @@ def make_bins(indptr: Any) -> Bins:
 
     ``indptr`` (int64 CuPy array, shape (rows + 1,)).
     """
-    import cupy
-
     rows = len(indptr) - 1
     ends = struct(*(most for _, most in LANES))
     module = load("row_bins.cuh", names=KERNELS, title="rows by their length")

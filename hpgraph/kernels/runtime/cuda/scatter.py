@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
+
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
     """``target[at] = min(target[at], values)``, of int64 numbers not negative; a place may come more than once."""
@@ -14,8 +16,6 @@ def minimum_at(target: Any, at: Any, values: Any) -> None:
 
 @functools.cache
 def _minimum() -> Any:
-    import cupy
-
     return cupy.ElementwiseKernel(
         "T at, uint64 value", "raw uint64 target", "atomicMin(&target[at], value)", "hpgraph_minimum_at"
     )

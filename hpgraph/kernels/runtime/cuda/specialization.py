@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
@@ -64,8 +65,6 @@ class Specialization:
 
     def load(self, source: str, *names: str) -> Module:
         """Kernels of a source file for this instance, on the current device."""
-        import cupy
-
         key = cupy.cuda.runtime.getDevice(), source, names
         module = self.loaded.get(key)
         if module is None:
@@ -131,8 +130,6 @@ def _cpp(flag: bool) -> str:
 
 def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arrays of a state, in C order; of complex numbers at multiples of their size, as they are loaded whole."""
-    import cupy
-
     whole = (cupy.ascontiguousarray(array) for array in state)
     return tuple(
         array.copy() if array.dtype.kind == "c" and array.data.ptr % array.itemsize else array for array in whole

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.persistent import Record
@@ -39,8 +40,6 @@ _free_slots: list[np.ndarray] = []
 
 def slot_of(owner: Any) -> np.ndarray:
     """Two int64 zeros that kernels may write to even after their owner is deleted, when the slot is reused."""
-    import cupy
-
     if not _free_slots:
         _pages.append(cupy.cuda.alloc_pinned_memory(16 * SLOTS))
         _free_slots.extend(np.frombuffer(_pages[-1], np.int64, 2 * SLOTS).reshape(SLOTS, 2))
