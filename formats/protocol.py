@@ -1,7 +1,5 @@
 """Interface of matrices that are multiplied by rows: one protocol for all formats, and the formats by name."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 

@@ -5,8 +5,6 @@ Every algorithm is a loop over one generalized sparse matrix-vector product. It 
 `hyb_array`). Public names load on first use, so that ``import hpgraph`` itself stays light.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 

@@ -6,8 +6,6 @@ type is named by the function's fingerprint, ``cache=True`` kernels are found ag
 function that was edited.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import pickle

@@ -4,8 +4,6 @@ No GPU is needed. numba-cuda itself compiles a function called by another for th
 compiled for the architecture asked for.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Monoids: an associative, commutative operator with an identity, to combine any number of values in any order."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any

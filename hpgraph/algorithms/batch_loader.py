@@ -1,7 +1,5 @@
 """Loaders of batches: each is made while the one before it is used, with the features of its vertices."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence

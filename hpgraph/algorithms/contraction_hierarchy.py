@@ -5,8 +5,6 @@ Transportation Science 46(3), 2012; distances to all vertices by D. Delling, A. 
 "PHAST: hardware-accelerated shortest path trees", JPDC 73(7), 2013.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from math import isnan, isqrt

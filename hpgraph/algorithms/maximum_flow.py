@@ -8,10 +8,8 @@ relabelling, a search from the sink, runs each time that pushes have cost as muc
 V. Goldberg, "On implementing the push-relabel method for the maximum flow problem", Algorithmica 19, 1997).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +25,7 @@ from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
-
-if TYPE_CHECKING:
-    from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.scipy_api.matrix import Matrix
 
 # A message holds a height and a vertex, 31 bits each, or a sum of excesses, and one bit that says which.
 MAX_VERTICES, MAX_FLOW = 1 << 30, 1 << 61

@@ -24,6 +24,7 @@ from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.inference import returned_dtype
 
 
 def _pair(G: Any, source: Any, target: Any, weight: Any) -> tuple[Graph, bool, int, int]:
@@ -88,7 +89,6 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     """
     # Imported here, since it imports Numba.
     from hpgraph.kernels.bidirectional.cpu_astar import astar
-    from hpgraph.semiring.inference import returned_dtype
 
     graph, weighted, s, t = _pair(G, source, target, weight)
     function, bounds = None, None

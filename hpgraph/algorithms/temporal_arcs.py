@@ -1,7 +1,5 @@
 """The arcs of a graph in time as a stream: those of a span of time, contacts both ways, forwards or backwards."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reachability by paths that respect time, and components of vertices that reach each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 

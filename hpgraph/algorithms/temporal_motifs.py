@@ -1,7 +1,5 @@
 """Temporal patterns: small motifs of arcs, and the gaps between contacts of a pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -6,8 +6,6 @@ without, any number. Searches from many sources share each pass over the arcs (H
 Y. Xu, "Path problems in temporal graphs", VLDB'14). All run on the CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 

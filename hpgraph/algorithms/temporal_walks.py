@@ -1,7 +1,5 @@
 """Centralities by paths and walks in the order of time: betweenness, Katz's, PageRank. All run on the CPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

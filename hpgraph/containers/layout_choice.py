@@ -10,6 +10,8 @@ from hpgraph.core.device import array_module
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv import cuda_choice
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import known_survey
 from hpgraph.kernels.spmv.layout_cost import RATES, row_lengths, rows_seconds
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
@@ -24,17 +26,13 @@ def choose(matrix: Any) -> str:
     """The layout predicted to be quickest for ``A @ x``, x of the matrix's type; on CUDA this waits for the device."""
     if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
-    from hpgraph.kernels.spmv.cuda_choice import quickest_layout
-
-    return quickest_layout(_predicted(matrix))
+    return cuda_choice.quickest_layout(_predicted(matrix))
 
 
 def _predicted(matrix: Any) -> dict[str, float]:
     """Seconds of a product on CUDA by method."""
-    from hpgraph.kernels.spmv.cuda_choice import predict
-
     size = _operand_type(matrix).itemsize
-    return predict(matrix.csr if matrix.is_auto else matrix.rows, size, size)
+    return cuda_choice.predict(matrix.csr if matrix.is_auto else matrix.rows, size, size)
 
 
 def predict(matrix: Any) -> dict[str, float]:
@@ -48,9 +46,7 @@ def predict(matrix: Any) -> dict[str, float]:
         return {matrix.layout: rows_seconds(shape, RATES["cpu"])}
     if matrix.nnz == 0:
         return dict.fromkeys(("csr", "hyb", matrix.layout), 0.0)
-    from hpgraph.kernels.spmv.cuda_choice import by_layout
-
-    return by_layout(_predicted(matrix))
+    return cuda_choice.by_layout(_predicted(matrix))
 
 
 def _operand_type(matrix: Any) -> np.dtype[Any]:
@@ -101,8 +97,6 @@ def _memory(matrix: Any, name: str) -> str:
     """Bytes of a layout, where it is built."""
     kept = matrix.layout_if_built(name)
     if name == "blocks":
-        from hpgraph.kernels.spmv.cuda_column_blocks_layout import known_survey
-
         size = _operand_type(matrix).itemsize
         surveyed = known_survey(matrix.csr, size, size)
         kept = None if surveyed is None else surveyed.layout

@@ -1,7 +1,5 @@
 """Graphs of overlapping windows of rows: what a window has beyond the one before is added, what it lacks removed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Graphs of arcs that have a time: rows sorted by departure, and the graphs that windows of time are."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Callable, Iterator

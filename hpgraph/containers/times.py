@@ -1,7 +1,5 @@
 """Instants and lengths of time as numbers: columns of them, and bounds in the unit of a column."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from typing import Any

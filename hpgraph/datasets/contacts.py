@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.number import whole
-
-if TYPE_CHECKING:
-    from hpgraph.containers.temporal import TemporalGraph
 
 # Seconds between two readings of the badges, readings a day, and readings from one morning to the next.
 _STEP, _READINGS, _DAY = 20, 8 * 3600 // 20, 24 * 3600 // 20
@@ -57,8 +53,6 @@ def contacts(
     >>> T.n_vertices, T.n_edges, T.directed
     (30, 1000, False)
     """
-    from hpgraph.containers.temporal import TemporalGraph
-
     for name, number, least in (("people", people, 2), ("rows", rows, 0), ("classes", classes, 1), ("days", days, 1)):
         whole(number, name, least=least)
     rng = np.random.default_rng(seed)

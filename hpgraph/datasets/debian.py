@@ -7,14 +7,12 @@ Debian 12 "bookworm", section main, amd64: 63,436 packages and their dependencie
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import normalize_device
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
+from hpgraph.formats import CSR
 
 
 def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool = False, device: str = "cpu") -> Graph:
@@ -55,9 +53,6 @@ def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool =
     >>> [str(G.names[j]) for j in needs[:4]]
     ['debianutils', 'fontconfig', 'libasound2', 'libatk1.0-0']
     """
-    from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR
-
     device = normalize_device(device)
     file = resources.files("hpgraph.datasets") / "data" / "debian-bookworm.npz"
     with file.open("rb") as stream, np.load(stream) as stored:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Places of a table of bits, which L2 holds.
 _TABLE = 1 << 18

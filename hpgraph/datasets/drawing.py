@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
 from hpgraph.kernels.backend import kernels, sampling
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # The pairs of so many vertices are numbered without a gap by floats.
 MAX_VERTICES = 94_906_265
@@ -49,8 +47,6 @@ def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
 
 def of_places(n: int, place: Any, directed: bool) -> Graph:
     """The graph of some pairs, by their numbers, which rise: ordered ones, or those of a lower and a higher vertex."""
-    from hpgraph.containers.graph import Graph
-
     device = device_of(place)
     arcs = sampling(device).rows_of_pairs(n, place, directed)
     return Graph._made(arcs if directed else kernels(device).mirrored(arcs), directed, None)
@@ -58,8 +54,6 @@ def of_places(n: int, place: Any, directed: bool) -> Graph:
 
 def of_edges(xp: ModuleType, n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
     """The undirected graph of some edges, each once, without loops; and with the weights that `_weights` gives."""
-    from hpgraph.containers.graph import Graph
-
     arcs = kernels(device_of(source)).undirected(n, source, target)
     if weighted:
         row, weights = arcs.expand_rows(), xp.empty(arcs.nnz, np.float32)

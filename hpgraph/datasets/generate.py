@@ -8,15 +8,13 @@ different random streams, so their graphs for one seed are two of a kind, not on
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import begun, of_edges
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _MAX_SCALE = 31
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.number import real, whole
 from hpgraph.datasets.degree_graphs import mended
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Times that sizes of communities are drawn, and rounds of exchanges.
 _TRIES, _ROUNDS = 100, 25

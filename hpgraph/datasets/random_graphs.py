@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
 from hpgraph.core.number import real, whole
 from hpgraph.core.reductions import everywhere, prefix_sum
@@ -25,10 +26,8 @@ from hpgraph.datasets.drawing import (
     of_places,
     pairs_of,
 )
+from hpgraph.formats import CSR
 from hpgraph.kernels.sampling.draws import first_pairs
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Between two columns of points, more than from 1 before one's begin to 1 beyond its end.
 _APART = 4.0
@@ -245,8 +244,6 @@ def random_geometric_graph(
 
 def _near(xp: ModuleType, sides: list[Any], first: Any, count: Any, radius: float) -> Any:
     """Places of points, and of those among each one's candidates, `count` from `first` on, within the radius."""
-    from hpgraph.formats import CSR
-
     ends = prefix_sum(count)
     total = int(ends[-1])
     # On the CPU at a time as many as its caches hold; in full otherwise.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.number import whole
 from hpgraph.datasets.drawing import of_edges
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 
 def double_edge_swap(G: Graph | Any, nswap: int = 1, max_tries: int = 100, *, seed: int = 0) -> Graph:
@@ -55,7 +53,6 @@ def double_edge_swap(G: Graph | Any, nswap: int = 1, max_tries: int = 100, *, se
     >>> bool((H.out_degree == G.out_degree).all())
     True
     """
-    from hpgraph.containers.graph import Graph, as_simple
     from hpgraph.kernels.sampling.cpu_swaps import swap_ends
 
     graph = as_simple(G)

@@ -4,8 +4,6 @@ Loops pass a vertex program one number along an arc, its weight; an edge-vertex 
 each column there. Vertex programs that read at most one column keep their loops.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

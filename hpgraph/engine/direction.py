@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hpgraph.core.number import real
+from hpgraph.formats import CSR, Frontier
+from hpgraph.kernels.out_of_core import Resident
 from hpgraph.kernels.runtime.direction import ALPHA, BETA, product_pushes
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR, Frontier
-    from hpgraph.kernels.out_of_core import Resident
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 

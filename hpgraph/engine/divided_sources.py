@@ -5,33 +5,28 @@ sources. Half of the sources take more than half of the time, as an arc is read 
 the first device. The faster way depends on graph and number of sources, so both are timed: all devices, and one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, require_cupy
 from hpgraph.core.devices import Devices, copy_between, move_array, on_each
 from hpgraph.core.devices import shares as equal_shares
 from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.multi_gpu import apart
 from hpgraph.engine.result import MultiSourceResult
 from hpgraph.kernels.backend import sources_together, teams
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.placement.of_graph import arcs_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph
-    from hpgraph.containers.graph import Graph
-    from hpgraph.engine.declarations import Declarations
-    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
-    from hpgraph.kernels.runtime.program import Beginning, ProgramCode
-
 
 # Timed calls of each way, after one that compiles, copies the graph and grows memory pools: the minimum, enough if one
 # way is clearly faster, and the maximum. Disturbances only add time, so the least time counts.

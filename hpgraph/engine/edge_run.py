@@ -1,34 +1,26 @@
 """Properties of edges: their arrays, what lies beside them, and supersteps along numbered arcs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.columns import values_of
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import Device, array_module, check_memory, to_device
 from hpgraph.core.placements import not_served
-from hpgraph.engine.definition import LEFT
+from hpgraph.engine.declarations import EdgeDeclarations
+from hpgraph.engine.definition import LEFT, EdgeProperty
+from hpgraph.engine.state import Run
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.values import array, as_given, scalar, type_of
-from hpgraph.kernels.edges.program import STAMP, current
+from hpgraph.kernels.edges.program import STAMP, EdgeProgramCode, current
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement.in_memory import NumberedInMemory
 from hpgraph.placement.in_pages import NumberedInPages
 from hpgraph.placement.of_graph import numbered_arcs_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.core.device import Device
-    from hpgraph.engine.declarations import EdgeDeclarations
-    from hpgraph.engine.definition import EdgeProperty
-    from hpgraph.engine.state import Run
-    from hpgraph.kernels.edges.program import EdgeProgramCode
-    from hpgraph.kernels.runtime.program import ProgramCode
-
 
 DTYPE = attrgetter("dtype")
 

@@ -5,12 +5,10 @@ settles a vertex, in a *relaxation* one monotone property is updated in place, i
 updated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,19 +16,16 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.number import real
 from hpgraph.engine import multi_gpu
+from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.edge_run import go_along
-from hpgraph.engine.state import ENDLESS
+from hpgraph.engine.state import ENDLESS, Run
 from hpgraph.engine.superstep import supersteps
 from hpgraph.kernels.backend import teams
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
-
-if TYPE_CHECKING:
-    from hpgraph.engine.declarations import Declarations
-    from hpgraph.engine.state import Run
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 TRAVERSAL, RELAXATION, SWEEP, SUPERSTEPS = "traversal", "relaxation", "sweep", "supersteps"
 # Monoids that combine in the order of numbers, in which sums rise too.

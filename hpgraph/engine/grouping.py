@@ -4,25 +4,21 @@ Searches share the arcs that their frontiers share, so starts that soon reach th
 of iBFS (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.config import config
 from hpgraph.core.device import native, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.progress import progress_bar
+from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.state import Column, column, sources_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.search import Starts
 from hpgraph.kernels.runtime.techniques import techniques
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.engine.declarations import Declarations
 
 # iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour of more than MIN_HUB arcs.
 # The first frontier of a source of low degree is little more than that hub.

@@ -3,35 +3,30 @@
 It reads properties of its own vertices, and exchanges bits of active vertices, and messages; see `unserved`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.shards import Shard
 from hpgraph.core.device import array_module, cupy, fits
 from hpgraph.core.devices import Devices, reach_each_other
 from hpgraph.core.errors import BudgetError, readable
+from hpgraph.engine.declarations import Declarations
+from hpgraph.engine.state import Run
 from hpgraph.engine.values import type_of
+from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels, teams
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.placement.on_devices import copies, gather_states
+from hpgraph.kernels.sweep import Swept
+from hpgraph.placement.on_devices import InShards, copies, gather_states
 from hpgraph.semiring.reads import reads_properties
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph
-    from hpgraph.containers.shards import Shard
-    from hpgraph.engine.declarations import Declarations
-    from hpgraph.engine.state import Run
-    from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import DividedRecord, Parts
-    from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.runtime.search import Search
-    from hpgraph.kernels.sweep import Swept
-    from hpgraph.placement.on_devices import InShards
 
 # Mean degree up to which frontiers are expected to be small, as on road networks, before the first search; and expected
 # supersteps of a search otherwise.

@@ -3,19 +3,19 @@
 Loops that serve many sources read an arc once for all (iBFS, SIGMOD'16); others run one source at a time.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, device_of, native, sources_within
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
+from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_sources import shared_by_rows, sources_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of, go
@@ -24,16 +24,11 @@ from hpgraph.engine.program_errors import reworded
 from hpgraph.engine.result import MultiSourceResult, RunResult, Trace
 from hpgraph.engine.state import ENDLESS, Column, Run, exclusively, limit_of, parameters
 from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, sources_together
+from hpgraph.kernels.relaxation import JointRelaxation
+from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
 from hpgraph.kernels.runtime.search import Starts
+from hpgraph.kernels.traversal import JointTraversal
 from hpgraph.placement.of_graph import arcs_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.engine.declarations import Declarations, EdgeDeclarations
-    from hpgraph.engine.definition import Definition
-    from hpgraph.kernels.relaxation import JointRelaxation
-    from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
-    from hpgraph.kernels.traversal import JointTraversal
 
 
 @exclusively

@@ -1,11 +1,10 @@
 """Breadth-first searches of which only totals are kept: what centralities made of distances stand on."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import sources_within, to_device
 from hpgraph.engine.declarations import declarations_of
@@ -22,9 +21,6 @@ from hpgraph.kernels.backend import joint_traversal, kernels
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.traversal import Totals
 from hpgraph.placement.in_memory import InMemory
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 
 class Levels(VertexProgram):

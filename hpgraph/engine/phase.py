@@ -1,12 +1,11 @@
 """One phase of several: made ready for the properties that all of them share, and run when its turn comes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import device_of
 from hpgraph.core.work_clock import now
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
@@ -18,13 +17,10 @@ from hpgraph.engine.result import Trace
 from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
 from hpgraph.engine.values import scalar
 from hpgraph.formats import Frontier
+from hpgraph.kernels.backend import Backend
 from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement.of_graph import arcs_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.kernels.backend import Backend
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 ROUND = "iteration"
 

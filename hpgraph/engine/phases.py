@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import as_graph
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Definition
@@ -19,9 +19,6 @@ from hpgraph.engine.program_errors import reworded
 from hpgraph.engine.result import RunResult, Trace
 from hpgraph.engine.state import ENDLESS, are_sources, begin_where, exclusively, limit_of
 from hpgraph.kernels.backend import kernels
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 
 class Phases:

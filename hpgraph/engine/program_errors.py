@@ -1,23 +1,20 @@
 """Error messages for functions of a vertex program that do not compile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FunctionType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.core.errors import CompileError, HpgraphError, OutOfBoundsError
 from hpgraph.kernels.edges.program import EdgeProgramCode
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.compile_errors import at_line, reason
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.inference import described, dtype_of, last_return, returned_type
 from hpgraph.semiring.references import GENERATED
-
-if TYPE_CHECKING:
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 # An edge has its reverse within.
 _ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World|Edge|Reverse)\((?:[^()]|\([^()]*\))*\)")
@@ -63,8 +60,6 @@ def _is_of_a_compiler(traceback: TracebackType | None) -> bool:
 def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     """The error of the first function that fails by itself; None if all compile on the CPU."""
     from numba import from_dtype, types
-
-    from hpgraph.semiring.inference import described, last_return, returned_type
 
     lengths = code.lengths or (0,) * len(code.properties)
     held = (_several(from_dtype(dtype), k) for (_, dtype), k in zip(code.properties, lengths, strict=True))
@@ -117,8 +112,6 @@ def _several(kind: Any, length: int) -> Any:
 def _fits(returned: Any, lengths: tuple[int, ...]) -> bool:
     """Whether it is a number, if there are no lengths, or a tuple of numbers (0) and of tuples so long."""
     from numba import types
-
-    from hpgraph.semiring.inference import dtype_of
 
     if isinstance(returned, types.BaseTuple):
         members = zip(returned, lengths, strict=False)

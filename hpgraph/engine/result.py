@@ -1,17 +1,13 @@
 """Results of a run of a vertex program, from one start or from many sources, with the trace of its supersteps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.result_table import ResultTable
-
-if TYPE_CHECKING:
-    from hpgraph.engine.forms import Form
+from hpgraph.engine.forms import Form
 
 _COLUMNS = ("step", "direction", "active", "arcs", "µs")
 # Streamed topology, predicted and measured.

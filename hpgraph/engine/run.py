@@ -1,11 +1,9 @@
 """Running a vertex program: PREPROCESS, then (SPMV, APPLY) until no vertex is active (HPGraph, 2018, Section 3)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.graph import as_graph
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module
@@ -33,11 +31,8 @@ from hpgraph.engine.state import (
     stays_apart,
 )  # fmt: skip
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement.of_graph import arcs_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 
 @naming_arguments

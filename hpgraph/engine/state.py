@@ -1,36 +1,29 @@
 """The state of a run: its arcs, and the initial properties, parameters, active vertices and marks."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import flags_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, to_device
 from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
+from hpgraph.engine.definition import Property
+from hpgraph.engine.direction import Direction
 from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.runtime.program import Beginning, begin
+from hpgraph.kernels.backend import Backend, kernels
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin
 from hpgraph.kernels.runtime.search import Search
-from hpgraph.kernels.superstep import pushes_repeat
+from hpgraph.kernels.superstep import WorkSpace, pushes_repeat
 from hpgraph.semiring.dtypes import DTYPES
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_array import DividedArray
-    from hpgraph.engine.definition import Property
-    from hpgraph.engine.direction import Direction
-    from hpgraph.kernels.backend import Backend
-    from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.superstep import WorkSpace
 
 ENDLESS = int(np.iinfo(np.int64).max)
 _REAL = frozenset(dtype for dtype in DTYPES if dtype.kind != "c")

@@ -3,21 +3,16 @@
 A superstep costs what its frontier costs. Sums of floats are combined in a fixed order, so that they repeat to the bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.core.work_clock import now
-from hpgraph.formats import Frontier
+from hpgraph.engine.state import Run
+from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
 from hpgraph.placement import End, Share
-
-if TYPE_CHECKING:
-    from hpgraph.engine.state import Run
-    from hpgraph.formats import Bitmask
 
 
 class Listed:

@@ -9,17 +9,15 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.columns import listed, taken
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # Bytes a name, with its number, in addition to its characters.
@@ -61,8 +59,6 @@ class Arcs:
     @each_warning_once()
     def graph(self, weight: Array | None, directed: bool | None, duplicates: Duplicates | None = None) -> Graph:
         """The graph of these arcs, with other weights."""
-        from hpgraph.containers.graph import Graph
-
         graph = Graph.from_edges(
             self.source, self.target, weight, n_vertices=self.n_vertices,
             directed=None if self.mirrored and not directed else directed, names=self.names, duplicates=duplicates,

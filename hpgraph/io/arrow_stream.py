@@ -1,7 +1,5 @@
 """Tables of arcs in Parquet, Arrow and Feather files, by pyarrow; metadata hold the rest of a graph."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -9,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.columns import Categories, as_column, plain_of
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError, optional
@@ -25,9 +24,6 @@ from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
 from hpgraph.io.parquet_sizes import page_sizes
 from hpgraph.io.replace import replacing
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""

@@ -4,20 +4,15 @@ http://www.diag.uniroma1.it/challenge9/format.shtml: a line ``p sp N M``, then a
 colouring ``p edge N M`` and ``e U V``. Vertices are counted from 1; lines that begin with c are comments.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
 from hpgraph.io.text_numbers import edge_columns, indices_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Variants of the line p: first letter of an edge's line, its number of numbers, and whether it is an arc.
 _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}

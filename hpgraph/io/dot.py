@@ -5,16 +5,15 @@ as such, or that are asked for. What defaults say (``edge [weight=2]``) holds fo
 Ports, and attributes of the graph, are passed over; subgraphs are refused, as an edge to one stands for many.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
@@ -22,9 +21,6 @@ from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_bytes, shortened
 from hpgraph.io.text_columns import TextColumn, as_bool, plain_values, type_of, value_text
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _PIECE = 1 << 20
 # Bytes of memory for one of a file while it is text; of a node and of an edge, and of a value, beside their text.

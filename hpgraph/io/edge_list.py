@@ -4,17 +4,16 @@ Both read blocks of lines, and after each check the memory of the edges so far. 
 pass in Python finds it for the error message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_stream import ArcStream, Block, joined, of_arcs
@@ -36,9 +35,6 @@ from hpgraph.io.memory import NO_LIMIT, Budget
 from hpgraph.io.replace import is_zipped, replacing_text
 from hpgraph.io.stream import count_lines, open_text, shortened
 from hpgraph.io.text_numbers import parsed
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.

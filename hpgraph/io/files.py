@@ -1,7 +1,5 @@
 """Graph files by the suffix of their name: `read` and `write`."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct
@@ -9,10 +7,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import FileFormatError, HpgraphError
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
@@ -23,9 +22,6 @@ from hpgraph.io.kinds import EDGE_LISTS, KINDS, kind_of
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
 from hpgraph.io.stream import shortened
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Characters of a parser's message that ours repeats.
 _LONGEST_REASON = 300
@@ -211,8 +207,6 @@ def _of_hpg(
     path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget, duplicates: Duplicates | None
 ) -> Graph:
     """The graph of an ``.hpg`` file, taken for directed or not, and with weights of a type, as asked."""
-    from hpgraph.containers.graph import Graph
-
     with _errors_named(path, "hpg"):
         graph = read_hpg(path, budget)
     csr, names = graph.out_csr, graph._names
@@ -263,8 +257,6 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     0 1
     1 2
     """
-    from hpgraph.containers.graph import as_graph
-
     with to_be_written(path) as place:
         kind = kind_of(place)
         if kind == "hpg":

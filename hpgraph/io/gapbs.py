@@ -5,22 +5,18 @@ A byte that says whether the graph is directed, the numbers of arcs and of verti
 target and weight. Bytes come in the order of the machine.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import FileFormatError
+from hpgraph.formats import CSR
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.formats import CSR
 
 _PAIR = np.dtype([("target", np.int32), ("weight", np.int32)])
 _INT32 = np.iinfo(np.int32)

@@ -6,22 +6,18 @@ edge of an undirected graph is there once. Property maps are read by their types
 of Python objects are pickles, and are passed over.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _MAGIC, _VERSION = "⛾ gt".encode(), 1
 _COMMENT = b"written by hpgraph"

@@ -5,23 +5,18 @@ separated by one blank, with a weight where there are weights. ``NAME.properties
 direction, in a line ``graph.NAME.directed = true``.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text
 from hpgraph.io.text_numbers import columns_of, edge_columns
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _DIRECTED = re.compile(r"^\s*graph\.[^=]*\bdirected\s*[=:]\s*(true|false)\s*$", re.IGNORECASE)
 _LINE_BYTES = 250

@@ -4,8 +4,6 @@ U. Brandes et al., "GraphML progress report: structural layer proposal", GD'01. 
 edges whose ``attr.name`` is "weight", and as columns the keys that `write_graphml` wrote as such or that are asked for.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from array import array
@@ -13,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 from xml.parsers import expat
 
 import numpy as np
 
 from hpgraph.containers.columns import Categories
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
@@ -26,9 +25,6 @@ from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
 from hpgraph.io.text_columns import TYPES, TextColumn, plain_values, type_of, value_text
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 # Bytes of a node, beside its id, of an edge, weight included, and of a value of a column, beside its text.

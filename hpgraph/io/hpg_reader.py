@@ -1,15 +1,14 @@
 """Reading ``.hpg`` files: the header and the tables at once, the rest on use."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.containers.names import as_names
 from hpgraph.containers.row_blocks import joined
@@ -21,9 +20,6 @@ from hpgraph.io.arcs import Array
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, dtype_of, read_header
 from hpgraph.io.memory import Budget
 from hpgraph.io.packed_columns import NAMES, unpacked
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 
 class _File(io.FileIO):
@@ -158,8 +154,6 @@ _NAME_BYTES = 100
 
 def read_hpg(path: Path, budget: Budget) -> Graph:
     """The whole graph of a file, in memory."""
-    from hpgraph.containers.graph import Graph
-
     file = GraphFile(path)
     header = file.header
     width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)

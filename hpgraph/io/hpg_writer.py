@@ -1,7 +1,5 @@
 """Writing ``.hpg`` files, section after section; the header comes last."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import tempfile
@@ -10,13 +8,16 @@ from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.config import config
 from hpgraph.core.placements import not_served
+from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 from hpgraph.io.arcs import Array
@@ -24,11 +25,6 @@ from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, Header, Section
 from hpgraph.io.packed_columns import packed
 from hpgraph.io.replace import replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE, content, encode
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.formats import CSR, Pages
 
 # Bytes written at a time of what is not written by pages.
 _PIECE = 1 << 22

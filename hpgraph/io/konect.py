@@ -5,22 +5,17 @@ numbers, and their times, which are passed over. Ids begin at 1; those of the tw
 apart by the column that they stand in.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.memory import Budget
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _EDGES = {"sym": False, "bip": False, "asym": True}
 

@@ -6,8 +6,6 @@ it: a NUL byte, a last line without an end, an array that is symmetric, not squa
 be in memory are read in batches: each time the parser gets a small file.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import re
@@ -16,19 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import NO_LIMIT, Budget
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import LONGEST_LINE, LineBound, count_lines, line_at, line_of, open_bytes, shortened
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Bytes given to SciPy's parser at a time: it asks for 1,024, a call to Python each.
 _BODY_PIECE = 1 << 16

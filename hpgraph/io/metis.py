@@ -4,23 +4,18 @@ G. Karypis, "METIS: a software package for partitioning unstructured graphs", ve
 gives the number of vertices and edges and, in FMT, the weights that are there. Weights of vertices are skipped.
 """
 
-from __future__ import annotations
-
 from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
 from hpgraph.io.text_numbers import indices_of
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _ARC_BYTES = 48
 _ROW_BYTES = 40

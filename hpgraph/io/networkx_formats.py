@@ -1,16 +1,15 @@
 """GML, GEXF, Pajek and JSON node-link files, by NetworkX's readers and writers."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
@@ -19,9 +18,6 @@ from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
 _BYTES = 40

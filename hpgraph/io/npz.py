@@ -6,8 +6,6 @@ gigabytes, and pickled objects, which run code when they are loaded: type, shape
 checked first, and only numbers and text are read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import lzma
 import math
@@ -19,10 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.formats.checks import as_ids, as_offsets
@@ -32,9 +31,6 @@ from hpgraph.io.memory import Budget
 from hpgraph.io.packed_columns import NAMES, packed, unpacked
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 _DIRECTED, _PATTERN, _NAMES = "hpgraph_directed", "hpgraph_pattern", "hpgraph_names"
 # Arrays of each format beside the values, and their dimensions; those of the values.

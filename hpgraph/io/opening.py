@@ -1,21 +1,19 @@
 """Graphs in ``.hpg`` files as graphs whose topology stays in the file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
+from hpgraph.containers.divided_graph import DividedGraph, divide
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.containers.names import Names
+from hpgraph.containers.streamed_graph import StreamedGraph, plain_bytes
 from hpgraph.core.device import free_memory
 from hpgraph.core.devices import Devices, require_current
+from hpgraph.formats import Pages
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import given_path
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph
-    from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.formats import Pages
 
 
 @overload
@@ -88,11 +86,6 @@ def open(
         require_current(wanted.indices[0], "the device to work on")
     bytes_there = None if memory is None else Budget.of(memory).nbytes
     bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory", 0).nbytes
-    from hpgraph.containers.divided_graph import divide
-    from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
-    from hpgraph.containers.names import Names
-    from hpgraph.containers.streamed_graph import StreamedGraph
-
     file = GraphFile(place)
     file.require_simple("a graph in pages")
     out, into = file.pages("out"), file.pages("in") if file.header.directed else None
@@ -115,8 +108,6 @@ def open(
 
 def _fits_divided(pages: Pages, directed: bool, devices: Devices, memory: int | None) -> bool:
     """Whether each of several GPUs has room for its part: three times its plain arcs, as on one."""
-    from hpgraph.containers.streamed_graph import plain_bytes
-
     if memory is None:
         with next(iter(devices)).here:
             memory = free_memory(devices.kind) // 2

@@ -1,7 +1,5 @@
 """Columns as two arrays of bytes, in files of arrays: what they are, in JSON, and their values, one after the other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

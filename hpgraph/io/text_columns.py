@@ -1,7 +1,5 @@
 """Columns in files of text: values as they are written, and the types by which they become arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -4,22 +4,17 @@ If the first message wins, an unvisited vertex checks this neighbour before its 
 94 to 100% of the vertices that a bottom-up step reaches, and the remaining unvisited vertices have 1% of the arcs.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.out_of_core import Head
+from hpgraph.kernels.out_of_core import Head, Store
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring import get_monoid
-
-if TYPE_CHECKING:
-    from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.kernels.out_of_core import Store
 
 
 def _degree_and_id(source: Any, weight: Any, target: Any) -> Any:

@@ -1,19 +1,17 @@
 """Arcs in memory on one device."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from hpgraph.containers.graph import Graph
 from hpgraph.formats import CSR, Frontier, RowFormat, index_dtype
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
+from hpgraph.kernels.superstep import Part
+from hpgraph.kernels.sweep.cuda_program import left_out
 from hpgraph.placement import Arcs, Share
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from hpgraph.containers.graph import Graph
-    from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.superstep import Part
 
 
 class InMemory(Arcs):
@@ -53,16 +51,12 @@ class InMemory(Arcs):
         rows = self.by_target
         if self._graph.device == "cpu" or self._reversed:
             return rows
-        from hpgraph.kernels.spmv.cuda_choice import layout_of_sweeps
-
         size = 8 if self._code is None else self._code.message.itemsize
         name = layout_of_sweeps(rows, size, size, blocks=self._may_go_by_blocks())
         return rows if name == "csr" else self._graph.pulled(name, self._weighted)
 
     def _may_go_by_blocks(self) -> bool:
         """Whether messages depend on the source alone, or on the weight and the source's first property."""
-        from hpgraph.kernels.sweep.cuda_program import left_out
-
         weighted = self.by_target.data is not None
         if self._code is None:
             return not weighted

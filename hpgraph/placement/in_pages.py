@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import move_array, on_each
 from hpgraph.core.placements import not_served
 from hpgraph.formats import Bitmask, Frontier, index_dtype
-from hpgraph.kernels.out_of_core import Traffic
+from hpgraph.kernels.out_of_core import Resident, Store, Survey, Traffic
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement import Arcs, Share, reading_of
 from hpgraph.placement.hub_cache import hub_cache_of
 from hpgraph.placement.on_devices import OnDevices
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
-    from hpgraph.containers.streamed_graph import StreamedGraph
-    from hpgraph.kernels.out_of_core import Resident, Store, Survey
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 # Vertices a second that check their cached hub: sequential reads, and probes of a bitmask.
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}

@@ -8,23 +8,21 @@ the active vertices, and the new values of those that were updated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.shards import Shard
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, copy_between, move_array
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Resident
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.placement import Arcs, End, Share, reading_of
 from hpgraph.placement.in_memory import InMemory
 from hpgraph.semiring.reads import reads
-
-if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph
-    from hpgraph.containers.shards import Shard
-    from hpgraph.kernels.runtime.program import ProgramCode
 
 # Share of a range of vertices above which all of it is copied: contiguous copies are several times as fast as copies of
 # selected elements with their ids.

@@ -1,8 +1,6 @@
 """The products of a Matrix: ``@`` as SciPy has it, and `mxv` and `vxm` over any semiring, with mask and accumulator."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +11,7 @@ from hpgraph.algebra.operands import as_operand
 from hpgraph.core.device import array_module
 from hpgraph.scipy_api.conversions import Conversions
 from hpgraph.scipy_api.vector import Vector
-
-if TYPE_CHECKING:
-    from hpgraph.semiring import BinaryOp, Semiring
+from hpgraph.semiring import BinaryOp, Semiring
 
 
 class Products(Conversions):

@@ -1,10 +1,8 @@
 """``A[...]``, a Matrix's entries as arrays, and its places changed: resized, reshaped, zeros dropped, diagonals set."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,9 +17,7 @@ from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 from hpgraph.scipy_api.vector import Vector
-
-if TYPE_CHECKING:
-    from hpgraph.semiring import BinaryOp, Monoid
+from hpgraph.semiring import BinaryOp, Monoid
 
 
 class Indexing(WritableViews):

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import to_device
 from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hpgraph.containers.graph import Graph
 
 
 def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
@@ -45,8 +44,6 @@ def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
     >>> ax = hpg.viz.degree_distribution(hpg.datasets.kron(8))
     >>> ax.figure.savefig("degrees.png")  # doctest: +SKIP
     """
-    from hpgraph.containers.graph import as_graph
-
     graph = as_graph(G)
     ax = axes_or_new(ax)
     if graph.directed:

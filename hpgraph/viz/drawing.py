@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
 from hpgraph.viz.axes import BLUE, ORANGE, Tones, axes_or_new, tones_on
 from hpgraph.viz.placing import pictured, places, values_of_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from hpgraph.containers.graph import Graph
 
 # Up to the first number all points are labelled; beyond, as many hubs as the second.
 _NAMED, _HUBS = 60, 12

@@ -1,17 +1,13 @@
 """A graph as a widget of a notebook: sigma.js, by ipysigma, draws it by WebGL."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
 from hpgraph.io.arcs import Arcs
 from hpgraph.viz.placing import pictured, places, values_of_colors
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 # Radii of points, in pixels, of the least and the largest degree; edges up to which they stay while the picture moves.
 _RADII, _STEADY = (2, 12), 5_000

@@ -1,15 +1,12 @@
 """What pictures of graphs share: which graphs they take, and where their vertices lie."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import to_device
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
+from hpgraph.layout import force_atlas2
 
 # Beyond this many vertices a picture shows no structure, and takes minutes.
 _MAX = 50_000
@@ -19,8 +16,6 @@ _HUB = 4.0
 
 def pictured(G: Any, function: str) -> tuple[Graph, Any]:
     """The graph of a picture, and its degrees on the CPU."""
-    from hpgraph.containers.graph import as_graph
-
     graph = as_graph(G)
     if graph.n_vertices > _MAX:
         raise ValueError(
@@ -61,8 +56,6 @@ def _placed(graph: Graph, layout: Any) -> Any:
 
 def _settled(graph: Graph, degree: Any, seed: int) -> Any:
     """Places by the layout. Vertices find their sides first: what parts communities leaves them where it finds them."""
-    from hpgraph.layout import force_atlas2
-
     # A small graph can have as many steps as it takes to settle.
     steps = int(np.clip(200_000 / max(len(degree), 1), 150, 600))
     pos = force_atlas2(graph, max_iter=steps, seed=seed)

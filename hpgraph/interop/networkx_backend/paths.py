@@ -12,11 +12,19 @@ import numpy as np
 from hpgraph.algorithms.shortest_path import shortest_path as _shortest_path
 from hpgraph.algorithms.simple_paths import lists_of
 from hpgraph.algorithms.simple_paths import shortest_simple_paths as _simple_paths
+from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
-from hpgraph.core.errors import NoPathError
+from hpgraph.core.errors import NegativeCycleError, NoPathError
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.searches import Search, by_any_weights, by_steps, by_weights, from_each
+from hpgraph.interop.networkx_backend.searches import (
+    Search,
+    by_any_weights,
+    by_steps,
+    by_weights,
+    from_each,
+    with_start,
+)
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 _METHODS = ("dijkstra", "bellman-ford", *(("unweighted",) if NETWORKX >= (3, 7) else ()))
@@ -278,10 +286,6 @@ def _negative_cycle(G: ConvertedGraph, weight: str | None) -> bool:
         raise NotImplementedError(f"{weight!r} is not finite somewhere")
     if not G.is_directed() or (values[G.rows == G.indices] < 0).any():
         return True
-    from hpgraph.algorithms.sssp import sssp
-    from hpgraph.core.errors import NegativeCycleError
-    from hpgraph.interop.networkx_backend.searches import with_start
-
     graph = with_start(G.graph(weight), range(len(G)))
     try:
         to_device(sssp(graph, id(len(G))).distance, "cpu")

@@ -14,6 +14,7 @@ import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array
 
+from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
@@ -160,8 +161,6 @@ def by_weights(
 
 def from_each(G: ConvertedGraph, weight: str | None, cutoff: float | None = None) -> Iterator[Search]:
     """The search from each node; a block of them runs together."""
-    from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length
-
     if len(G) == 0:
         return
     for sources, distances in all_pairs_shortest_path_length(G.lengths(weight), cutoff, weight=True):

@@ -12,16 +12,13 @@ Path counts overflow any float: a lattice of 600 by 600 has 2^1190 paths from co
 number is a float and an exponent of `STEP`: σ = m · STEP^e. Ordinary graphs never reach it.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    from hpgraph.formats import CSR
+from hpgraph.formats import CSR
 
 # Most sources that search jointly: the bits of a word.
 GROUP = 64

@@ -1,11 +1,8 @@
 """Entries: elementwise operations. Maps, selections, unions, intersections, parts of a matrix, Kronecker products."""
 
-from __future__ import annotations
+from typing import Any, Protocol
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats import CSR, Bitmask
 
 
 class Entries(Protocol):

@@ -7,15 +7,12 @@ several windows.
 A `Store` loads pages and yields them as windows: it reads ahead, and caches pages within its budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.formats import Bitmask, Frontier, Pages
 
 
 class Window(NamedTuple):

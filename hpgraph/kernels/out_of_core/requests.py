@@ -4,17 +4,13 @@ After H. Liu, H. H. Huang, "Graphene: fine-grained IO management for graph compu
 blocks of 512 bytes; gaps of up to 16 blocks are read too, which costs a disk less than another request.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hpgraph.core.reductions import prefix_sum
+from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, directory_bytes, group_ends
-
-if TYPE_CHECKING:
-    from hpgraph.formats import Pages
 
 BLOCK = 512
 # Largest gap, in bytes, between two requests that is read too.

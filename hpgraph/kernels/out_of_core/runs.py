@@ -1,14 +1,11 @@
 """Runs of adjacent pages, loaded by one request and processed as one window."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from hpgraph.formats import Pages
+from hpgraph.formats import Pages
 
 
 class Pieces(NamedTuple):

@@ -1,14 +1,10 @@
 """Arguments of a fused loop over supersteps: a traversal or a relaxation, from one source or many."""
 
-from __future__ import annotations
+from typing import Any, NamedTuple
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
+from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.direction import ALPHA, BETA
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.program import Beginning
+from hpgraph.kernels.runtime.program import Beginning
 
 
 class Starts(NamedTuple):

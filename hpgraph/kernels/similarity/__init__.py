@@ -5,12 +5,9 @@ are similar. A measure combines the common part with the sizes of the two rows (
 "Vertex similarity in networks", Physical Review E 73, 2006, section I, lists them).
 """
 
-from __future__ import annotations
+from typing import Any, NamedTuple, Protocol
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR
+from hpgraph.formats import CSR
 
 # Measures of the common part c and the sizes a and b: c itself, c / (a + b - c), c / min(a, b), 2c / (a + b), c /
 # √(ab). 0 if the denominator is zero.

@@ -1,11 +1,8 @@
 """SpGEMM: the product of two sparse matrices over a semiring, by rows (Gustavson), and at the places of a mask."""
 
-from __future__ import annotations
+from typing import Any, Protocol
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR
+from hpgraph.formats import CSR
 
 
 class MatrixProducts(Protocol):

@@ -5,12 +5,9 @@ sparse vector (SpMSpV), `pull_dense` a dense matrix (SpMM); `sample_dense` is SD
 blocking (S. Beamer et al., IPDPS'17) with partial sums instead of bins of messages.
 """
 
-from __future__ import annotations
+from typing import Any, Protocol
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR, Bitmask, RowFormat
+from hpgraph.formats import CSR, Bitmask, RowFormat
 
 
 class Products(Protocol):

@@ -1,11 +1,8 @@
 """Structure: transposes, degree orders, components, cores, spanning forests, triangles, and the order of a queue."""
 
-from __future__ import annotations
+from typing import Any, Protocol
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from hpgraph.formats import CSR
+from hpgraph.formats import CSR
 
 
 class Structure(Protocol):

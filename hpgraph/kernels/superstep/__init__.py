@@ -5,15 +5,12 @@ The seam is Ligra's (J. Shun, G. Blelloch, PPoPP'13): `push` and `pull` are its 
 `Supersteps`.
 """
 
-from __future__ import annotations
+from typing import Any, Protocol
 
-from typing import TYPE_CHECKING, Any, Protocol
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat
-    from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.formats import CSR, Bitmask, Frontier, RowFormat
+from hpgraph.kernels.runtime.program import ProgramCode
 
 
 class Part(Protocol):

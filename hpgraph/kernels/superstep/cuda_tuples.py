@@ -3,8 +3,6 @@
 A pull uses the kernels of spmv.cuh, for which a tuple is one value; a push combines number by number.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Messages are joined to those of the windows before.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

@@ -4,8 +4,6 @@ Numba unpickles any file in its cache folder and raises on a truncated one. Here
 `hpgraph.core.cache_folder` first; one that does not is compiled anew and overwritten.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib
