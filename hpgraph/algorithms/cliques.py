@@ -12,6 +12,8 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.structure.cpu_cliques import count_cliques as count
+from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
 
 
 def plain(G: Any) -> tuple[Graph, CSR]:
@@ -58,9 +60,6 @@ def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
 
 
 def _listed(graph: Graph, arcs: CSR, least: int, largest: bool) -> Iterator[np.ndarray]:
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
-
     for ends, vertices in maximal_cliques(arcs, min(least, graph.n_vertices + 1), largest):
         bounds, named = ends.tolist(), vertex_names(graph, vertices)
         for begin, end in pairwise(bounds):
@@ -136,6 +135,4 @@ def count_cliques(G: Graph | Any, k: int) -> int:
         return graph.n_vertices if k == 1 else arcs.nnz // 2
     if k > graph.n_vertices:
         return 0
-    from hpgraph.kernels.structure.cpu_cliques import count_cliques as count
-
     return count(arcs, k)

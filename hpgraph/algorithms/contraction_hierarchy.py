@@ -19,6 +19,9 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import to_device
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
+from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each, path_by, query_space, sweep, sweep_each
+from hpgraph.kernels.runtime.cpu.threads import interruptible
 
 # Vertices of a path that there is room for at first; entries of the table of distances in the core, for each vertex.
 _ROOM, _TABLE = 1 << 12, 8
@@ -66,9 +69,6 @@ class ContractionHierarchy:
         >>> H.distance(0, 2), H.distance([0, 1, 2], 2).tolist()
         (2.5, [2.5, 1.5, 0.0])
         """
-        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each
-        from hpgraph.kernels.runtime.cpu.threads import interruptible
-
         graph = self.graph
         if graph._is_one(source) and graph._is_one(target):
             s, t = self._place(source, "source"), self._place(target, "target")
@@ -93,8 +93,6 @@ class ContractionHierarchy:
         >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).path(0, 2)
         [0, 1, 2]
         """
-        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, path_by
-
         s, t, space = self._place(source, "source"), self._place(target, "target"), self._space()
         _, middle = meet(self.up, self.down, np.empty((0, 0)), space, s, t)
         if middle < 0:
@@ -120,8 +118,6 @@ class ContractionHierarchy:
         >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).distances(0).tolist()
         [0.0, 1.0, 2.5]
         """
-        from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import sweep
-
         found = np.empty(len(self.vertices))
         sweep(self.up, self.down, self._space(), self._place(source, "source"), found)
         return by_vertex(found[self._places], self.graph)
@@ -175,8 +171,6 @@ class ContractionHierarchy:
 
 
 def _space_for(up: Any, down: Any) -> Any:
-    from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import query_space
-
     return query_space(len(up.indptr) - 1, max(len(up.head), len(down.head)))
 
 
@@ -221,9 +215,6 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     >>> bool(abs(H.distance(0, 899) - hpg.sssp(G, 0).distance[899]) < 1e-9)
     True
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
-
     graph = as_simple(G)
     out = graph.out_csr.to("cpu")
     if out.data is not None and out.nnz and not out.data.min() >= 0:
@@ -241,9 +232,6 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
 
 def _core(up: Any, down: Any) -> Any:
     """Distances between the most important vertices."""
-    from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import sweep_each
-    from hpgraph.kernels.runtime.cpu.threads import interruptible
-
     n = len(up.indptr) - 1
     table = np.empty((min(isqrt(_TABLE * n), n),) * 2)
     with interruptible():

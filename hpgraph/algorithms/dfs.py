@@ -11,6 +11,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import to_device
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
 
 
 class DFSResult(NamedTuple):
@@ -61,9 +62,6 @@ def dfs(G: Graph | Any, source: Hashable = None) -> DFSResult:
     >>> found.order.tolist(), found.postorder.tolist(), found.parent.tolist()
     ([0, 1, 3, 2], [3, 1, 2, 0], [0, 0, 0, 1])
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
-
     graph = as_simple(G)
     arcs = graph.out_csr.to("cpu")
     if source is None:

@@ -15,6 +15,7 @@ from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import to_device
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.structure.cpu_graphlets import graphlet_parts
 
 # Of each graphlet the orbit that is counted, and its number of vertices.
 _GRAPHLETS = {
@@ -73,9 +74,6 @@ def graphlet_degrees(G: Graph | Any) -> Array:
            [3, 1, 0, 0, 1],
            [1, 0, 1, 0, 0]])
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_graphlets import graphlet_parts
-
     graph, arcs = plain(G)
     order, edges, parts = graphlet_parts(arcs)
     found = np.empty((graph.n_vertices, 15), np.int64)

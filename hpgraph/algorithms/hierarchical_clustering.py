@@ -8,6 +8,7 @@ from hpgraph.algorithms.communities import checked
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.containers.graph import Graph
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.communities.cpu_paris import merges
 
 
 @naming_arguments
@@ -44,9 +45,6 @@ def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
     >>> fcluster(hpg.paris(G), 2, "maxclust").tolist()
     [1, 1, 1, 2, 2, 2]
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.communities.cpu_paris import merges
-
     given, weighted = with_weights(G, weight, parallel="sum")
     _, level, _ = checked(given.to("cpu"), weighted, 1.0, positive=False)
     n = level.arcs.shape[0]

@@ -11,6 +11,7 @@ from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.core.arrays import Array
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.sampling.cpu_cascades import ReverseSets
 
 _STREAM = 0x1F83D9ABFB41BD6B
 
@@ -76,8 +77,6 @@ def influence_maximization(
     >>> hpg.influence_maximization(G, 2, 1.0).vertices.tolist()
     [0, 4]
     """
-    from hpgraph.kernels.sampling.cpu_cascades import ReverseSets
-
     graph, weighted = with_weights(G, weight, parallel="keep")
     arcs, n = graph.out_csr, graph.n_vertices
     chance = 0.1 if probability is None else real(probability, "probability")

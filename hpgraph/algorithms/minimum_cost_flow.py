@@ -17,6 +17,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device, unmasked
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
 
 # Bound of sums of prices and of flows.
 _LIMIT = 1 << 61
@@ -210,9 +211,6 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
 
 def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any) -> tuple[np.ndarray, bool, bool]:
     """A cheapest flow along arcs, in NumPy; whether it meets the demands, and whether costs are bounded below."""
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
-
     wide = np.float64
     most = 2 * (float(abs(taken).sum()) + float(bound[bound < np.inf].sum(dtype=wide))) + 1
     dearest = (float(abs(cost.astype(wide)).max(initial=0)) + 1) * (len(taken) + 1)

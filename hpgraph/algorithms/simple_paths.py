@@ -23,6 +23,9 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
+from hpgraph.kernels.bidirectional.cpu_astar import astar
+from hpgraph.kernels.bidirectional.cpu_spur import SpurSearch
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.inference import returned_dtype
 
@@ -87,9 +90,6 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     >>> len(path), path[0], path[-1]
     (9, 0, 95)
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.bidirectional.cpu_astar import astar
-
     graph, weighted, s, t = _pair(G, source, target, weight)
     function, bounds = None, None
     if callable(heuristic):
@@ -197,9 +197,6 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
     >>> list(hpg.all_simple_paths(([0, 0, 1, 2, 1], [1, 2, 3, 3, 2]), 0, 3))
     [[0, 1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
-
     graph, _, s, t = _pair(G, source, target, None)
     most = graph.n_vertices if cutoff is None else whole(cutoff, "cutoff")
     arcs, is_target = graph.out_csr, np.zeros(graph.n_vertices, bool)
@@ -263,8 +260,6 @@ def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[fl
 
     ``left``: the distance of each vertex to the sink, inf where there is no path.
     """
-    from hpgraph.kernels.bidirectional.cpu_spur import SpurSearch
-
     reduced = np.full(arcs.nnz, np.inf)
     tail = arcs.expand_rows()
     leads = np.isfinite(left[tail]) & np.isfinite(left[arcs.indices])

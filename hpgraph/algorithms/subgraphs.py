@@ -10,6 +10,7 @@ from hpgraph.core.device import to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.structure.cpu_subgraphs import Steps, count_mappings, list_mappings, rows_of
 
 _KINDS = "monomorphism", "induced", "homomorphism"
 Kind = Literal["monomorphism", "induced", "homomorphism"]
@@ -64,8 +65,6 @@ def subgraph_isomorphisms(
     >>> hpg.subgraph_isomorphisms(G, path, ("aabb", "aab")).tolist()
     [[0, 1, 2], [1, 0, 2]]
     """
-    from hpgraph.kernels.structure.cpu_subgraphs import list_mappings
-
     graph, order, rows, steps = _prepared(G, pattern, labels, kind)
     most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit", least=0)
     found = np.empty((0, 0), np.int64) if not len(order) else list_mappings(rows, steps, int(most))
@@ -93,16 +92,12 @@ def count_subgraph_isomorphisms(
     >>> hpg.count_subgraph_isomorphisms(hpg.datasets.gnp_random_graph(5, 1), triangle)
     60
     """
-    from hpgraph.kernels.structure.cpu_subgraphs import count_mappings
-
     _, order, rows, steps = _prepared(G, pattern, labels, kind)
     return count_mappings(rows, steps) if len(order) else 0
 
 
 def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any, Any, Any]:
     """The graph, the order of the pattern's vertices, and both as the search takes them."""
-    from hpgraph.kernels.structure.cpu_subgraphs import rows_of
-
     if kind not in _KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, not {kind!r}")
     graph = as_simple(G)
@@ -159,8 +154,6 @@ def _order(P: Any) -> Any:
 
 
 def _steps(P: Any, kind: str, directed: bool) -> Any:
-    from hpgraph.kernels.structure.cpu_subgraphs import Steps
-
     begin, rows = [0], list[tuple[int, bool, bool]]()
     for i in range(len(P)):
         for j in range(i):

@@ -14,6 +14,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 from hpgraph.formats.duplicates import run_starts
+from hpgraph.kernels.temporal.cpu_motifs import motifs
 
 
 @naming_arguments
@@ -56,9 +57,6 @@ def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
     (1, 1)
     """
     checked(T)
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.temporal.cpu_motifs import motifs
-
     if not T.directed:
         raise ValueError("motifs are those of directed arcs, and T has contacts: make it with directed=True")
     if T.device != "cpu":

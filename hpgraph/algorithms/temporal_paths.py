@@ -21,6 +21,7 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import check_memory
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream
+from hpgraph.kernels.temporal.cpu import search
 
 # Distances in memory at once where sums over sources are wanted.
 _AT_ONCE = 1 << 24
@@ -40,9 +41,6 @@ def _start(T: TemporalGraph, start: Any) -> Any:
 
 def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict: bool) -> Any:
     """Raw numbers of shape (k, n), the largest of their type where no path leads."""
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.temporal.cpu import search
-
     distinct, place = np.unique(sources, return_inverse=True)
     kind = events.time.dtype
     check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")

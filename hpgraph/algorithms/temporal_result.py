@@ -12,6 +12,7 @@ from hpgraph.containers.vertex_array import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.errors import NoPathError
 from hpgraph.kernels.temporal import Stream
+from hpgraph.kernels.temporal.cpu_trace import trace
 
 
 class TemporalArc(NamedTuple):
@@ -127,9 +128,6 @@ class Search(NamedTuple):
 
     def path(self, source: int, vertex: int, called: Any) -> list[TemporalArc]:
         """The arcs of a path, as users get them."""
-        # Imported here, since it imports Numba.
-        from hpgraph.kernels.temporal.cpu_trace import trace
-
         if source == vertex:
             return []
         last, before = trace(self.events, self.T.n_vertices, source, self.wanted, self.strict)

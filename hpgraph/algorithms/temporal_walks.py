@@ -12,6 +12,8 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import check_memory
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
+from hpgraph.kernels.temporal.cpu_betweenness import betweenness
+from hpgraph.kernels.temporal.cpu_walks import katz, pagerank
 
 
 @naming_arguments
@@ -54,9 +56,6 @@ def temporal_betweenness(
     [0.0, 1.0, 0.0]
     """
     checked(T)
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.temporal.cpu_betweenness import betweenness
-
     chosen = sources_of(T, sources, seed)
     events, _ = arcs_of(T, start, end)
     check_memory(24 * len(events.time), "shortest paths of a temporal graph", "cpu")
@@ -101,8 +100,6 @@ def temporal_katz(T: TemporalGraph, alpha: float = 0.1, *, start: Any = None, en
     [0.5, 0.5, 0.75]
     """
     checked(T)
-    from hpgraph.kernels.temporal.cpu_walks import katz
-
     factor = real(alpha, "alpha", above=0, below=np.inf)
     events, rows = arcs_of(T, start, end)
     factors = np.full(len(rows), factor) if T._weight is None else factor * T._weight[rows].astype(np.float64)
@@ -143,8 +140,6 @@ def temporal_pagerank(
     2
     """
     checked(T)
-    from hpgraph.kernels.temporal.cpu_walks import pagerank
-
     numbers = real(damping, "damping", least=0, most=1), real(transition, "transition", least=0, most=1)
     events, _ = arcs_of(T, start, end)
     rank = pagerank(events.source, events.target, T.n_vertices, *numbers)

@@ -15,6 +15,7 @@ from hpgraph.core.number import whole
 from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.traversal.cpu_cut_searches import NO_LIMIT, bounding_searches, cut_searches
 
 # Most levels whose sizes are bounded by numbers of walks: each takes a product of the adjacency matrix.
 _LEVELS = 30
@@ -92,9 +93,6 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
 
 def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[Any, Any]:
     """The k vertices of largest closeness, and their values; upper `bound`s of all are lowered on the way."""
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.traversal.cpu_cut_searches import NO_LIMIT, bounding_searches, cut_searches
-
     done, found, value, lowest = np.zeros(len(bound), np.bool_), np.empty(0, np.int64), np.empty(0), 0.0
     left = np.arange(len(bound))
     # Arcs passed for each vertex that was ruled out, by searches that bound and by those that are cut: at first both.

@@ -26,6 +26,7 @@ from hpgraph.interop.networkx_backend.searches import (
     with_start,
 )
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
+from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
 
 _METHODS = ("dijkstra", "bellman-ford", *(("unweighted",) if NETWORKX >= (3, 7) else ()))
 _FROM = "Source {} is not in G"
@@ -99,9 +100,6 @@ def _by_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None) 
 
 def _simple(G: ConvertedGraph, source: Any, target: Any, cutoff: int | None) -> Iterator[list[Any]]:
     """As `networkx.all_simple_paths`, in its order."""
-    # Imported here: Numba is heavy.
-    from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
-
     begin = G.number(source, "source node {} not in graph")
     try:
         targets = {target} if target in G else set(target)

@@ -15,6 +15,7 @@ from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.searches import Search, by_steps, searched_graph
 from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
 
 Edges = Iterator[tuple[Any, Any]]
 
@@ -62,8 +63,6 @@ def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
 
 def _depth_first(G: ConvertedGraph, source: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The order of a search of all, or from one node, and the parents; a root is its own."""
-    from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order
-
     if source is None:
         forest = depth_first(G.rows_in_order)
         return forest.order, forest.parent
@@ -86,8 +85,6 @@ def _depth_first_tree(G: ConvertedGraph, source: Any) -> Any:
 
 
 def _postorder_nodes(G: ConvertedGraph, source: Any) -> Iterator[Any]:
-    from hpgraph.kernels.structure.cpu_depth_first import postorder
-
     return iter(G.named(postorder(*_depth_first(G, source))))
 
 
