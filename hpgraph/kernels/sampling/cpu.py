@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.core.reductions import prefix_sum
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -23,8 +23,8 @@ from hpgraph.semiring.stop import is_stopped
 
 __all__ = ["Numbering", "attachments", "draw", "rows_of_pairs", "running_sums", "sample", "sorted_draws", "walks"]
 
-# Vertices that a thread takes at a time, and prefetch distance of their rows.
-CHUNK, AHEAD = 64, 8
+# Vertices that a thread takes at a time, and prefetch distance of their rows; that of slots of a numbering.
+CHUNK, AHEAD, SLOTS_AHEAD = 64, 8, 16
 
 
 @attached
@@ -52,7 +52,7 @@ def _add_up(indptr, weights, running, positive):
         positive[row] = above
 
 
-def fetch_rows(rows: Any, vertex: Any, out: Any) -> None:
+def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
     """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
     np.take(rows, vertex, axis=0, out=out, mode="clip")
 
@@ -65,28 +65,34 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
     rows, columns, places = [], [], []
     for hop, fanout in enumerate(fanouts):
         frontier = numbering.vertices[begin:]
-        owner, place = draw(arcs, sums, frontier, fanout, replace, seed, hop)
+        owner, place = draw(arcs, sums, frontier, fanout, replace, seed, hop, begin)
         rows.append(numbering.number(arcs.indices[place]))
-        columns.append(owner + begin)
+        columns.append(owner)
         places.append(place)
         begin += len(frontier)
         vertices_of_hop.append(len(numbering.vertices) - begin)
-    edge_index = np.stack((np.concatenate(rows), np.concatenate(columns)))
     edges_of_hop = [len(place) for place in places]
+    edge_index = np.empty((2, sum(edges_of_hop)), np.int64)
+    for side, parts in zip(edge_index, (rows, columns), strict=True):
+        np.concatenate(parts, out=side)
     return Drawn(numbering.vertices, numbers, edge_index, np.concatenate(places), vertices_of_hop, edges_of_hop)
 
 
 def draw(
-    arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int = 0
+    arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int = 0, number: int = 0
 ) -> tuple[Any, Any]:
-    """Draw `fanout` entries from each vertex's row, or as many as there are; -1: all. Owners, ascending, and places."""
-    there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
+    """Draw `fanout` entries from each vertex's row, or as many as there are; -1: all. Owners, ascending, and places.
+
+    Owners are numbered from `number` on.
+    """
+    degree = arcs.indptr[vertices + 1] - arcs.indptr[vertices]
+    there = degree if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
     offsets = prefix_sum(counts)
     owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     # Length of the bitmap of drawn entries of a row.
-    longest = int((arcs.indptr[vertices + 1] - arcs.indptr[vertices]).max(initial=0))
-    how = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest
+    longest = int(degree.max(initial=0))
+    how = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest, number
     tables = (None, None) if sums is None else (sums.running, arcs.data)
     with team() as threads:
         _draw(Rows(arcs.indptr, arcs.indices), *tables, vertices, offsets, how, owner, place, threads)
@@ -95,7 +101,7 @@ def draw(
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
 def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads):
-    seed, counter, replace, longest = how
+    seed, counter, replace, longest, number = how
     following, total = np.zeros(1, np.int64), vertices.size
     for _ in prange(threads):
         seen = np.zeros((longest >> 6) + 1, np.uint64)
@@ -108,7 +114,7 @@ def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads)
                 prefetch(rows.indptr, ahead)
                 v, begin, end = vertex(vertices, i), peek(offsets, i), peek(offsets, i + 1)
                 for at in range(begin, end):
-                    owner[at] = i
+                    owner[at] = number + i
                 if replace:
                     _with_replacement(rows, running, v, seed, counter, place, begin, end)
                 elif running is None:
@@ -206,7 +212,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self.vertices = np.empty(0, np.int64)
-        self._slots = np.full(2, -1, np.int64)
+        self._slots = np.full(2, -1, np.int32)
 
     def number(self, found: Any) -> Any:
         """The numbers of vertices; new ones are numbered in the order given.
@@ -219,7 +225,7 @@ class Numbering:
         wanted = 1 << (2 * len(vertices)).bit_length()
         with interruptible():
             if len(self._slots) < wanted:
-                self._slots = np.full(wanted, -1, np.int64)
+                self._slots = np.full(wanted, -1, index_dtype(wanted))
                 _enter(self._slots, vertices, 0, self.vertices, np.empty(known, np.int64))
             known = _enter(self._slots, vertices, known, found, numbers)
         self.vertices = vertices[:known]
@@ -229,11 +235,15 @@ class Numbering:
 @part
 def _slot(slots, vertices, v):
     """The slot of a vertex's number, or the free one for it: linear probing."""
-    mask = np.uint64(slots.size - 1)
-    at = (np.uint64(v) * _GOLDEN >> np.uint64(20)) & mask
+    mask, at = np.uint64(slots.size - 1), _first_slot(slots, v)
     while slots[at] >= 0 and vertices[slots[at]] != v:
         at = (at + np.uint64(1)) & mask
     return at
+
+
+@part
+def _first_slot(slots, v):
+    return (np.uint64(v) * _GOLDEN >> np.uint64(20)) & np.uint64(slots.size - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -242,6 +252,7 @@ def _enter(slots, vertices, known, found, numbers):
     for i in range(found.size):
         if i % _CHUNK == 0 and is_stopped():
             break
+        prefetch(slots, _first_slot(slots, found[min(i + SLOTS_AHEAD, found.size - 1)]))
         v = np.int64(found[i])
         at = _slot(slots, vertices, v)
         if slots[at] < 0:
