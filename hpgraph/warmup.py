@@ -4,8 +4,10 @@ import functools
 import multiprocessing
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -44,16 +46,32 @@ def compile_ahead(
     # A fork would take along threads and a GPU context that do not survive it.
     processes = multiprocessing.get_context("spawn")
     bar = progress_bar(total=len(names), desc="compiling", unit="call", disable=not hpg.config.show_progress())
-    jobs = jobs or hpg.config.threads
-    with ticking(bar), ProcessPoolExecutor(jobs, processes, _begin, (settings,)) as pool:
-        # Neighbours in the list share kernels, which two processes at once would both compile.
-        half = (len(names) + 1) // 2
-        order = [at for first in range(half) for at in (first, first + half) if at < len(names)]
-        started = {pool.submit(_timed, calls, device, at): names[at] for at in order}
-        for done in as_completed(started):
-            bar.set_postfix_str(started[done], refresh=False)
-            bar.update()
-            yield started[done], done.result()
+    jobs = min(jobs or hpg.config.threads, len(names))
+    # Neighbours in the list share kernels, which two processes at once would both compile: each process begins with a
+    # stretch of its own, and takes from the end of the longest other when that is done.
+    stretches = [deque(range(k * len(names) // jobs, (k + 1) * len(names) // jobs)) for k in range(jobs)]
+    with ticking(bar), ExitStack() as stack:
+        pools = [stack.enter_context(ProcessPoolExecutor(1, processes, _begin, (settings,))) for _ in stretches]
+        running: dict[Future[float], tuple[int, int]] = {}
+        free = list(range(jobs))
+        while free or running:
+            for own in free:
+                at = _taken(stretches, own)
+                if at is not None:
+                    running[pools[own].submit(_timed, calls, device, at)] = own, at
+            free = []
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                own, at = running.pop(done)
+                free.append(own)
+                bar.set_postfix_str(names[at], refresh=False)
+                bar.update()
+                yield names[at], done.result()
+
+
+def _taken(stretches: Sequence[deque[int]], own: int) -> int | None:
+    """The next call of a process, which is taken off its stretch or the end of the longest; None if none is left."""
+    longest = max(stretches, key=len)
+    return stretches[own].popleft() if stretches[own] else longest.pop() if longest else None
 
 
 def _begin(settings: dict[str, str]) -> None:
@@ -90,6 +108,8 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     many, near = range(_SOURCES), int(plain.out_csr.indices[plain.out_csr.indptr[source]])
     calls += [
         ("closeness", partial(hpg.closeness_centrality, plain, many)),
+        ("reach", partial(hpg.reach, plain, many)),
+        ("diameter", partial(hpg.diameter, plain, largest_component=True)),
         ("BFS, many sources", partial(hpg.bfs, plain, sources=many, parents=False)),
         ("BFS, many sources, parents", partial(hpg.bfs, plain, sources=many)),
         ("betweenness", partial(hpg.betweenness_centrality, plain, sources=many)),
@@ -104,10 +124,8 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     calls += [
         ("connected components", partial(hpg.connected_components, plain)),
         ("core numbers", partial(hpg.core_number, plain)),
-        ("clustering", partial(hpg.clustering, plain)),
-        ("communities", partial(hpg.louvain, plain)),
-        ("reach", partial(hpg.reach, plain, many)),
-        ("diameter", partial(hpg.diameter, plain, largest_component=True)),
+        ("triangles by vertex, clustering", partial(hpg.clustering, plain)),
+        ("louvain", partial(hpg.louvain, plain)),
     ]
     for kind in _FLOATS:
         calls.append((f"SSSP, many sources, {kind}", partial(hpg.sssp, weighted[kind], sources=many)))
@@ -121,7 +139,11 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         if kind == _FLOATS[0]:
             calls += [(f"A.mxv, {name}, {kind}", partial(matrix.mxv, x, name)) for name in _SEMIRINGS]
             calls.append((f"A.mxm, plus_pair, {kind}", partial(matrix.mxm, matrix, "plus_pair")))
-    return calls + example_calls() if device == "cpu" else calls
+    if device == "cpu":
+        calls += example_calls()
+    # Those of one analytic are neighbours.
+    kinds = [name.partition(",")[0] for name, _ in calls]
+    return sorted(calls, key=lambda call: kinds.index(call[0].partition(",")[0]))
 
 
 def _weighted(scale: int, device: str) -> dict[str, hpg.Graph]:
