@@ -2,12 +2,13 @@
 
 Processor time of all threads, the two libraries in turn; the ratio is SciPy's median over ours. Answers are compared by
 what any right one has in common: sums of distances, numbers of vertices reached and matched, weights of trees, flows.
+With ``--device cuda`` ours is given CuPy's matrices; its seconds are those until the device is idle.
 """
 
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ import scipy.sparse.csgraph
 
 from hpgraph import csgraph
 
+from .csgraph_cuda import times_of_hpgraph, times_of_scipy
 from .peers_cpu import SciPy
 from .record import Record, command_parser
 
@@ -25,44 +27,80 @@ from .record import Record, command_parser
 REPEATS, LONG, SHORT = 5, 1.0, 0.01
 # The largest dense graph: shortest paths between all of its vertices take seconds.
 MAX_DENSE = 700
+# Arcs of a vertex, on average.
+DEGREE = 8
+
+Ends = tuple[Any, Any, int]
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 Digest = Callable[[Any], Any]
 
 
-def shapes(arcs: int) -> dict[str, Any]:
-    """Weighted graphs of about so many arcs, as SciPy's arrays: symmetric, but for three."""
-    rng = np.random.default_rng(1)
-    side, degree = int((arcs / 4) ** 0.5), 8
+def _grid(arcs: int, rng: Any) -> Ends:
+    side = int((arcs / 4) ** 0.5)
     ids = np.arange(side * side).reshape(side, side)
-    grid = (np.r_[ids[:-1].ravel(), ids[:, :-1].ravel()], np.r_[ids[1:].ravel(), ids[:, 1:].ravel()], side * side)
-    n, many = arcs // degree, arcs // 2
-    ring = np.tile(np.arange(n), degree // 2)
-    far = (ring + np.repeat(np.arange(1, degree // 2 + 1), n)) % n
-    rewired = np.where(rng.random(len(ring)) < 0.1, rng.integers(0, n, len(ring)), far)
+    return np.r_[ids[:-1].ravel(), ids[:, :-1].ravel()], np.r_[ids[1:].ravel(), ids[:, 1:].ravel()], side * side
+
+
+def _skewed(arcs: int, rng: Any) -> Ends:
+    n = arcs // DEGREE
     expected = np.cumsum((1 + np.arange(n)) ** -0.75)
-    skewed = rng.permutation(n)[np.searchsorted(expected, rng.random((2, arcs)) * expected[-1])]
-    uniform = rng.integers(0, n, (2, arcs))
+    return *rng.permutation(n)[np.searchsorted(expected, rng.random((2, arcs)) * expected[-1])], n
+
+
+def _skewed_pairs(arcs: int, rng: Any) -> Ends:
+    source, target, n = _skewed(arcs, rng)
+    return source[: arcs // 2], target[: arcs // 2], n
+
+
+def _uniform(arcs: int, rng: Any) -> Ends:
+    n = arcs // DEGREE
+    return *rng.integers(0, n, (2, arcs)), n
+
+
+def _path(arcs: int, rng: Any) -> Ends:
+    return np.arange(arcs // 2), np.arange(1, arcs // 2 + 1), arcs // 2 + 1
+
+
+def _star(arcs: int, rng: Any) -> Ends:
+    return np.zeros(arcs // 2, np.int64), np.arange(1, arcs // 2 + 1), arcs // 2 + 1
+
+
+def _small_world(arcs: int, rng: Any) -> Ends:
+    n = arcs // DEGREE
+    ring = np.tile(np.arange(n), DEGREE // 2)
+    far = (ring + np.repeat(np.arange(1, DEGREE // 2 + 1), n)) % n
+    return ring, np.where(rng.random(len(ring)) < 0.1, rng.integers(0, n, len(ring)), far), n
+
+
+def shapes(arcs: int) -> dict[str, Callable[[], Any]]:
+    """Makers of weighted graphs of about so many arcs, as SciPy's arrays: symmetric, but for three."""
+
+    def maker(ends: Callable[[int, Any], Ends], **options: Any) -> Callable[[], Any]:
+        rng = np.random.default_rng(1)
+        return lambda: _weighed(*ends(arcs, rng), rng, **options)
+
     return {
-        "grid": _weighed(*grid, rng.random),
-        "grid, whole weights": _weighed(*grid, lambda count: rng.integers(1, 9, count)),
-        "skewed": _weighed(*skewed, n, rng.random, both=False),
-        "skewed, symmetric": _weighed(*skewed[:, :many], n, rng.random),
-        "uniform": _weighed(*uniform, n, rng.random, both=False),
-        "uniform, int64 ids": _weighed(*uniform, n, rng.random, both=False, ids=np.int64),
-        "path": _weighed(np.arange(many), np.arange(1, many + 1), many + 1, rng.random),
-        "star": _weighed(np.zeros(many, np.int64), np.arange(1, many + 1), many + 1, rng.random),
-        "small world": _weighed(ring, rewired, n, rng.random),
+        "grid": maker(_grid),
+        "grid, whole weights": maker(_grid, whole=True),
+        "skewed": maker(_skewed, both=False),
+        "skewed, symmetric": maker(_skewed_pairs),
+        "uniform": maker(_uniform, both=False),
+        "uniform, int64 ids": maker(_uniform, both=False, ids=np.int64),
+        "path": maker(_path),
+        "star": maker(_star),
+        "small world": maker(_small_world),
     }
 
 
 def _weighed(
-    source: Any, target: Any, n: int, draw: Callable[[int], Any], both: bool = True, ids: Any = np.int32
+    source: Any, target: Any, n: int, rng: Any, both: bool = True, whole: bool = False, ids: Any = np.int32
 ) -> Any:
     low, high = (np.minimum(source, target), np.maximum(source, target)) if both else (source, target)
     kept = np.flatnonzero(low != high)
     kept = kept[np.unique(low[kept] * n + high[kept], return_index=True)[1]]
-    low, high, weight = low[kept], high[kept], np.asarray(draw(len(kept)) + 0.001, np.float64)
+    weight = rng.integers(1, 9, len(kept)) if whole else rng.random(len(kept))
+    low, high, weight = low[kept], high[kept], weight + 0.001
     ends = (np.r_[low, high], np.r_[high, low]) if both else (low, high)
     made = sp.csr_array((np.r_[weight, weight] if both else weight, ends), shape=(n, n))
     made.indices, made.indptr = made.indices.astype(ids), made.indptr.astype(ids)
@@ -95,11 +133,11 @@ def sparse_works(S: Any) -> dict[str, tuple[str, Call, Digest]]:
     n = S.shape[0]
     busy = int(np.argmax(np.diff(S.indptr)))
     few, several = np.linspace(0, n - 1, 4).astype(int), np.linspace(0, n - 1, 32).astype(int)
-    far = scipy.sparse.csgraph.dijkstra(S, indices=busy)
+    far = csgraph.dijkstra(S, indices=busy)
     reached = np.sort(far[np.isfinite(far)])
     near, farther = (float(reached[int(share * (len(reached) - 1))]) for share in (0.01, 0.5))
     middle, sink = (int(np.flatnonzero(far == reached[place])[0]) for place in (len(reached) // 16, -1))
-    tree = scipy.sparse.csgraph.breadth_first_order(S, busy)[1]
+    tree = csgraph.breadth_first_order(S, busy)[1]
     capacity = sp.csr_array((np.ceil(S.data * 1000).astype(np.int32), S.indices, S.indptr), shape=S.shape)
     full = sp.csr_array(S + 9 * sp.eye_array(n))
     # Equal weights are ties, of which SciPy's search has exponentially many.
@@ -220,37 +258,63 @@ def main(words: Sequence[str]) -> int:
     """
     parser = command_parser("csgraph", __doc__, "graphs and works")
     parser.add_argument("--arcs", default="100000,1000000", help="arcs of the graphs, separated by commas")
-    parser.add_argument("--shapes", help="beginnings of shapes, separated by semicolons; all, and dense, by default")
+    parser.add_argument("--shapes", help="beginnings of shapes, separated by semicolons, a space behind a whole name")
     parser.add_argument("--works", help="beginnings of works, separated by semicolons; all by default")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"calls of which the median is taken ({REPEATS})")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where ours runs (cpu)")
+    parser.add_argument("--only", choices=["scipy", "hpgraph"], help="with --device cuda, one library: merge the other")
     chosen = parser.parse_args(words)
-    record, unlike, below = Record.of(chosen, words, "cpu", [SciPy.distribution]), 0, 0
+    record = Record.of(chosen, words, chosen.device, [SciPy.distribution])
     results = {_place(row): row for row in record.content.get("csgraph", [])}
     warnings.simplefilter("ignore")
+    begins = [None if asked is None else tuple(asked.split(";")) for asked in (chosen.shapes, chosen.works)]
 
-    def wanted(name: str, asked: str | None) -> bool:
-        return asked is None or any(name.startswith(begin) for begin in asked.split(";"))
+    def wanted(name: str, asked: tuple[str, ...] | None) -> bool:
+        return asked is None or f"{name} ".startswith(asked)
 
+    made = []
     for arcs in map(int, chosen.arcs.split(",")):
         n = min(int((arcs / 0.66) ** 0.5), MAX_DENSE)
-        makers = {shape: (lambda S=S: sparse_works(S)) for shape, S in shapes(arcs).items()}
+        makers = {shape: (lambda make=make: sparse_works(make())) for shape, make in shapes(arcs).items()}
         for shape, make in {**makers, "dense": lambda n=n: dense_works(n)}.items():
-            for work, (name, call, digest) in make().items() if wanted(shape, chosen.shapes) else ():
-                row = compared(name, call, digest, chosen.repeats) if wanted(work, chosen.works) else None
-                if row is None:
-                    continue
-                row = {"work": work, "shape": shape, "arcs": arcs, **row}
-                results[_place(row)] = row
-                unlike += not row["same"]
-                below += row["ratio"] < 1
-                print(
-                    f"{arcs:9,} {shape:20} {work:72} {1e3 * row['scipy_s']:9.2f} {1e3 * row['hpgraph_s']:9.2f} ms "
-                    f"{row['ratio']:6.2f}{'' if row['same'] else '  UNLIKE'}",
-                    flush=True,
-                )
-            record.save(csgraph=sorted(results.values(), key=lambda row: row["arcs"]))
+            if not wanted(shape, begins[0]):
+                continue
+            works = {name: work for name, work in make().items() if wanted(name, begins[1])}
+            for work, found in _measured(works, chosen):
+                place = {"work": work, "shape": shape, "arcs": arcs}
+                row = results[_place(place)] = {**results.get(_place(place), {}), **place, **found}
+                if {"scipy_answer", "hpgraph_answer"} <= row.keys():
+                    row["same"] = bool(np.allclose(row["scipy_answer"], row["hpgraph_answer"], rtol=1e-4))
+                    row["ratio"] = row["scipy_s"] / row["hpgraph_s"]
+                made.append(row)
+                _show(row)
+                record.save(csgraph=sorted(results.values(), key=lambda row: row["arcs"]))
+    below = sum(row.get("ratio", 1) < 1 for row in made)
     print(f"{below} ratios below 1; {len(results)} rows saved in {record.path}")
-    return int(unlike > 0)
+    return int(not all(row.get("same", True) for row in made))
+
+
+def _measured(works: dict[str, tuple[str, Call, Digest]], chosen: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What was measured of each work."""
+    if chosen.device == "cpu":
+        for work, given in works.items():
+            found = compared(*given, chosen.repeats)
+            if found is not None:
+                yield work, found
+        return
+    scipys = {} if chosen.only == "hpgraph" else times_of_scipy(works)
+    for work, given in works.items():
+        ours = {} if chosen.only == "scipy" else times_of_hpgraph(*given, chosen.repeats)
+        yield work, {**scipys.get(work, {}), **ours}
+
+
+def _show(row: dict[str, Any]) -> None:
+    milliseconds = [1e3 * row.get(side, np.nan) for side in ("scipy_s", "hpgraph_s")]
+    print(
+        f"{row['arcs']:10,} {row['shape']:20} {row['work']:72} {milliseconds[0]:9.2f} {milliseconds[1]:9.2f} ms "
+        f"{row.get('ratio', np.nan):7.2f}{'' if row.get('same', True) else '  UNLIKE'}",
+        flush=True,
+    )
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
