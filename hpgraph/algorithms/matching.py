@@ -8,9 +8,10 @@ from hpgraph.algorithms.bipartite import sides
 from hpgraph.containers.graph import Graph, as_simple, undirected_only
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import matchings
 
 
 @naming_arguments
@@ -34,32 +35,30 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
 
     Notes
     -----
-    Runs on one thread of the CPU; a graph on the GPU is copied to it. In the worst case time is that of m times the
-    root of n. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of rows and columns.
+    On the CPU one thread searches, in the worst case for a time of m times the root of n. A graph on the GPU is copied
+    to the CPU if paths are so long that this is faster. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of
+    rows and columns.
 
     References
     ----------
     A. Azad, A. Buluç, A. Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via
     tree-grafting", TPDS 28(1) (2017). R. M. Karp, M. Sipser, "Maximum matchings in sparse random graphs", FOCS'81. J.
     E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM J. Computing 2
-    (1973).
+    (1973). M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum cardinality matching algorithms for
+    bipartite graphs", Euro-Par'13.
 
     Examples
     --------
     >>> hpg.maximum_bipartite_matching(([0, 1, 2], [1, 2, 3])).tolist()
     [1, 0, 3, 2]
     """
-    # Imported here, since it imports Numba.
-    from hpgraph.kernels.matching.cpu import largest
-
     graph = as_simple(G).undirected
-    arcs = graph.out_csr.to("cpu")
-    side = sides(graph)
+    side, xp = sides(graph), array_module(graph.device)
     if side is None:
         raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
-    rows, columns = (np.flatnonzero(to_device(side, "cpu") == which) for which in (0, 1))
-    column_of, row_of = largest(arcs, lambda own: own, rows, columns)
-    return by_vertex(to_device(np.maximum(column_of, row_of), graph.device), graph)
+    rows, columns = (xp.flatnonzero(side == which) for which in (0, 1))
+    column_of, row_of = matchings(graph.device).largest(graph.out_csr, lambda own: own, rows, columns)
+    return by_vertex(xp.maximum(column_of, row_of), graph)
 
 
 @naming_arguments

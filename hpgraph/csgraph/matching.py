@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.write import without_zeros
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.reductions import count
 from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids, as_offsets
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import kernels, matchings
 
 
 def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
@@ -38,15 +38,16 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
 
     Notes
     -----
-    In the worst case time is that of nnz times the root of the number of rows; SciPy's may grow exponentially. The
-    search is sequential: a matrix on the GPU is copied to the CPU for it.
+    On the CPU one thread searches, in the worst case for a time of nnz times the root of the number of rows; SciPy's
+    may grow exponentially. A matrix on the GPU is copied to the CPU if paths are so long that this is faster.
 
     References
     ----------
     A. Azad, A. Buluç, A. Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via
     tree-grafting", TPDS 28(1) (2017). R. M. Karp, M. Sipser, "Maximum matchings in sparse random graphs", FOCS'81. J.
     E. Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM J. Computing 2
-    (1973).
+    (1973). M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum cardinality matching algorithms for
+    bipartite graphs", Euro-Par'13.
 
     Examples
     --------
@@ -58,10 +59,9 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     if perm_type not in ("row", "column"):
         raise ValueError(f'perm_type must be "row" or "column", not {perm_type!r}')
     require_sparse(graph, "graph", ("csr", "csc", "coo"))
-    rows = _places(graph)
-    column_of, row_of = _largest(rows.to("cpu"))
+    column_of, row_of = _largest(_places(graph))
     found = column_of if perm_type == "column" else row_of
-    return to_device(found.astype(np.int32, copy=False), rows.device)
+    return found.astype(np.int32, copy=False)
 
 
 def structural_rank(graph: Any) -> int:
@@ -77,7 +77,7 @@ def structural_rank(graph: Any) -> int:
     2
     """
     require_sparse(graph, "graph", None)
-    column_of, _ = _largest(_places(graph).to("cpu"))
+    column_of, _ = _largest(_places(graph))
     return count(column_of >= 0)
 
 
@@ -110,7 +110,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
     Notes
     -----
-    Sequential as `maximum_bipartite_matching`. Ties may be broken other than by SciPy.
+    The search is sequential: a matrix on the GPU is copied to the CPU for it. Ties may be broken other than by SciPy.
 
     References
     ----------
@@ -166,9 +166,8 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
 
 
 def _largest(arcs: CSR) -> tuple[Any, Any]:
-    from hpgraph.kernels.matching.cpu import largest
-
-    return largest(arcs, _transposed, *map(np.arange, arcs.shape))
+    xp = array_module(arcs.device)
+    return matchings(arcs.device).largest(arcs, _transposed, *map(xp.arange, arcs.shape))
 
 
 def _transposed(arcs: CSR) -> CSR:

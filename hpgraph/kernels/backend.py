@@ -10,6 +10,7 @@ from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.layout import Layout
+from hpgraph.kernels.matching import Matching
 from hpgraph.kernels.nearest import Nearest
 from hpgraph.kernels.out_of_core import Windows
 from hpgraph.kernels.relaxation import JointRelaxation, Relaxation
@@ -34,6 +35,8 @@ class Backend(
 
 if TYPE_CHECKING:
     from hpgraph.kernels import cpu, cuda
+    from hpgraph.kernels.matching import cpu as cpu_matching
+    from hpgraph.kernels.matching import cuda as cuda_matching
     from hpgraph.kernels.relaxation import cpu_sources as cpu_relax
     from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
     from hpgraph.kernels.sweep import cpu_ranks, cuda_ranks
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     _both: tuple[Backend, Backend] = cpu, cuda
     _traversals: tuple[JointTraversal, JointTraversal] = joint_cpu, joint_cuda
     _relaxations: tuple[JointRelaxation, JointRelaxation] = cpu_relax, cuda_relax
+    _matchings: tuple[Matching, Matching] = cpu_matching, cuda_matching
     _ranks: tuple[JointRanks, JointRanks] = cpu_ranks, cuda_ranks
 
 
@@ -68,6 +72,7 @@ joint_ranks: Callable[[str], JointRanks] = _room("sweep.{}_ranks")
 windows: Callable[[str], Windows] = _room("out_of_core.{}")
 similarity: Callable[[str], Similarity] = _room("similarity.{}")
 sampling: Callable[[str], Sampling] = _room("sampling.{}")
+matchings: Callable[[str], Matching] = _room("matching.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
 nearest: Callable[[str], Nearest] = _room("nearest.{}")
 

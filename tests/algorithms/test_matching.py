@@ -10,7 +10,7 @@ import pytest
 import scipy.optimize
 import scipy.sparse
 from graph_examples import example
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from raising import raises
 
@@ -143,11 +143,17 @@ def test_assignment():
 def test_a_cover_has_as_many_vertices(budget, left, right, seed, p, directed):
     """No matching has more edges than a set of vertices that covers all edges: one of its size proves it (D. Kőnig)."""
     with mock.patch.multiple(cpu, _FIRST=budget[0], _SECOND=budget[1]):
-        _covered(left, right, seed, p, directed)
+        _covered(left, right, seed, p, directed, "cpu")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(left=st.integers(1, 40), right=st.integers(1, 40), seed=st.integers(0, 10**6), directed=st.booleans())
+def test_a_cover_has_as_many_vertices_on_either_device(left, right, seed, directed, device):
+    _covered(left, right, seed, 0.06, directed, device)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "hubs", "lattice", "chain"])
-def test_as_many_as_scipy(kind):
+def test_as_many_as_scipy(kind, device):
     """On graphs of many phases, rows and columns in random order."""
     rng, n = np.random.default_rng(5), 3000
     if kind == "lattice":
@@ -159,16 +165,16 @@ def test_as_many_as_scipy(kind):
         ends = (rng.random((2, 4 * n)) ** (3 if kind == "hubs" else 1) * n).astype(int)
         A = scipy.sparse.coo_array((np.ones(4 * n), ends), (n, n + 5)).tocsr()
     expected = int((scipy.sparse.csgraph.maximum_bipartite_matching(A) >= 0).sum()) if kind != "chain" else n - 100
-    column = hpg.csgraph.maximum_bipartite_matching(A, "column")
+    column = to_device(hpg.csgraph.maximum_bipartite_matching(hpg.Matrix(A).to(device), "column"), "cpu")
     (matched,) = np.nonzero(column >= 0)
     assert len(matched) == len(set(column[matched].tolist())) == expected and A[matched, column[matched]].all()
 
 
-def _covered(left, right, seed, p, directed):
+def _covered(left, right, seed, p, directed, device):
     rng = np.random.default_rng(seed)
     u, v = (rng.random((left, right)) < p).nonzero()
     G = hpg.Graph.from_edges(u, v + left, n_vertices=left + right, directed=directed)
-    mate = hpg.maximum_bipartite_matching(G).tolist()
+    mate = hpg.maximum_bipartite_matching(G.to(device)).tolist()
     assert len(pairs_of(np.array(mate))) == len(pairs_of(hpg.max_weight_matching(G.undirected)))
     edges = {*zip(u.tolist(), (v + left).tolist(), strict=True)}
     assert all((a, b) in edges for a, b in pairs_of(np.array(mate)))

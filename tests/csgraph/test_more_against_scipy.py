@@ -49,13 +49,63 @@ def test_largest_matchings(shape: tuple[int, int], density: float, device: str) 
     assert ours.structural_rank(given) == most == theirs.structural_rank(graph)
 
 
-def test_a_matching_along_one_long_path() -> None:
+def joined(rows: Any, columns: Any, shape: tuple[int, int]) -> sp.csr_array:
+    graph = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    graph.sum_duplicates()
+    return graph
+
+
+def planted(n: int) -> sp.csr_array:
+    """A perfect matching, hidden among three times as many arcs."""
+    rng = np.random.default_rng(7)
+    rows = np.tile(np.arange(n), 4)
+    return joined(rows, np.concatenate((rng.permutation(n), rng.integers(0, n, 3 * n))), (n, n))
+
+
+def stars(count: int, size: int) -> sp.csr_array:
+    """Columns of many rows each, beside rows of many columns each, most of which stay free."""
+    leaves = np.arange(count * size)
+    rows = np.concatenate((leaves, count * size + leaves % count))
+    columns = np.concatenate((leaves % count, count + leaves))
+    return joined(rows, columns, (count * (size + 1),) * 2)
+
+
+def lattice(side: int) -> sp.csr_array:
+    line = sp.diags_array([np.ones(side - 1)] * 2, offsets=[-1, 1], shape=(side, side))
+    return sp.csr_array(sp.kronsum(line, line))
+
+
+def power_law(rows: int, columns: int) -> sp.csr_array:
+    rng = np.random.default_rng(8)
+    places = [np.minimum(side * rng.random(4 * rows) ** 5, side - 1).astype(int) for side in (rows, columns)]
+    return joined(*places, (rows, columns))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        planted(1500), stars(1, 3000), stars(7, 400), sp.csr_array(sp.diags_array([np.ones(2999)], offsets=[1])),
+        lattice(40), lattice(31), power_law(3000, 3000), power_law(3000, 500), power_law(500, 3000),
+        sp.csr_array((400, 0)), sp.csr_array((0, 400)), sp.csr_array((0, 0)), sp.csr_array((50, 70)),
+    ],
+    ids=lambda graph: f"{graph.shape}, {graph.nnz}",
+)  # fmt: skip
+def test_largest_matchings_of_kinds(graph: Any, device: str) -> None:
+    most = np.count_nonzero(theirs.maximum_bipartite_matching(graph) >= 0)
+    given = moved(graph, device)
+    for _ in range(3):
+        column_of = home(ours.maximum_bipartite_matching(given, "column"))
+        assert column_of.dtype == np.int32 and column_of.shape == graph.shape[:1]
+        assert is_matching(graph, column_of) and np.count_nonzero(column_of >= 0) == most
+
+
+def test_a_matching_along_one_long_path(device: str) -> None:
     # Each row but the last prefers what the next row needs, so that one augmenting path turns all of them.
     n = 20_000
     rows = np.concatenate((np.arange(n - 1), np.arange(n - 1), [n - 1]))
     columns = np.concatenate((np.arange(n - 1), np.arange(1, n), [0]))
-    graph = sp.csr_array((np.ones(2 * n - 1), (rows, columns)), shape=(n, n))
-    assert ours.structural_rank(graph) == n
+    graph = joined(rows, columns, (n, n))
+    assert ours.structural_rank(moved(graph, device)) == n
 
 
 def test_a_block_triangular_jacobian() -> None:

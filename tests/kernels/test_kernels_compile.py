@@ -14,6 +14,7 @@ from hpgraph.kernels.communities import cuda as communities
 from hpgraph.kernels.communities import cuda_aggregate, cuda_members
 from hpgraph.kernels.layout import DEPTH
 from hpgraph.kernels.layout import cuda as layout
+from hpgraph.kernels.matching import cuda as matching
 from hpgraph.kernels.nearest import cuda as nearest
 from hpgraph.kernels.pages import cuda as pages
 from hpgraph.kernels.runtime.cuda import row_bins
@@ -162,14 +163,19 @@ def test_machine_code(source: str, names: Any, arch: str, others: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("ids", "count", "levels", "arch"),
-    [("int32", "uint16", True, OLDEST), ("int64", "uint64", True, NEWEST), ("int32", "uint32", False, NEWEST)],
+    ("room", "types", "arch"),
+    [
+        (cuda_peeling, {"Index": "int32", "Count": "uint16", "levels": True}, OLDEST),
+        (cuda_peeling, {"Index": "int64", "Count": "uint64", "levels": True}, NEWEST),
+        (cuda_peeling, {"Index": "int32", "Count": "uint32", "levels": False}, NEWEST),
+        (matching, {"Index": "int32"}, OLDEST),
+        (matching, {"Index": "int64"}, NEWEST),
+    ],
 )
-def test_peeling(ids: str, count: str, levels: bool, arch: str) -> None:
-    """The one kernel in which not all functions are inlined."""
-    types = {"Index": np.dtype(ids), "Count": np.dtype(count), "techniques": techniques_type(), "levels": levels}
-    text = cuda_peeling.KERNELS.text(**types)
-    path, symbols = build_cached(cuda_peeling.KERNELS.source, arch=arch, **text)
+def test_kernels_in_which_not_all_functions_are_inlined(room: Any, types: dict[str, Any], arch: str) -> None:
+    given = {name: kind if isinstance(kind, bool) else np.dtype(kind) for name, kind in types.items()}
+    text = room.KERNELS.text(techniques=techniques_type(), **given)
+    path, symbols = build_cached(room.KERNELS.source, arch=arch, **text)
     code, (name,) = path.read_bytes(), text["names"]
     assert symbols[name] in kernels(code)
     assert local_memory(code)[symbols[name]] <= 256

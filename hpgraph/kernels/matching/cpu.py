@@ -32,11 +32,7 @@ _SCANNED = 8
 
 
 def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
-    """The column of each row, and the row of each column, in a matching of most arcs; -1 for none.
-
-    ``transpose``: called where the first free columns do not suffice; ``rows``, ``columns``: those that take part. A
-    bipartite graph is its own transpose, each side being rows or columns.
-    """
+    """`hpgraph.kernels.matching.Matching.largest` on the CPU."""
     ids = arcs.indices.dtype
     count = max(arcs.shape)
     column_of, row_of = np.full(arcs.shape[0], -1, ids), np.full(arcs.shape[1], -1, ids)
