@@ -166,8 +166,8 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
 
 
 def _largest(arcs: CSR) -> tuple[Any, Any]:
-    xp = array_module(arcs.device)
-    return matchings(arcs.device).largest(arcs, _transposed, *map(xp.arange, arcs.shape))
+    every = array_module(arcs.device).arange(max(arcs.shape), dtype=arcs.indices.dtype)
+    return matchings(arcs.device).largest(arcs, _transposed, *(every[:length] for length in arcs.shape))
 
 
 def _transposed(arcs: CSR) -> CSR:

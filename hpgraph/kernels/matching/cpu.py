@@ -1,13 +1,16 @@
 """Matchings of most arcs between rows and columns, on one thread.
 
-Alternating trees grow from all free rows at once, level by level, each up to its first free column, and all paths to
-these are augmented; what the other trees hold stays, and takes up what the augmented ones leave (A. Azad, A. Buluç, A.
-Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via tree-grafting", TPDS 28(1), 2017).
+They begin with each row's first free column, and augment along a path from each free row in turn. No path leads through
+what a search without one has reached, so that later searches leave it out. If they look at too many arcs, all begins
+anew with a matching that takes ends of one free neighbour first (R. M. Karp, M. Sipser, "Maximum matchings in sparse
+random graphs", FOCS'81).
 
-They begin with each row's first free column. If they look at too many arcs, all begins anew with a matching that takes
-ends of one free neighbour first (R. M. Karp, M. Sipser, "Maximum matchings in sparse random graphs", FOCS'81); and if
-that does not suffice, what is left goes by phases of shortest paths, which bound the time (J. E. Hopcroft, R. M. Karp,
-"An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing 2, 1973).
+Then alternating trees grow from all free rows at once, level by level, each up to its first free column, and all paths
+to these are augmented; what the other trees hold stays, and takes up what the augmented ones leave (A. Azad, A. Buluç,
+A. Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via tree-grafting", TPDS 28(1),
+2017). If that does not suffice either, what is left goes by phases of shortest paths, which bound the time (J. E.
+Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing 2,
+1973).
 """
 
 from collections.abc import Callable
@@ -22,8 +25,8 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs that trees look at, as multiples of all arcs: before all begins anew, at several times the cost, and after. A
-# search of all arcs, which may be the last, is within both.
+# Arcs looked at, as multiples of all arcs: by searches, before all begins anew at several times the cost, and by trees.
+# A search of all arcs, which may be the last, is within both.
 _FIRST, _SECOND = 1.0, 32.0
 # A level is searched from the columns once the rows in it are so many times as many as the columns without a tree.
 _SHARE = 5
@@ -33,34 +36,35 @@ _SCANNED = 8
 
 def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.matching.Matching.largest` on the CPU."""
-    ids = arcs.indices.dtype
-    count = max(arcs.shape)
+    ids, out = arcs.indices.dtype, (arcs.indptr, arcs.indices)
     column_of, row_of = np.full(arcs.shape[0], -1, ids), np.full(arcs.shape[1], -1, ids)
-    rows, columns = rows.astype(ids), columns.astype(ids)
-    if _take_free_columns(arcs.indptr, arcs.indices, rows, column_of, row_of) == min(rows.size, columns.size):
+    rows, columns = rows.astype(ids, copy=False), columns.astype(ids, copy=False)
+    if _take_free_columns(*out, rows, column_of, row_of) == min(rows.size, columns.size):
+        return column_of, row_of
+    before, lists = np.full_like(row_of, -1), np.empty((3, max(arcs.shape) + 1), ids)
+    with interruptible():
+        is_largest = _augment_from_each(*out, rows, column_of, row_of, before, lists[0], int(_FIRST * arcs.nnz))
+    if is_largest:
         return column_of, row_of
     transposed = transpose(arcs)
     # The root of the tree that each row and each column is in, the row before a column, the free column of a root.
-    trees = tuple(np.empty_like(side) for side in (column_of, row_of, row_of, column_of))
-    lists, following = np.empty((3, count + 1), ids), np.empty(arcs.shape[0], np.int64)
+    trees = np.empty_like(column_of), np.empty_like(row_of), before, np.empty_like(column_of)
     with interruptible():
         _match(
-            (arcs.indptr, arcs.indices), (transposed.indptr, transposed.indices), rows, columns, column_of, row_of,
-            trees, lists, following, (int(_FIRST * arcs.nnz), int(_SECOND * arcs.nnz)),
+            out, (transposed.indptr, transposed.indices), rows, columns, column_of, row_of, trees, lists,
+            np.empty(arcs.shape[0], np.int64), int(_SECOND * arcs.nnz),
         )  # fmt: skip
     return column_of, row_of
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, limits):
-    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, limits[0]):
-        return
+def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, looks):
     for i in range(rows.size):
         put(column_of, vertex(rows, i), column_of.dtype.type(-1))
     for i in range(columns.size):
         put(row_of, vertex(columns, i), row_of.dtype.type(-1))
     _karp_sipser(out, into, rows, columns, column_of, row_of, trees[0], trees[1], lists[0], lists[1])
-    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, limits[1]):
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
         return
     level, queue = trees[0], lists[0]
     while _set_levels(*out, rows, column_of, row_of, level, queue, following):
@@ -85,6 +89,46 @@ def _take_free_columns(indptr, indices, rows, column_of, row_of):
                 matched += 1
                 break
     return matched
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, looks):
+    """Augment along a path from each free row, until too many arcs were looked at; whether no path is left.
+
+    `before` has the row before each column that this search has reached, or one that found no path; -1 for others.
+    """
+    for i in range(rows.size):
+        start = vertex(rows, i)
+        if column_of[start] >= 0:
+            continue
+        if looks < 0 or is_stopped():
+            return False
+        end, count, looked = _search(indptr, indices, row_of, before, queue, start, looks)
+        looks -= looked
+        if end >= 0:
+            _flip(column_of, row_of, before, end, start)
+            for k in range(count):
+                put(before, vertex(queue, k), before.dtype.type(-1))
+    return looks >= 0
+
+
+@part(counts_references=False)
+def _search(indptr, indices, row_of, before, queue, start, looks):
+    """Breadth-first search for a free column: this or -1, and numbers of columns reached and of arcs."""
+    v, head, tail, looked = start, 0, 0, 0
+    while True:
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            if before[u] < 0:
+                before[u], queue[tail] = v, u
+                tail += 1
+                if row_of[u] < 0:
+                    return u, tail, looked
+        looked += peek(indptr, v + 1) - peek(indptr, v)
+        if head == tail or looked > looks:
+            return np.int64(-1), tail, looked
+        v = np.int64(row_of[queue[head]])
+        head += 1
 
 
 @part(counts_references=False)
