@@ -302,10 +302,10 @@ def _measured(works: dict[str, tuple[str, Call, Digest]], chosen: Any) -> Iterat
             if found is not None:
                 yield work, found
         return
-    scipys = {} if chosen.only == "hpgraph" else times_of_scipy(works)
-    for work, given in works.items():
-        ours = {} if chosen.only == "scipy" else times_of_hpgraph(*given, chosen.repeats)
-        yield work, {**scipys.get(work, {}), **ours}
+    if chosen.only != "hpgraph":
+        yield from times_of_scipy(works)
+    for work, given in works.items() if chosen.only != "scipy" else ():
+        yield work, times_of_hpgraph(*given, chosen.repeats)
 
 
 def _show(row: dict[str, Any]) -> None:

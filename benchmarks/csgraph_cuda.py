@@ -2,7 +2,8 @@
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from multiprocessing import connection, get_context
 from statistics import median
@@ -53,9 +54,8 @@ def times_of_hpgraph(name: str, call: Any, digest: Callable[[Any], Any], repeats
     return {"hpgraph_s": median(seconds), "hpgraph_answer": float(digest(to_host(answer)))}
 
 
-def times_of_scipy(works: dict[str, Work]) -> dict[str, dict[str, Any]]:
+def times_of_scipy(works: dict[str, Work]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Processor seconds of one call of each of SciPy's functions, several at once; none where it reaches the limit."""
-    found: dict[str, dict[str, Any]] = {}
     waiting, running = list(works.items()), {}
     while waiting or running:
         while waiting and len(running) < TOGETHER:
@@ -65,11 +65,9 @@ def times_of_scipy(works: dict[str, Work]) -> dict[str, dict[str, Any]]:
             sender.close()
             running[receiver] = work
         for receiver in connection.wait(list(running)):
-            try:
-                found[running.pop(receiver)] = receiver.recv()
-            except EOFError:
-                continue
-    return found
+            work = running.pop(receiver)
+            with suppress(EOFError):
+                yield work, receiver.recv()
 
 
 def _call_scipy(sender: Any, name: str, call: Any, digest: Callable[[Any], Any]) -> None:

@@ -205,7 +205,7 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
             capacity = np.minimum(capacity, MAX_FLOW)
         room = capacity.copy()
         value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
-        return value, to_device(capacity - room, both.device)
+        return value, to_device(np.subtract(capacity, room, out=room), both.device)
     value, flow = _push(both, capacity, s, t)
     return value, flow - flow[both.reverse_arcs]
 
@@ -245,7 +245,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
     # As floats they cannot wrap around.
-    if float(capacity[begin:end].astype(np.float64).sum()) >= MAX_FLOW:
+    if float(capacity[begin:end].sum(dtype=np.float64)) >= MAX_FLOW:
         raise ValueError(f"the source's arcs carry more than {MAX_FLOW} together, which cannot be counted")
 
 

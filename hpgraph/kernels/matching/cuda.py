@@ -40,7 +40,7 @@ def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any)
     A graph whose trees have so many levels that a thread of the CPU is faster is copied to it.
     """
     column_of, row_of, levels = _match(arcs, rows)
-    if int(levels) >= 0:
+    if int(levels[0]) >= 0:
         return column_of, row_of
     # Imported here, since it imports Numba.
     from hpgraph.kernels.matching import cpu
