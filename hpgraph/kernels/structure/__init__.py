@@ -30,7 +30,7 @@ class Structure(Protocol):
         """As `is_symmetric`, of a pattern; on the CPU an exact pass, which ends at the first arc without a reverse."""
 
     def rows_both_ways(self, rows: CSR) -> CSR:
-        """Rows of out-neighbours, then in-neighbours, of a square pattern."""
+        """Rows of out-neighbours, then in-neighbours, of a square pattern; as it is where canonical and symmetric."""
 
     def count_triangles(self, graph: CSR, part: int = 0, parts: int = 1) -> int:
         """Number of triangles of a symmetric graph, or of those that one of `parts` shares of the work finds."""

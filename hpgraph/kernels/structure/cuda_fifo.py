@@ -61,7 +61,9 @@ def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -
 
 
 def rows_both_ways(rows: CSR) -> CSR:
-    """`hpgraph.kernels.structure.cpu_fifo.rows_both_ways` on the GPU, of a pattern."""
+    """`hpgraph.kernels.structure.cpu_fifo.rows_both_ways` on the GPU, of a pattern; waits for it."""
+    if rows.is_canonical() and rows.is_symmetric():
+        return rows
     back = rows.transpose()
     indices = cupy.empty(2 * rows.nnz, rows.indices.dtype)
     indices[cupy.arange(rows.nnz) + back.indptr[rows.expand_rows()]] = rows.indices
