@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.csgraph.graph_input import as_rows, both_ways, require_sparse, require_square
+from hpgraph.kernels.backend import kernels
 
 
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
@@ -32,7 +33,8 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
 
     Notes
     -----
-    The search is sequential: a matrix on the GPU is copied to the CPU for it.
+    On the GPU all components are searched at once, a level at a time. With `symmetric_mode` a matrix there that is not
+    symmetric is copied to the CPU.
 
     References
     ----------
@@ -45,15 +47,17 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     >>> csgraph.reverse_cuthill_mckee(scipy.sparse.csr_array([[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]]))
     array([3, 2, 1, 0], dtype=int32)
     """
-    from hpgraph.kernels.structure.cpu_fifo import cuthill_mckee
-
     require_sparse(graph, "input", ("csr", "csc"))
     rows = as_rows(graph, pattern=True)
     require_square(rows, "graph")
-    arcs = rows.to("cpu") if symmetric_mode else both_ways(rows.to("cpu"))
-    degree = np.diff(arcs.indptr)
+    arcs = rows if symmetric_mode else both_ways(rows)
+    if symmetric_mode and rows.device != "cpu" and not kernels(rows.device).is_both_ways(rows):
+        arcs = rows.to("cpu")
+    xp = array_module(arcs.device)
+    degree = xp.diff(arcs.indptr)
     degree[arcs.indices[arcs.indices == arcs.expand_rows()]] += 1
     degree = degree.astype(np.int32)
     # NumPy's default sort, which is not stable: SciPy's seeds are those of the same call.
-    order = cuthill_mckee(arcs, degree, np.argsort(degree))
+    seeds = xp.asarray(np.argsort(to_device(degree, "cpu")))
+    order = kernels(arcs.device).cuthill_mckee(arcs, degree, seeds)
     return to_device(order[::-1].astype(np.int32), rows.device)

@@ -26,6 +26,9 @@ class Structure(Protocol):
     def fifo_order(self, rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
         """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
 
+    def cuthill_mckee(self, arcs: CSR, degree: Any, seeds: Any) -> Any:
+        """Vertices in Cuthill-McKee order; each component begins at the first of its vertices in `seeds`."""
+
     def is_both_ways(self, csr: CSR) -> bool:
         """As `is_symmetric`, of a pattern; on the CPU an exact pass, which ends at the first arc without a reverse."""
 

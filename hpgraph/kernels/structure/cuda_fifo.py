@@ -8,14 +8,15 @@ from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
+from hpgraph.kernels.structure.cuda_components import components
 
 KERNELS = KernelSet("fifo.cuh", "queues", {"<{Index}>": "empty_queue"}, threads=1024)
 # Arcs that a block follows in the time of a grid's launches.
 MAX_ARCS = 1 << 17
 
 
-def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
-    """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU.
+def fifo_order(rows: CSR, start: Any, missing: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU, also from several vertices, in an array.
 
     Of the arcs that leave a long queue, laid out in its order, the first to a vertex counts; one block processes a
     short queue in one launch, through any number of levels.
@@ -23,11 +24,12 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     n, ids = rows.shape[0], rows.indices.dtype
     predecessors = cupy.full(n, missing, ids)
     queue = cupy.empty(n, ids)
-    queue[0] = start
+    first = 1 if isinstance(start, int) else len(start)
+    queue[:first] = start
     # The number of the first arc to each vertex; arcs are numbered from 1.
     earliest = cupy.full(n, np.iinfo(np.int64).max, np.int64)
     earliest[start] = 0
-    head, tail, arc = 0, 1, 1
+    head, tail, arc = 0, first, 1
     kernels = KERNELS.of(Index=ids)
     while True:
         progress = cupy.array([head, tail, arc], np.int64)
@@ -58,6 +60,32 @@ def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -
     found = target[first]
     predecessors[found] = level[sender[first]]
     return found, arcs
+
+
+def cuthill_mckee(arcs: CSR, degree: Any, seeds: Any) -> Any:
+    """`hpgraph.kernels.structure.cpu_fifo.cuthill_mckee` on the GPU, of a symmetric pattern of ascending rows.
+
+    With vertices numbered by degree each row has its neighbours in order, so that a queue gives the order of each
+    component: of all at once, as they do not meet.
+    """
+    import cupy
+
+    n = arcs.shape[0]
+    if n == 0:
+        return seeds
+    every = cupy.arange(n)
+    count, part = components(arcs, True)
+    rank, number = cupy.empty(n, np.int64), cupy.empty(n, np.int64)
+    rank[seeds] = every
+    first = cupy.full(count, n, np.int64)
+    minimum_at(first, part, rank)
+    by_degree = cupy.argsort(degree.astype(np.int64) * n + every)
+    number[by_degree] = every
+    found, _ = fifo_order(arcs.permute(by_degree), number[seeds[cupy.sort(first)]], -1)
+    order = by_degree[found]
+    turn = cupy.empty(count, np.int64)
+    turn[cupy.argsort(first)] = every[:count]
+    return order[cupy.argsort(turn[part[order]] * n + every)]
 
 
 def rows_both_ways(rows: CSR) -> CSR:
