@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, to_device
+from hpgraph.core.device import check_memory, cupy, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -52,8 +52,6 @@ def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any)
 
 def _match(arcs: CSR, rows: Any) -> tuple[Any, Any, Any]:
     """The mates of rows and columns, and the number of levels: -1 if the matching is not a largest one."""
-    import cupy
-
     (m, n), ids = arcs.shape, arcs.indices.dtype
     column_of, row_of, levels = cupy.full(m, -1, ids), cupy.full(n, -1, ids), cupy.zeros(1, np.int64)
     if arcs.nnz == 0:

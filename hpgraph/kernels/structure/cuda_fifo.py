@@ -68,8 +68,6 @@ def cuthill_mckee(arcs: CSR, degree: Any, seeds: Any) -> Any:
     With vertices numbered by degree each row has its neighbours in order, so that a queue gives the order of each
     component: of all at once, as they do not meet.
     """
-    import cupy
-
     n = arcs.shape[0]
     if n == 0:
         return seeds
