@@ -167,12 +167,16 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
     return merged
 
 
-def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
-    """Rows and values in the order of their keys, all `below`, equal ones in their order; and where each key begins."""
+@on_its_device
+def by_digits(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
+    """Rows and values of fewer than 2³² entries in the order of their keys, all `below`, equal ones in their order.
+
+    And where each key begins.
+    """
     cupy = require_cupy()
     if data is not None and data.itemsize > 8:
         # A tile of these does not fit shared memory: distribute their positions.
-        begin, ids, places = _deal(keys, indptr, cupy.arange(len(keys), dtype=np.int32), below)
+        begin, ids, places = by_digits(keys, indptr, cupy.arange(len(keys), dtype=np.int32), below)
         return begin, ids, data[places]
     ids = None
     word, values = words(data)
@@ -205,7 +209,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     # Keys, ids and values, double-buffered for the next digit.
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
     if 0 < entries <= _RADIX_ENTRIES and fits(room, "cuda"):
-        return _deal(indices, indptr, data, columns)
+        return by_digits(indices, indptr, data, columns)
     turned = prefix_sum(occurrences(indices, columns))
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)

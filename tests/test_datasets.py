@@ -9,6 +9,7 @@ from raising import raises
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.datasets import make_debian
+from hpgraph.kernels.sampling.recursive import recursion
 
 GENERATORS = {
     "kron": lambda **options: hpg.datasets.kron(10, 8, **options),
@@ -173,23 +174,46 @@ class TestGenerators:
         assert np.array_equal(first, again)
         assert not np.array_equal(first, other)
 
-    def test_kron_by_its_definition(self):
-        """Edge by edge in plain Python, from the same random draws."""
-        scale, m, a, b, c = 6, 4 << 6, np.float32(0.57), np.float32(0.19), np.float32(0.19)
-        rng = np.random.default_rng(2)
-        draws = [(rng.random(m, np.float32), rng.random(m, np.float32)) for _ in range(scale)]
-        order = rng.permutation(1 << scale)
-        arcs = set()
+    @pytest.mark.parametrize("chances", [(0.57, 0.19, 0.19), (0.25, 0.25, 0.25), (0.5, 0.5, 0), (1, 0, 0), (0.1, 0, 0)])
+    def test_paths_by_their_chances(self, chances):
+        """The table's shares add up to the products of the chances of four levels."""
+        found = np.zeros(256)
+        for path, entry in enumerate(recursion(9, chances, 1).table.tolist()):
+            found[path] += (entry >> 8) / 2**32
+            found[entry % 256] += 1 / 256 - (entry >> 8) / 2**32
+        for path in range(256):
+            bits = [(path >> 4 + level & 1) * 2 + (path >> level & 1) for level in range(4)]
+            expected = np.prod([[*chances, 1 - sum(chances)][bit] for bit in bits])
+            assert found[path] == pytest.approx(expected, abs=1e-7)
+
+    def test_kron_by_its_definition(self, device):
+        """Edge by edge in plain Python, from the same random numbers."""
+        scale, m, arcs = 9, 4 << 9, set()
+        how = recursion(scale, (0.57, 0.19, 0.19), 2)
         for e in range(m):
             i = j = 0
-            for row, column in draws:
-                down = row[e] > np.float32(0.57 + 0.19)
-                right = column[e] > (c / (1 - a - b) if down else a / (a + b))
-                i, j = 2 * i + int(down), 2 * j + int(right)
+            for word in range(2):
+                h = (how.seed + (4 * e + word) * 0x9E3779B97F4A7C15) % 2**64
+                h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+                h = (h ^ h >> 27) * 0x94D049BB133111EB % 2**64
+                h ^= h >> 31
+                for draw in (h % 2**32, h >> 32):
+                    entry = int(how.table[draw % 256])
+                    path = (draw if draw >> 8 < entry >> 8 else entry) % 256
+                    i, j = 16 * i + path // 16, 16 * j + path % 16
+            i, j = i >> 7, j >> 7
+            for factor in how.factors:
+                i, j = ((end * factor + (factor >> 32)) % 512 for end in (i, j))
+                i, j = i ^ i >> 5, j ^ j >> 5
             if i != j:
-                arcs |= {(int(order[i]), int(order[j])), (int(order[j]), int(order[i]))}
-        S = matrix(hpg.datasets.kron(scale, 4)).tocoo()
+                arcs |= {(i, j), (j, i)}
+        S = matrix(hpg.datasets.kron(scale, 4, device=device)).tocoo()
         assert set(zip(S.row.tolist(), S.col.tolist(), strict=True)) == arcs
+
+    @pytest.mark.parametrize("scale", [1, 4, 14, 17])
+    def test_same_graph_on_both_devices(self, scale, device):
+        one, other = (hpg.datasets.social(scale, 9, device=where) for where in ("cpu", device))
+        assert all(map(np.array_equal, arrays(one), arrays(other)))
 
     def test_weights_by_their_definition(self):
         S = matrix(hpg.datasets.uniform(6, 4, weighted=True)).tocoo()

@@ -152,6 +152,28 @@ def test_probabilities_of_blocks_and_weights(device):
     assert abs(seen - wanted).max() < 5 * 0.5 / np.sqrt(1500)
 
 
+def test_blocks_are_the_same_on_every_path(device, monkeypatch):
+    """In NumPy, in parallel on the CPU, and on the GPU; with pairs drawn often, and dense blocks, of each pair once."""
+    table, theta = [[0.6, 0.1, 0.01], [0.1, 0.1, 0.3], [0.01, 0.3, 0.7]], np.arange(220) * 97 % 220 / 110
+    makes = (
+        lambda **o: datasets.stochastic_block_model([90, 60, 70], table, **o),
+        lambda **o: datasets.stochastic_block_model([90, 60, 70], table, theta=theta, **o),
+        lambda **o: datasets.expected_degree_graph(np.arange(200) ** 2 / 300, **o),
+    )
+    for make in makes:
+        found = []
+        for where, serial in (("cpu", 1 << 17), ("cpu", 0), (device, 0)):
+            monkeypatch.setattr("hpgraph.kernels.sampling.cpu_blocks.MAX_SERIAL", serial)
+            found.append(matrix(make(seed=4, device=where)))
+        assert all((other == found[0]).all() for other in found) and found[0].sum() > 1000
+
+
+def test_more_pairs_than_words_of_32_bits(device):
+    n, p = 200_000, 5e-6
+    edges = datasets.gnp_random_graph(n, p, device=device).n_edges / 2
+    assert edges == pytest.approx(p * n * (n - 1) / 2, abs=5 * np.sqrt(p * n * n / 2))
+
+
 def test_degrees_that_are_given(device):
     rng = np.random.default_rng(1)
     degree = rng.zipf(2.2, 2000).clip(max=80)

@@ -44,7 +44,7 @@ class DividedGraph(DividedVertices, Graph):
     >>> from hpgraph.containers.divided_graph import divide
     >>> G = divide(hpg.datasets.kron(8), ["cpu", "cpu"])
     >>> G
-    DividedGraph: 256 vertices, 4,264 arcs, undirected, no weights, cpu, cpu
+    DividedGraph: 256 vertices, 4,304 arcs, undirected, no weights, cpu, cpu
     >>> int(hpg.bfs(G, 0).level.max())
     3
     """

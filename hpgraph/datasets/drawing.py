@@ -33,7 +33,9 @@ def pairs_of(n: int, directed: bool) -> int:
 
 def each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
     """Whole numbers below `total`, in order, each with probability p."""
-    return drawn(xp, rng, total, total if p == 1 else int(rng.binomial(total, float(p))))
+    # CuPy's generators draw wrong numbers for 2³¹ trials or more.
+    host = rng if xp is np else np.random.default_rng(int(rng.integers(1 << 62)))
+    return drawn(xp, rng, total, total if p == 1 else int(host.binomial(total, float(p))))
 
 
 def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:

@@ -1,8 +1,8 @@
 """Random graphs by NetworkX's names, drawn as arrays on the device where they are to lie.
 
-Pairs of vertices are numbered; a graph in which each is joined with a probability is a binomial number of them, drawn
-without replacement and in order, so that nothing is sorted. The draws differ from NetworkX's: the same seed gives other
-graphs, of the same distribution. As of `hpgraph.datasets.kron`, those of the CPU and the GPU differ too.
+Pairs of vertices are numbered; a graph in which each is joined with the same probability is a binomial number of them,
+drawn without replacement and in order, so that nothing is sorted. The draws differ from NetworkX's: the same seed gives
+other graphs, of the same distribution. Those of blocks and of weights are the same on either device, the others not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, normalize_device, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
@@ -26,9 +26,13 @@ from hpgraph.datasets.drawing import (
     of_places,
     pairs_of,
 )
-from hpgraph.formats import CSR
-from hpgraph.kernels.sampling.draws import first_pairs
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.duplicates import run_starts
+from hpgraph.kernels.backend import sampling
+from hpgraph.kernels.sampling.blocks import Blocks
 
+# Bits of a float64 below its exponent; the probability above which all pairs are proposed.
+_EXPONENT, _DENSE = 52, 0.5
 # Between two columns of points, more than from 1 before one's begin to 1 beyond its end.
 _APART = 4.0
 # Pairs of points whose distances are computed at a time.
@@ -141,12 +145,8 @@ def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int =
         weight = _vertex_weights("theta", theta)
         if len(weight) != n:
             raise ValueError(f"theta must have a weight for each of the {n} vertices, not {len(weight)}")
-        block = np.repeat(np.arange(len(sizes)), sizes)
-        total = np.bincount(block, weight, len(sizes))
-        xp, rng = begun(n, float(total @ table @ total) / 2, seed, device)
-        return _by_weight(xp, rng, weight, block, table)
-    xp, rng = begun(n, float((np.outer(sizes, sizes) * table).sum()) / 2, seed, device)
-    return _joined(xp, n, [ends for _, _, *ends in _between_blocks(xp, rng, sizes, table)])
+        return _by_weight(weight, np.repeat(np.arange(len(sizes)), sizes), table, seed, device)
+    return _of_blocks(np.array(sizes, np.int64), table, table, seed, device)
 
 
 def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -161,8 +161,8 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
 
     Notes
     -----
-    Vertices are grouped by powers of two of their weights. Between two groups pairs are drawn with the largest
-    probability there is, and kept with the share that theirs is of it.
+    Vertices are grouped by their weights. Between two groups pairs are drawn with the largest probability there is, and
+    kept with the share that theirs is of it.
 
     References
     ----------
@@ -177,9 +177,8 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     8
     """
     weight = _vertex_weights("w", w)
-    n, total = whole(len(weight), "the length of w", least=0, most=MAX_VERTICES), float(weight.sum())
-    xp, rng = begun(n, total, seed, device)
-    return _by_weight(xp, rng, weight, np.zeros(n, np.int64), np.full((1, 1), 1 / (total or 1)))
+    whole(len(weight), "the length of w", least=0, most=MAX_VERTICES)
+    return _by_weight(weight, np.zeros(len(weight), np.int64), np.full((1, 1), 1 / (weight.sum() or 1)), seed, device)
 
 
 def random_geometric_graph(
@@ -267,36 +266,42 @@ def _vertex_weights(name: str, given: Any) -> np.ndarray:
     return weight
 
 
-def _by_weight(xp: ModuleType, rng: Any, weight: np.ndarray, block: np.ndarray, p: np.ndarray) -> Graph:
+def _by_weight(weight: np.ndarray, block: np.ndarray, p: np.ndarray, seed: int, device: str) -> Graph:
     """Pairs are joined with probability weight[u] weight[v] p[block[u], block[v]], at most 1."""
-    exponent = np.frexp(weight)[1]
-    exponent[weight == 0] = -10000
-    order = np.lexsort((exponent, block))
-    groups, sizes = np.unique(np.stack((block, exponent))[:, order], axis=1, return_counts=True)
-    highest = np.maximum.reduceat(weight[order], np.cumsum(sizes) - sizes) if len(weight) else np.zeros(0)
-    table = np.minimum(np.outer(highest, highest) * p[np.ix_(groups[0], groups[0])], 1)
-    vertex, heavy, edges = xp.asarray(order), xp.asarray(weight[order]), []
-    for i, j, source, target in _between_blocks(xp, rng, sizes.tolist(), table):
-        share = xp.minimum(heavy[source] * heavy[target] * p[groups[0, i], groups[0, j]], 1) / table[i, j]
-        kept = rng.random(len(source)) < share
-        edges.append((vertex[source[kept]], vertex[target[kept]]))
-    return _joined(xp, len(weight), edges)
+    xp = array_module(normalize_device(device))
+    weight, block = xp.asarray(weight), xp.asarray(block)
+    bits = weight.view(np.int64)
+    order = xp.argsort(bits, kind="stable") if len(p) == 1 else xp.lexsort(xp.stack((bits, block)))
+    weight, block = weight[order], block[order]
+    # By the exponent, and of few blocks by two bits after it too: from finer groups more pairs are kept.
+    begins = xp.flatnonzero(run_starts(block, bits[order] >> (_EXPONENT - 2 * (len(p) == 1))))
+    sizes = np.diff(to_device(begins, "cpu"), append=len(weight))
+    own, highest = (to_device(of[begins + xp.asarray(sizes) - 1], "cpu") for of in (block, weight))
+    chance = p[np.ix_(own, own)]
+    most = np.minimum(np.outer(highest, highest) * chance, 1)
+    return _of_blocks(sizes, chance, most, seed, device, weight, order)
 
 
-def _between_blocks(xp: ModuleType, rng: Any, sizes: list[int], table: np.ndarray) -> Any:
-    """For each two blocks, or one, pairs drawn with the probability of `table`: the blocks, sources, targets."""
-    starts = np.cumsum([0, *sizes]).tolist()
-    for i, own in enumerate(sizes):
-        for j in range(i, len(sizes)):
-            if table[i, j] == 0 or own == 0 or sizes[j] == 0:
-                continue
-            if i == j:
-                place, begins = each_with(xp, rng, pairs_of(own, False), table[i, j]), first_pairs(xp, own, False)
-                row = xp.searchsorted(begins, place, side="right") - 1
-                column = place - begins[row] + row + 1
-            else:
-                row, column = xp.divmod(each_with(xp, rng, own * sizes[j], table[i, j]), sizes[j])
-            yield i, j, row + starts[i], column + starts[j]
+def _of_blocks(
+    sizes: np.ndarray, chance: np.ndarray, most: np.ndarray, seed: int, device: str, *of_vertices: Any
+) -> Graph:
+    """The graph of `Blocks` of these sizes and chances, the largest of which are given, and of weights and vertices."""
+    n, first = int(sizes.sum()), np.cumsum(sizes) - sizes
+    i, j = np.triu_indices(len(sizes))
+    used = np.flatnonzero((most[i, j] > 0) & (sizes[i] > 0) & (sizes[j] > 0))
+    i, j = i[used], j[used]
+    once = most[i, j] > _DENSE
+    rate = np.where(once, 0, -np.log1p(-np.minimum(most[i, j], _DENSE)))
+    slots = sizes[i] * sizes[j]
+    # Within a block there are both orders of a pair, which share its rate.
+    rng = np.random.default_rng(seed)
+    proposals = np.where(once, slots, rng.poisson(slots * rate / np.where(i == j, 2, 1)))
+    ends = prefix_sum(proposals)
+    xp, _ = begun(n, float(ends[-1]), seed, device)
+    starts, counts = (np.stack((table[i], table[j]), axis=1) for table in (first, sizes))
+    weight, vertex = of_vertices or (None, None)
+    how = Blocks(ends, starts, counts, rate, chance[i, j], weight, vertex, int(rng.integers(1 << 62)))
+    return of_edges(xp, n, *sampling(device).block_edges(how, index_dtype(n)))
 
 
 def _joined(xp: ModuleType, n: int, edges: list[Any]) -> Graph:

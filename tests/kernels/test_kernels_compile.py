@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
-from hpgraph.kernels.sampling import cuda_hops
+from hpgraph.kernels.sampling import cuda_edges, cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
 from hpgraph.kernels.spmv import (
     cuda_attention,
@@ -41,6 +41,7 @@ from hpgraph.kernels.structure import (
     cuda_spanning_forest,
     cuda_triangles,
     cuda_truss,
+    cuda_undirected,
 )  # fmt: skip
 from hpgraph.kernels.sweep import cuda_ranks
 from hpgraph.kernels.traversal import cuda_bands, cuda_parents
@@ -138,6 +139,12 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     walks = [of_set(sampling.WALKS, NEWEST, Index=index, weighted=flag, biased=flag) for index, flag in flags]
     yield walks[0][0], [name for walk in walks for name in walk[1]], NEWEST, walks[0][3]
     yield of_set(sampling.SUMS, OLDEST, Weight="float")
+    for index, arch in EACH_INDEX:
+        yield of_set(cuda_undirected.KERNELS, arch, Index=DTYPES[index], Id=DTYPES[index])
+        yield of_set(cuda_edges.RECURSIVE, arch, Index=DTYPES[index])
+        yield of_set(cuda_edges.ORDERED, arch, Index=DTYPES[index])
+        yield of_set(cuda_edges.BLOCKS, arch, Index=DTYPES[index])
+        yield of_set(cuda_edges.ATTACHMENTS, arch, Index=DTYPES[index])
     for word in ("uint4", "unsigned char"):
         yield of_set(sampling.FETCH, OLDEST, Index=np.dtype(np.int64), Word=word)
     # The nodes that a point has still to look at lie in local memory.

@@ -1,17 +1,11 @@
 // Steps along sampled arcs, and away from sampled vertices: an epoch of hpgraph.kernels.layout.cpu_sampled.
 #pragma once
 #include "philox.cuh"
+#include "splitmix.cuh"
 
 namespace hpgraph {
 
 constexpr int MOVE_THREADS = 128;
-
-// The finalizer of SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14.
-__device__ __forceinline__ u64 mixed(u64 word) {
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9ull;
-    word = (word ^ word >> 27) * 0x94D049BB133111EBull;
-    return word ^ word >> 31;
-}
 
 __device__ __forceinline__ float bounded(float move) { return fminf(fmaxf(move, -FARTHEST), FARTHEST); }
 

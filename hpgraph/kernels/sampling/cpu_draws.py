@@ -37,9 +37,7 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the CPU."""
     if count <= MAX_SERIAL:
         return draws.sorted_draws(xp, rng, total, count)
-    # This many draws have that many different values on average; with some more they have enough.
-    repeated = -total * np.log1p(-count / total) - count
-    drawn = count + int(repeated + 6 * np.sqrt(repeated)) + 8
+    drawn = draws.to_draw(total, count)
     while True:
         blocks = -(-(drawn + 1) // BLOCK)
         size = np.full(blocks, BLOCK)

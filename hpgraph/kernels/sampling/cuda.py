@@ -9,14 +9,16 @@ from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import Bias, Sums
+from hpgraph.kernels.sampling.cuda_edges import attachments, block_edges, recursive_edges, rows_of_pairs, sorted_draws
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
-from hpgraph.kernels.sampling.draws import attachments, rows_of_pairs, sorted_draws
 
 __all__ = [
     "Numbering",
     "attachments",
+    "block_edges",
     "draw",
     "fetch_rows",
+    "recursive_edges",
     "rows_of_pairs",
     "running_sums",
     "sample",

@@ -23,6 +23,12 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
         place = xp.sort(xp.concatenate([place, rng.integers(0, total, count - len(place))]))
 
 
+def to_draw(total: int, count: int) -> int:
+    """How many draws have as many different values: on average so many have, and these are some more."""
+    repeated = -total * np.log1p(-count / total) - count
+    return count + int(repeated + 6 * np.sqrt(max(repeated, 0))) + 8
+
+
 def first_pairs(xp: ModuleType, n: int, directed: bool) -> Any:
     """At which number the pairs of each vertex begin: with all others, or with those above it."""
     vertex = xp.arange(n + 1, dtype=np.int64)

@@ -1,0 +1,68 @@
+// Edges of vertices that come one by one and join others by their degrees: hpgraph.kernels.sampling.draws.attachments.
+//
+// Edge e of m (n - m) is one of vertex e / m + m, but the first m, a star. Its other end is an end of an earlier edge, drawn
+// by its place: 2 e' and 2 e' + 1 are the ends of edge e' (P. Sanders, C. Schulz, Information Processing Letters 116 (2016)).
+// Edges below `done` are final; others are followed to one of those.
+#pragma once
+#include "splitmix.cuh"
+
+namespace hpgraph {
+
+__device__ __forceinline__ i64 draw_place(u64 seed, i64 edge, int attempt, i64 m) {
+    const u64 bound = (u64)(edge / m) * 2 * m;
+    return (i64)__umul64hi(mixed(mixed(seed + (u64)attempt * GOLDEN) + (u64)edge * GOLDEN), bound);
+}
+
+template <class Index>
+__device__ __forceinline__ Index followed(const i64* place, const Index* target, i64 done, i64 m, i64 at) {
+    while (at & 1 && at >> 1 >= done) at = place[at >> 1];
+    const i64 edge = at >> 1;
+    return at & 1 ? target[edge] : (Index)(edge < m ? 0 : edge / m + m);
+}
+
+// The first edges: vertex 0 joins each of the m that follow it.
+template <class Index>
+__global__ void begin_star(i64 m, Index* source, Index* target) {
+    const i64 edge = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (edge < m) source[edge] = 0, target[edge] = (Index)(edge + 1);
+}
+
+template <class Index>
+__global__ void draw_places(u64 seed, i64 m, i64 done, i64 end, i64* __restrict__ place, Index* __restrict__ source) {
+    const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (edge < end) place[edge] = draw_place(seed, edge, 0, m), source[edge] = (Index)(edge / m + m);
+}
+
+// Targets of the edges drawn in a round; `dependent`: of those alone that follow one of the same round.
+template <class Index>
+__global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i64 end, bool dependent, Index* target) {
+    const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (edge >= end) return;
+    const i64 at = place[edge];
+    if (dependent && !(at & 1 && at >> 1 >= done)) return;
+    target[edge] = followed(place, target, done, m, at);
+}
+
+// Edges whose vertex joins the same one before draw anew; counted in `again`.
+template <class Index>
+__global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target, i64* place,
+                           i64* list, u64* again) {
+    const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (edge >= end) return;
+    const Index own = target[edge];
+    for (i64 other = edge / m * m; other < edge; ++other) {
+        if (target[other] != own) continue;
+        place[edge] = draw_place(seed, edge, attempt, m);
+        list[atomicAdd(again, 1ull)] = edge;
+        return;
+    }
+}
+
+template <class Index>
+__global__ void follow_listed(const i64* __restrict__ list, i64 count, const i64* __restrict__ place, i64 m, i64 done,
+                              Index* target) {
+    const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) target[list[i]] = followed(place, target, done, m, place[list[i]]);
+}
+
+}  // namespace hpgraph

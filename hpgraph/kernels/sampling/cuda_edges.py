@@ -1,0 +1,124 @@
+"""Edges of random graphs on the GPU, as `hpgraph.kernels.sampling.recursive` and `cpu_draws` draw them."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
+from hpgraph.kernels.sampling.cuda_hops import word
+from hpgraph.kernels.sampling.draws import first_pairs, to_draw
+from hpgraph.kernels.sampling.recursive import LEVELS, WORDS, Recursion
+from hpgraph.kernels.structure.cuda_undirected import TILE, count_different, keep_different
+
+RECURSIVE = KernelSet(
+    "recursive.cuh", "recursive edges", {"<{Index}>": "recursive_edges"},
+    prologue=f"namespace hpgraph {{ constexpr int LEVELS = {LEVELS}, WORDS = {WORDS}; }}",
+)  # fmt: skip
+BLOCKS = KernelSet(
+    "blocks.cuh", "edges between blocks", {"<{Index}>": "block_edges"},
+    prologue=f"namespace hpgraph {{ constexpr int TILE = {TILE}, DRAWN = {DRAWN}; }}",
+)  # fmt: skip
+ORDERED = KernelSet(
+    "ordered.cuh", "numbers drawn in order",
+    {"": "sum_gaps place_gaps", "<{Index}>": "columns_of_pairs"},
+)  # fmt: skip
+ATTACHMENTS = KernelSet(
+    "attachments.cuh", "edges by degrees",
+    {"<{Index}>": "begin_star draw_places follow_places draw_again follow_listed"},
+)  # fmt: skip
+# Edges of a thread of `recursive_edges`, which shares a table with its block.
+_EDGES = 16
+
+
+def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.recursive_edges` on the GPU."""
+    import cupy
+
+    source, target = cupy.empty(count, ids), cupy.empty(count, ids)
+    factors = map(word, how.factors)
+    RECURSIVE.of(Index=np.dtype(ids)).each(
+        "recursive_edges", -(-count // _EDGES), cupy.asarray(how.table), np.int32(how.levels), word(how.seed), *factors,
+        np.int64(count), source, target,
+    )  # fmt: skip
+    return source, target
+
+
+def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.block_edges` on the GPU."""
+    import cupy
+
+    count = int(how.ends[-1])
+    source, target = cupy.empty(count, ids), cupy.empty(count, ids)
+    ends, *tables = (None if table is None else cupy.asarray(table) for table in how[:-1])
+    if count:
+        BLOCKS.of(Index=np.dtype(ids)).launch(
+            "block_edges", -(-count // TILE), ends, np.int64(len(how.rate)), *tables, word(how.seed), np.int64(count),
+            source, target,
+        )  # fmt: skip
+    return source, target
+
+
+def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+    """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the GPU; waits for it, for how many are different.
+
+    Gaps are drawn twice, for the sums of tiles and for places: that takes less than their traffic. They are whole
+    numbers of a small unit, whose sums are the same in any order.
+    """
+    if not count:
+        return xp.empty(0, np.int64)
+    drawn, kernels = to_draw(total, count), ORDERED.of(Index=np.dtype(np.int32))
+    host = np.random.default_rng(int(rng.integers(1 << 62)))
+    tiles = drawn // TILE + 1
+    unit = np.float64(2.0 ** (61 - (drawn + 64).bit_length()))
+    sums, place = xp.empty(tiles, np.int64), xp.empty(drawn, np.int64)
+    while True:
+        seed = word(int(host.integers(1 << 62)))
+        kernels.launch("sum_gaps", tiles, seed, unit, np.int64(drawn), sums)
+        kernels.launch("place_gaps", tiles, seed, unit, np.int64(drawn), np.int64(total), xp.cumsum(sums), place)
+        starts, found = count_different(place)
+        if found >= count:
+            # All of them are a set drawn at random, and so is what remains without some drawn at random.
+            absent = np.sort(host.choice(found, found - count, replace=False))
+            return keep_different(place, starts, found, xp.asarray(absent))
+
+
+def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
+    """`hpgraph.kernels.sampling.Sampling.rows_of_pairs` on the GPU."""
+    import cupy
+
+    ids, sizes = index_dtype(n), (np.int64(len(place)), np.bool_(directed))
+    indptr = cupy.searchsorted(place, first_pairs(cupy, n, directed)).astype(np.int64)
+    column = cupy.empty(len(place), ids)
+    tiles = -(-len(place) // TILE)
+    if tiles:
+        ORDERED.of(Index=ids).launch("columns_of_pairs", tiles, indptr, np.int64(n), place, *sizes, column)
+    return CSR((n, n), indptr, column, validate=False)
+
+
+def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.attachments` on the GPU; waits for it, as often as the vertices double."""
+    count, ids = m * (n - m), index_dtype(n)
+    source, target = xp.empty(count, ids), xp.empty(count, ids)
+    place, listed = xp.empty(count, np.int64), xp.empty(count, np.int64)
+    kernels, seed = ATTACHMENTS.of(Index=ids), word(int(rng.integers(1 << 62)))
+    kernels.each("begin_star", m, np.int64(m), source, target)
+    done = m
+    while done < count:
+        # As many vertices again: their draws of earlier ones are final.
+        end = min(2 * done, count)
+        bounds, attempt = (np.int64(m), np.int64(done), np.int64(end)), 1
+        kernels.each("draw_places", end - done, seed, *bounds, place, source)
+        kernels.each("follow_places", end - done, place, *bounds, np.False_, target)
+        while True:
+            again = xp.zeros(1, np.uint64)
+            kernels.each("draw_again", end - done, seed, np.int32(attempt), *bounds, target, place, listed, again)
+            if not (count_again := int(again[0])):
+                break
+            kernels.each("follow_places", end - done, place, *bounds, np.True_, target)
+            kernels.each("follow_listed", count_again, listed, np.int64(count_again), place, *bounds[:2], target)
+            attempt += 1
+        done = end
+    return source, target

@@ -1,0 +1,78 @@
+"""Symmetric patterns of triangles, or of edges in any order, on the GPU: `mirroring` in few passes.
+
+Edges are sorted as keys of both ends by CuPy's radix sort, and the triangle that they make is transposed by digits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.convert_cuda import by_digits
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+
+KERNELS = KernelSet(
+    "undirected.cuh", "edges both ways",
+    {"": "count_different keep_different find_rows", "<{Id}>": "edge_keys", "<{Index}>": "read_columns spread_rows"},
+)  # fmt: skip
+# Entries of a block of the kernels that work by tiles.
+TILE = 2048
+
+
+def count_different(ordered: Any) -> tuple[Any, int]:
+    """How many different keys come before each tile of keys in order, and in all; waits for it."""
+    import cupy
+
+    sums = cupy.empty(max(-(-len(ordered) // TILE), 1), np.int64)
+    _kernels(np.int32).launch("count_different", len(sums), ordered, np.int64(len(ordered)), sums)
+    ends = cupy.cumsum(sums)
+    return ends - sums, int(ends[-1])
+
+
+def keep_different(ordered: Any, starts: Any, count: int, absent: Any = None) -> Any:
+    """The different keys, `count`, without those of the ranks `absent`, which rise."""
+    import cupy
+
+    removed = 0 if absent is None else len(absent)
+    kept = cupy.empty(count - removed, np.int64)
+    _kernels(np.int32).launch(
+        "keep_different", len(starts), ordered, np.int64(len(ordered)), starts, absent, np.int64(removed), kept
+    )
+    return kept
+
+
+def undirected(n: int, source: Any, target: Any) -> CSR:
+    """`hpgraph.kernels.structure.Structure.undirected` on the GPU; waits for the number of edges."""
+    import cupy
+
+    ids, below = index_dtype(n), np.int32(max(n - 1, 1).bit_length())
+    given = np.dtype(np.int32 if source.dtype == np.int32 == target.dtype else np.int64)
+    kernels, key = _kernels(ids, given), cupy.empty(len(source), np.int64)
+    ends = (cupy.ascontiguousarray(side, given) for side in (source, target))
+    kernels.each("edge_keys", len(key), *ends, np.int64(len(key)), below, key)
+    key.sort()
+    key = keep_different(key, *count_different(key))
+    indptr, column, count = cupy.empty(n + 1, np.int64), cupy.empty(len(key), ids), np.int64(len(key))
+    kernels.each("find_rows", n + 1, key, count, np.int64(n), below, indptr)
+    kernels.each("read_columns", len(key), key, count, below, column)
+    del key
+    return mirrored(CSR((n, n), indptr, column, validate=False))
+
+
+def mirrored(triangle: CSR) -> CSR:
+    """`hpgraph.kernels.structure.Structure.mirrored` on the GPU."""
+    import cupy
+
+    n, m, indptr, column = triangle.shape[0], triangle.nnz, triangle.indptr, triangle.indices
+    if not m:
+        return triangle
+    begins, ids, _ = by_digits(column, indptr, None, n)
+    out, tiles, kernels = cupy.empty(2 * m, column.dtype), -(-m // TILE), _kernels(column.dtype)
+    # What the transpose adds goes before each row.
+    kernels.launch("spread_rows", tiles, indptr, np.int64(n), column, np.int64(m), begins, np.True_, out)
+    kernels.launch("spread_rows", tiles, begins, np.int64(n), ids, np.int64(m), indptr, np.False_, out)
+    return CSR((n, n), indptr + begins, out, validate=False)
+
+
+def _kernels(ids: Any, given: Any = np.int64) -> Any:
+    return KERNELS.of(Id=np.dtype(given), Index=np.dtype(ids))

@@ -1,0 +1,88 @@
+// Symmetric patterns of edges in any order: keys to sort, distinct ones of sorted keys, triangles completed.
+#pragma once
+#include "grid_scan.cuh"
+#include "search.cuh"
+
+namespace hpgraph {
+
+constexpr int THREADS = 256, ITEMS = 8, TILE = THREADS * ITEMS;
+// The key of loops, above all others.
+constexpr i64 LOOP = 0x7fffffffffffffffll;
+
+// Keys rise with the lower end of an edge, and of one lower end with the higher one, in `below` bits.
+template <class Id>
+__global__ void __launch_bounds__(THREADS)
+edge_keys(const Id* __restrict__ source, const Id* __restrict__ target, i64 edges, int below, i64* __restrict__ key) {
+    const i64 edge = (i64)blockIdx.x * THREADS + threadIdx.x;
+    if (edge >= edges) return;
+    const i64 u = source[edge], v = target[edge];
+    key[edge] = u == v ? LOOP : (u < v ? u : v) << below | (u < v ? v : u);
+}
+
+// Of the items of a thread of a tile of sorted keys, those that differ from the one before and are no loops, as bits.
+__device__ __forceinline__ u32 different(const i64* __restrict__ key, i64 first, i64 count) {
+    u32 found = 0;
+    i64 before = first && first < count ? key[first - 1] : -1;
+    for (int item = 0; item < ITEMS && first + item < count; ++item) {
+        const i64 own = key[first + item];
+        found |= (u32)(own != before && own != LOOP) << item;
+        before = own;
+    }
+    return found;
+}
+
+__global__ void __launch_bounds__(THREADS) count_different(const i64* __restrict__ key, i64 count, i64* sums) {
+    __shared__ i64 of_warps[THREADS / 32];
+    i64 all;
+    sum_before<THREADS>(__popc(different(key, (i64)blockIdx.x * TILE + threadIdx.x * ITEMS, count)), all, of_warps);
+    if (threadIdx.x == 0) sums[blockIdx.x] = all;
+}
+
+// The distinct keys, without some by their ranks, which rise. `starts`: ranks of the first of each tile.
+__global__ void __launch_bounds__(THREADS)
+keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ starts, const i64* __restrict__ absent,
+               i64 removed, i64* __restrict__ kept) {
+    __shared__ i64 of_warps[THREADS / 32];
+    const i64 first = (i64)blockIdx.x * TILE + threadIdx.x * ITEMS;
+    const u32 found = different(key, first, count);
+    i64 all, rank = starts[blockIdx.x] + sum_before<THREADS>(__popc(found), all, of_warps);
+    i64 before = lower_bound(absent, i64(0), removed, rank);
+    for (int item = 0; item < ITEMS; ++item) {
+        if (!(found >> item & 1)) continue;
+        if (before < removed && absent[before] == rank) ++before;
+        else kept[rank - before] = key[first + item];
+        ++rank;
+    }
+}
+
+// Where the keys of each row begin.
+__global__ void __launch_bounds__(THREADS)
+find_rows(const i64* __restrict__ key, i64 count, i64 rows, int below, i64* __restrict__ indptr) {
+    const i64 row = (i64)blockIdx.x * THREADS + threadIdx.x;
+    if (row <= rows) indptr[row] = lower_bound(key, i64(0), count, row << below);
+}
+
+template <class Index>
+__global__ void __launch_bounds__(THREADS)
+read_columns(const i64* __restrict__ key, i64 count, int below, Index* __restrict__ column) {
+    const i64 p = (i64)blockIdx.x * THREADS + threadIdx.x;
+    if (p < count) column[p] = (Index)(key[p] & ((i64(1) << below) - 1));
+}
+
+// Entries of each row to as many places later as the other half has entries in the rows before, and in this one too where
+// that half comes first.
+template <class Index>
+__global__ void __launch_bounds__(THREADS)
+spread_rows(const i64* __restrict__ indptr, i64 rows, const Index* __restrict__ column, i64 count,
+            const i64* __restrict__ other, bool after, Index* __restrict__ out) {
+    __shared__ i64 bounds[2];
+    const i64 base = (i64)blockIdx.x * TILE, end = base + TILE < count ? base + TILE : count;
+    if (threadIdx.x < 2) bounds[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? end - 1 : base);
+    __syncthreads();
+    for (i64 p = base + threadIdx.x; p < end; p += THREADS) {
+        const i64 row = row_of(indptr, bounds[0], bounds[1], p);
+        out[p + other[row + after]] = column[p];
+    }
+}
+
+}  // namespace hpgraph
