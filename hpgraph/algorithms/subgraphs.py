@@ -6,11 +6,11 @@ import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
 from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
 from hpgraph.core.suggestions import naming_arguments
-from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.structure.cpu_subgraphs import Steps, count_mappings, list_mappings, rows_of
+from hpgraph.kernels.backend import kernels, mappings
+from hpgraph.kernels.structure.subgraphs import Rows, Steps
 
 _KINDS = "monomorphism", "induced", "homomorphism"
 Kind = Literal["monomorphism", "induced", "homomorphism"]
@@ -47,14 +47,14 @@ def subgraph_isomorphisms(
 
     Notes
     -----
-    Runs on one thread of the CPU, `count_subgraph_isomorphisms` on all; a graph on the GPU is copied to it. Time may
-    rise as the p-th power of n.
+    On the CPU by backtracking on one thread, `count_subgraph_isomorphisms` on all; on the GPU by joins, in parts where
+    partial mappings are many. Time may rise as the p-th power of n.
 
     References
     ----------
     V. Bonnici et al., "A subgraph isomorphism algorithm and its application to biochemical data", BMC Bioinformatics 14
     (2013). V. Carletti et al., "Challenging the time complexity of exact subgraph isomorphism for huge and dense graphs
-    with VF3", IEEE TPAMI 40 (2018).
+    with VF3", IEEE TPAMI 40 (2018). L. Zeng et al., "GSI: GPU-friendly subgraph isomorphism", ICDE'20.
 
     Examples
     --------
@@ -67,7 +67,9 @@ def subgraph_isomorphisms(
     """
     graph, order, rows, steps = _prepared(G, pattern, labels, kind)
     most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit", least=0)
-    found = np.empty((0, 0), np.int64) if not len(order) else list_mappings(rows, steps, int(most))
+    found = (
+        np.empty((0, 0), np.int64) if not len(order) else mappings(graph.device).list_mappings(rows, steps, int(most))
+    )
     by_vertex = np.empty_like(found)
     by_vertex[:, order] = found
     return vertex_names(graph, by_vertex[np.lexsort(by_vertex.T[::-1])] if by_vertex.size else by_vertex)
@@ -84,7 +86,7 @@ def count_subgraph_isomorphisms(
     Returns
     -------
     int
-        By all threads of the CPU; 0 for a pattern without vertices.
+        0 for a pattern without vertices.
 
     Examples
     --------
@@ -92,8 +94,8 @@ def count_subgraph_isomorphisms(
     >>> hpg.count_subgraph_isomorphisms(hpg.datasets.gnp_random_graph(5, 1), triangle)
     60
     """
-    _, order, rows, steps = _prepared(G, pattern, labels, kind)
-    return count_mappings(rows, steps) if len(order) else 0
+    graph, order, rows, steps = _prepared(G, pattern, labels, kind)
+    return mappings(graph.device).count_mappings(rows, steps) if len(order) else 0
 
 
 def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any, Any, Any]:
@@ -101,7 +103,7 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
     if kind not in _KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, not {kind!r}")
     graph = as_simple(G)
-    arcs, small = graph.out_csr.to("cpu"), as_simple(pattern)
+    xp, arcs, small = array_module(graph.device), graph.out_csr, as_simple(pattern)
     p = small.n_vertices
     if p > _MAX_VERTICES:
         raise ValueError(f"pattern must have at most {_MAX_VERTICES} vertices, not {p}")
@@ -109,22 +111,23 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
     wanted = small.out_csr.to("cpu")
     P[wanted.expand_rows(), wanted.indices] = True
     P |= P.T & (not graph.directed)
-    loops = np.zeros(graph.n_vertices, bool)
+    loops = xp.zeros(graph.n_vertices, bool)
     loops[arcs.indices[arcs.expand_rows() == arcs.indices]] = True
     # Where vertices may be shared, an arc may be a loop.
     out = (arcs if kind == "homomorphism" else arcs.without_diagonal()).with_data(None)
-    into = kernels("cpu").transpose(out) if graph.directed else out
+    into = kernels(graph.device).transpose(out) if graph.directed else out
     order = _order(P)
     fit = _labelled(labels, graph.n_vertices, p)
-    allowed = np.zeros(graph.n_vertices, np.uint64)
+    allowed = xp.zeros(graph.n_vertices, np.uint64)
     looped, P = np.diagonal(P).copy(), P & ~np.eye(p, dtype=bool)
     for step, i in enumerate(order):
-        may = fit(i) & (loops == looped[i] if kind == "induced" else loops | ~looped[i])
+        may = xp.asarray(fit(i)) & (loops == looped[i] if kind == "induced" else loops | ~looped[i])
         # More neighbours are needed than of another kind of mapping, which may share them.
         for csr, need in ((out, P[i].sum()), (into, P[:, i].sum())):
             may &= csr.degrees >= (min(need, 1) if kind == "homomorphism" else need)
         allowed |= may.astype(np.uint64) << np.uint64(step)
-    return graph, order, rows_of(out, into, allowed), _steps(P[np.ix_(order, order)], kind, graph.directed)
+    rows = Rows(out.indptr, out.indices, into.indptr, into.indices, allowed)
+    return graph, order, rows, _steps(P[np.ix_(order, order)], kind, graph.directed)
 
 
 def _labelled(labels: Any, n: int, p: int) -> Any:

@@ -19,7 +19,7 @@ from hpgraph.kernels.sampling import Sampling
 from hpgraph.kernels.similarity import Similarity
 from hpgraph.kernels.spgemm import MatrixProducts
 from hpgraph.kernels.spmv import Products
-from hpgraph.kernels.structure import Structure
+from hpgraph.kernels.structure import Mappings, Structure
 from hpgraph.kernels.superstep import General
 from hpgraph.kernels.sweep import Sweep
 from hpgraph.kernels.sweep.ranks import JointRanks
@@ -75,6 +75,7 @@ sampling: Callable[[str], Sampling] = _room("sampling.{}")
 matchings: Callable[[str], Matching] = _room("matching.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
 nearest: Callable[[str], Nearest] = _room("nearest.{}")
+mappings: Callable[[str], Mappings] = _room("structure.{}_subgraphs")
 
 
 def sources_together(device: str) -> SourcesTogether | None:

@@ -4,6 +4,7 @@ import itertools
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from networkx.algorithms import isomorphism
@@ -58,6 +59,25 @@ def test_mappings(n, p, seed, density, directed, loops, kinds, kind):
     assert found.tolist() == wanted and found.shape == (len(wanted), p)
     assert hpg.count_subgraph_isomorphisms(G, pattern, labels, kind=kind) == len(wanted)
     assert len(hpg.subgraph_isomorphisms(G, pattern, labels, kind=kind, limit=3)) == min(3, len(wanted))
+
+
+@pytest.mark.parametrize("kind", ["monomorphism", "induced", "homomorphism"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_mappings_in_parts(directed, kind, device, monkeypatch):
+    """Also where a part of a table has few candidates; patterns in pieces, with loops, of one vertex and of none."""
+    for limits in ({"_MAX_PART": 1 << 26}, {"_MAX_PART": 40, "_MIN_PART": 1}):
+        for name, limit in limits.items():
+            monkeypatch.setattr(f"hpgraph.kernels.structure.cuda_subgraphs.{name}", limit)
+        for seed, (p, density) in enumerate([(0, 1), (1, 1), (2, 0), (3, 0.5), (4, 0.5), (5, 0.4)]):
+            g, h = random_graph(14, 0.3, seed, directed, True, 2), random_graph(p, density, seed, directed, seed > 3, 2)
+            G, pattern = graph_of(g).to(device), graph_of(h)
+            labels = [np.array([one.nodes[v]["kind"] for v in one], np.int64) for one in (g, h)]
+            wanted = sorted(by_trying(g, h)) if kind == "homomorphism" else by_networkx(g, h, kind)
+            found = hpg.subgraph_isomorphisms(G, pattern, labels, kind=kind)
+            assert found.shape[1:] == (p,) and (p == 0 or found.tolist() == wanted)
+            assert hpg.count_subgraph_isomorphisms(G, pattern, labels, kind=kind) == len(wanted) * (p > 0)
+            some = hpg.subgraph_isomorphisms(G, pattern, labels, kind=kind, limit=3)
+            assert (some == hpg.subgraph_isomorphisms(G.to("cpu"), pattern, labels, kind=kind, limit=3)).all()
 
 
 def test_of_a_larger_graph(device):

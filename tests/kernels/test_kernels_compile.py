@@ -39,6 +39,7 @@ from hpgraph.kernels.structure import (
     cuda_greedy,
     cuda_peeling,
     cuda_spanning_forest,
+    cuda_subgraphs,
     cuda_triangles,
     cuda_truss,
     cuda_undirected,
@@ -140,6 +141,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     yield walks[0][0], [name for walk in walks for name in walk[1]], NEWEST, walks[0][3]
     yield of_set(sampling.SUMS, OLDEST, Weight="float")
     for index, arch in EACH_INDEX:
+        yield of_set(cuda_subgraphs.KERNELS, arch, Index=DTYPES[index])
         yield of_set(cuda_undirected.KERNELS, arch, Index=DTYPES[index], Id=DTYPES[index])
         yield of_set(cuda_edges.RECURSIVE, arch, Index=DTYPES[index])
         yield of_set(cuda_edges.ORDERED, arch, Index=DTYPES[index])

@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.structure.subgraphs import Rows, Steps
 
 
 class Structure(Protocol):
@@ -67,3 +68,13 @@ class Structure(Protocol):
 
     def matching(self, arcs: CSR, seed: int) -> Any:
         """The mate of each vertex in a maximal matching; -1 for none."""
+
+
+class Mappings(Protocol):
+    """What either backend offers to a search for a small pattern."""
+
+    def count_mappings(self, rows: Rows, steps: Steps) -> int:
+        """How many mappings of the pattern's steps to vertices there are."""
+
+    def list_mappings(self, rows: Rows, steps: Steps, limit: int) -> Any:
+        """The first of the mappings, at most `limit`, ordered by their steps; int64 array (k, p), in NumPy."""

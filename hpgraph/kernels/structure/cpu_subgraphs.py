@@ -12,20 +12,15 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.structure.subgraphs import Rows, Steps
 from hpgraph.semiring.stop import is_stopped
 
-# The graph's arcs by source and by target. `allowed`: a bit for each step of the pattern that a vertex may be.
-Rows = namedtuple("Rows", "indptr indices in_indptr in_indices allowed")
-# The pattern in the order of its steps: what joins a step to those before it lies from `begin` on. `other`: the step
-# before; `outward`: whether the arc is to it; `is_arc`: whether there must be one, else there must be none.
-Steps = namedtuple("Steps", "begin other outward is_arc distinct")
 # Of each step: the vertex that is chosen, and the rest of its candidates: a row of the graph, or vertices (row -1).
 State = namedtuple("State", "chosen at end inward")
 # First vertices that a thread takes at a time.
@@ -33,13 +28,13 @@ _CHUNK = 16
 
 
 def count_mappings(rows: Rows, steps: Steps) -> int:
-    """How many mappings of the pattern's steps to vertices there are."""
+    """`hpgraph.kernels.structure.Mappings.count_mappings` on the CPU, on all threads."""
     with team() as threads:
         return int(_count(rows, steps, threads))
 
 
 def list_mappings(rows: Rows, steps: Steps, limit: int) -> Any:
-    """The mappings, as an array of one row each, at most `limit`."""
+    """`hpgraph.kernels.structure.Mappings.list_mappings` on the CPU, on one thread."""
     p, blocks, left = len(steps.begin) - 1, [], limit
     state, depth, size = _state(p), -2, 1024
     while left > 0 and depth != -1:
@@ -50,11 +45,6 @@ def list_mappings(rows: Rows, steps: Steps, limit: int) -> Any:
         left -= count
         size = min(2 * size, 1 << 20)
     return np.concatenate(blocks) if blocks else np.empty((0, p), np.int64)
-
-
-def rows_of(out: CSR, into: CSR, allowed: Any) -> Rows:
-    """What is searched in."""
-    return Rows(out.indptr, out.indices, into.indptr, into.indices, allowed)
 
 
 def _state(p: int) -> State:
