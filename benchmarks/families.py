@@ -14,7 +14,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import require_cupy
 
-from . import families_generators, families_paths, families_patterns
+from . import families_generators, families_layouts, families_paths, families_patterns
 from .families_peers import LIBRARIES, Row
 from .record import Record, command_parser
 
@@ -22,7 +22,7 @@ FAMILIES: dict[str, Callable[..., Any]] = {
     call.__name__: call for call in (
         families_paths.paths, families_paths.matchings, families_paths.trees, families_paths.flows, families_paths.cuts,
         families_patterns.patterns, families_patterns.measures, families_patterns.centralities,
-        families_generators.random_graphs,
+        families_generators.random_graphs, families_layouts.layouts,
     )
 }  # fmt: skip
 # A call that takes so many seconds is made once.

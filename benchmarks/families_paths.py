@@ -9,7 +9,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 
-from .families_peers import Given, Row, csgraph, ig, nk, ortools, rx
+from .families_peers import Given, Row, csgraph, ig, nk, nx, ortools, rx
 
 
 def _between(graph: hpg.Graph, one: int, other: int) -> tuple[int, int]:
@@ -56,6 +56,11 @@ def paths(scale: int, device: str) -> Iterator[Row]:
     yield Row("paths", work, lambda: sum(1 for _ in hpg.all_shortest_paths(hubs.graph, u, v)), {
         "igraph": lambda: len(hubs.ig.get_all_shortest_paths(u, v)),
         "rustworkx": lambda: len(rx.all_shortest_paths(hubs.rx, u, v)),
+    })  # fmt: skip
+    yield Row("paths", f"dfs, hubs, {hubs.host.n_edges:,} arcs", lambda: len(hpg.dfs(hubs.graph, u).order), {
+        "SciPy": lambda: len(csgraph.depth_first_order(hubs.sp, u, return_predecessors=False)),
+        "igraph": lambda: len(hubs.ig.dfs(u)[0]),
+        "rustworkx": lambda: len(rx.dfs_edges(hubs.rx, u)) + 1,
     })  # fmt: skip
     even = Given(hpg.datasets.gnm_random_graph(2**scale, 2 ** (scale + 2)), device)
     a, b = _between(even.host, 0, 2 ** (scale - 1))
@@ -162,6 +167,12 @@ def trees(scale: int, device: str) -> Iterator[Row]:
     small = Given(hpg.datasets.kron(max(scale - 6, 5)).undirected, device)
     work = f"random_spanning_tree, {small.host.n_edges:,} arcs"
     yield Row("trees", work, lambda: len(hpg.random_spanning_tree(small.graph).source) and None)
+    # NetworkX computes a determinant an edge.
+    few = Given(hpg.datasets.gnm_random_graph(scale, 3 * scale), device)
+    work = f"random_spanning_tree, {few.host.n_edges:,} arcs"
+    yield Row("trees", work, lambda: len(hpg.random_spanning_tree(few.graph).source) and None, {
+        "NetworkX": lambda: len(nx.random_spanning_tree(few.nx)) and None,
+    })  # fmt: skip
 
 
 def flows(scale: int, device: str) -> Iterator[Row]:

@@ -291,7 +291,7 @@ def refined_labels(
         for mark, (_, arcs) in zip(marks, by_kind, strict=False):
             around = _around(matrix_of_csr(arcs)[chosen].csr, codes, texts, kinds, mark)
             labels = [own + others for own, others in zip(labels, around, strict=True)]
-        found = [_digest(label, size) for label in labels]
+        found = [blake2b(label.encode(), digest_size=size).hexdigest() for label in labels]
         texts = sorted(set(found))
         place = dict(zip(texts, range(len(texts)), strict=True))
         codes = xp.asarray(np.array([place[digest] for digest in found], np.int64))[group.reshape(-1)]
