@@ -17,6 +17,7 @@ from hpgraph.formats.pages import Pages
 from hpgraph.formats.protocol import ROW_FORMATS, Division, RowFormat, Tail
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
+from hpgraph.formats.storage import attached as attached
 
 __all__ = [
     "COO", "CSR", "ELL", "HYB", "ROW_FORMATS", "SELL", "Bitmask", "Division", "Frontier", "Lengths", "Pages",

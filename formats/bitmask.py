@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, device_of
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, array_module, device_of
 from hpgraph.formats.checks import as_ids, index_dtype
 from hpgraph.formats.storage import Storage, backend
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, unmasked
-from hpgraph.core.reductions import anywhere, first_true
+from hpgraph.core.device import anywhere, array_module, first_true, unmasked
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)

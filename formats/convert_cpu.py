@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum
 from hpgraph.formats.checks import INT32_MAX
 from hpgraph.formats.duplicates import differ, duplicate_error, merge_runs, warn_unlike
 

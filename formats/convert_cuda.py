@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.c_types import ID_TYPES, REAL_TYPES, WORD_TYPES
-from hpgraph.core.device import fits, require_cupy
-from hpgraph.core.reductions import anywhere, count, prefix_sum
+from hpgraph.core.device import anywhere, count, fits, prefix_sum, require_cupy
 from hpgraph.formats.checks import INT64_MAX, bits_type
 from hpgraph.formats.duplicates import differ, duplicate_error, warn_unlike
 from hpgraph.formats.launch import THREADS, launch, on_its_device, strided

@@ -5,9 +5,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hpgraph.core.caller import warn_caller
-from hpgraph.core.device import array_module
+from hpgraph.core.device import anywhere, array_module
 from hpgraph.core.errors import DuplicateEdgesWarning
-from hpgraph.core.reductions import anywhere
 
 Duplicates = Literal["sum", "min", "max", "first", "keep", "error"]
 CHOICES: tuple[str, ...] = get_args(Duplicates)

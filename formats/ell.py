@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import anywhere, prefix_sum
+from hpgraph.core.device import anywhere, array_module, check_memory, prefix_sum
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.launch import on_its_device

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, check_memory
 from hpgraph.formats.checks import as_ids, as_offsets, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, fill_tail, join_slab_and_tail

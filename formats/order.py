@@ -2,8 +2,7 @@
 
 from typing import Any, Self
 
-from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import anywhere, prefix_sum
+from hpgraph.core.device import anywhere, array_module, check_memory, prefix_sum
 from hpgraph.formats.checks import as_ids
 from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.protocol import RowFormat

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import anywhere, prefix_sum
+from hpgraph.core.device import anywhere, array_module, check_memory, prefix_sum
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.lengths import occurrences

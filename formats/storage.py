@@ -10,9 +10,8 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hpgraph.core.device import Device, device_of, normalize_device, to_device
+from hpgraph.core.device import Device, count, device_of, normalize_device, to_device
 from hpgraph.core.locks import Lock
-from hpgraph.core.reductions import count
 from hpgraph.formats.interchange import own
 
 Made = TypeVar("Made")

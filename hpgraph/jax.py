@@ -15,8 +15,7 @@ from hpgraph.containers.graph import as_graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import DeviceError, MissingExtraError
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.backend import kernels
 
 try:

@@ -18,8 +18,7 @@ from hpgraph.algebra.selection import Axis, as_axis, index_of, parse, size_of
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere
 from hpgraph.formats import Bitmask
 
 Target = TypeVar("Target", bound=MatrixStorage | VectorStorage)

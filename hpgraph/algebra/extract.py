@@ -9,8 +9,7 @@ from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_vector, vector_of_entries
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype

@@ -6,9 +6,8 @@ from hpgraph.algebra.operands import as_matrix, check_same_device
 from hpgraph.algebra.write import target
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.formats import CSR, index_dtype, occurrences
+from hpgraph.formats import CSR, attached, index_dtype, occurrences
 from hpgraph.formats.checks import INT64_MAX
-from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_semiring

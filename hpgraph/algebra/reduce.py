@@ -16,10 +16,8 @@ from hpgraph.algebra.operands import as_container
 from hpgraph.algebra.write import target
 from hpgraph.containers.public import make_vector, vector_of_values
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import anywhere, count, first_true
-from hpgraph.formats import CSR, Bitmask, occurrences
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import anywhere, array_module, count, first_true
+from hpgraph.formats import CSR, Bitmask, attached, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan, value_dtype
 from hpgraph.semiring import BinaryOp, Function, Monoid, Semiring, get_binary, get_monoid

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, device_of, is_cuda, unmasked
-from hpgraph.core.reductions import everywhere, prefix_sum
+from hpgraph.core.device import array_module, device_of, everywhere, is_cuda, prefix_sum, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.duplicates import run_starts

@@ -12,8 +12,7 @@ from hpgraph.algebra.operands import as_mask, check_accum, check_same_device
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import matrix_of_csr, vector_of_values
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import is_cuda
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import everywhere, is_cuda
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype

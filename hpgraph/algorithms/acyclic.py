@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import anywhere, count, everywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
+from hpgraph.core.device import Array, anywhere, array_module, count, everywhere, to_device
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run

@@ -10,9 +10,8 @@ from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import ByVertex
 from hpgraph.containers.vertices import checked_index, id
-from hpgraph.core.device import to_device
+from hpgraph.core.device import anywhere, to_device
 from hpgraph.core.errors import NoPathError
-from hpgraph.core.reductions import anywhere
 from hpgraph.engine.result import Trace
 
 

@@ -18,14 +18,10 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
 from hpgraph.core.number import real
-from hpgraph.core.reductions import everywhere
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 

@@ -19,17 +19,13 @@ from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.containers.graph import Graph, as_graph, by_vertex, naming_arguments
 from hpgraph.containers.vertices import id
-from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, sources_within
+from hpgraph.core.device import Array, array_module, count, everywhere, sources_within
 from hpgraph.core.devices import move_array, on_each, place_of, shares
 from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
-from hpgraph.core.reductions import count, everywhere
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import VertexProgram

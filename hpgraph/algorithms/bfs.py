@@ -19,12 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.array_result import ParentTree
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import named
+from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments
 from hpgraph.containers.vertices import id
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, native, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, check_memory, native, to_device
 from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction

@@ -24,13 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments
 from hpgraph.containers.names import Names
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, check_memory, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 

@@ -10,9 +10,8 @@ from typing import Any
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algorithms.triangles import triangle_count
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.suggestions import naming_arguments
 
 # Of the classes of triads the numbers of mutual and of asymmetric pairs, and the wedges, named by the pairs at their
 # middle vertex: m, a mutual pair, o, an arc out, i, an arc in.

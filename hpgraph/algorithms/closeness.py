@@ -10,11 +10,8 @@ import numpy as np
 
 from hpgraph.algorithms.distance_blocks import distance_sums
 from hpgraph.algorithms.distances import with_lengths
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_graph, by_vertex, naming_arguments
+from hpgraph.core.device import Array, array_module
 
 
 @naming_arguments

@@ -19,13 +19,9 @@ from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import prefix_sum
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, prefix_sum, to_device
 from hpgraph.formats import CSR
 
 FORMS = ("networkx", "ldbc")

@@ -8,17 +8,13 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, fits, to_device
+from hpgraph.core.device import Array, anywhere, array_module, everywhere, fits, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import anywhere, everywhere
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_gpu import apart, divides_components
 from hpgraph.engine.multi_gpu import components as divided_components

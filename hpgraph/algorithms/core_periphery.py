@@ -4,12 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, undirected_only
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import count
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments, undirected_only
+from hpgraph.core.device import Array, array_module, count
 
 
 class CorePeriphery(NamedTuple):

@@ -19,13 +19,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, is_cuda, native, to_device
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.core.device import Array, anywhere, array_module, count, is_cuda, native, prefix_sum, to_device
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import anywhere, count, prefix_sum
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import VertexProgram

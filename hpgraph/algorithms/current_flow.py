@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import check_memory, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
+from hpgraph.core.device import Array, check_memory, to_device
 from hpgraph.kernels.backend import kernels
 
 # Right sides that are solved for at a time: with more, BLAS starts threads for small blocks.

@@ -6,11 +6,8 @@ R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Com
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.core.device import Array, to_device
 from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
 
 

@@ -15,16 +15,14 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module
+from hpgraph.core.device import anywhere, array_module, first_true, total
 from hpgraph.core.devices import place_of
-from hpgraph.core.reductions import anywhere, first_true, total
 from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, attached
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.search import Starts
 
 # Near the limits of the float range, all vertices are in one bucket.

@@ -13,13 +13,9 @@ from hpgraph.algorithms.distances import in_double_precision, with_lengths
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import by_vertex
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
 from hpgraph.containers.vertices import id
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import anywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, anywhere, array_module, to_device
 from hpgraph.formats import occurrences
 
 

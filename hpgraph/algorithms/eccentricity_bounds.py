@@ -25,8 +25,7 @@ from hpgraph.algorithms.distance_blocks import block_size, distance_sums, distan
 from hpgraph.algorithms.random_choice import random_order
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, is_cuda, to_device
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere, is_cuda, to_device
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run

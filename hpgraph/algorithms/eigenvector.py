@@ -23,12 +23,9 @@ from hpgraph.algorithms.power_iteration import (
     warn_unless,
 )
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.device import array_module
+from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.core.device import array_module, total
 from hpgraph.core.number import real
-from hpgraph.core.reductions import total
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run

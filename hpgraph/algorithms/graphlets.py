@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.cliques import plain
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
+from hpgraph.core.device import Array, to_device
 from hpgraph.kernels.structure.cpu_graphlets import graphlet_parts
 
 # Of each graphlet the orbit that is counted, and its number of vertices.

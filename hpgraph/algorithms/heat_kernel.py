@@ -18,13 +18,9 @@ from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
+from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
 from hpgraph.core.number import real
-from hpgraph.core.reductions import everywhere
-from hpgraph.core.suggestions import naming_arguments
 
 # Limit of the products, for run time only: Bessel functions are exact at far longer times.
 MAX_TERMS = 1 << 16

@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.algorithms.communities import checked
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.kernels.communities.cpu_paris import merges
 
 

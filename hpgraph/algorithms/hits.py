@@ -23,13 +23,9 @@ from hpgraph.algorithms.power_iteration import (
     warn_unless,
 )
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, named, naming_arguments
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import everywhere, total
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, everywhere, total
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.run import run
 

@@ -4,12 +4,8 @@ from typing import Any, Literal
 
 from hpgraph.algorithms.random_choice import random_order, scattered
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import everywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.core.device import Array, array_module, everywhere, to_device
 from hpgraph.kernels.backend import kernels
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.core.arrays import Array
+from hpgraph.core.device import Array
 from hpgraph.core.number import real, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.sampling.cpu_cascades import ReverseSets

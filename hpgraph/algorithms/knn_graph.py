@@ -7,10 +7,8 @@ import numpy as np
 
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module, native
-from hpgraph.core.reductions import anywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.core.device import anywhere, array_module, native
 
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
 # UMAP's: steps of the bisection and when it ends, and the least width as a share of the mean distance.

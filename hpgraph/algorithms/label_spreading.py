@@ -17,13 +17,9 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.core.device import Array, array_module, check_memory, to_device, total
 from hpgraph.core.number import real
-from hpgraph.core.reductions import total
-from hpgraph.core.suggestions import naming_arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_union
-from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.containers.graph import Graph, as_graph, as_simple, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertex_array import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run

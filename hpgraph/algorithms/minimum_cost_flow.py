@@ -9,13 +9,10 @@ from hpgraph.algorithms.distances import with_attributes, with_weights
 from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.columns import values_of
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, named, naming_arguments
 from hpgraph.containers.networkx_edges import is_networkx
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device, unmasked
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, to_device, unmasked
 from hpgraph.formats import CSR
 from hpgraph.kernels.structure.cpu_network_simplex import network_simplex
 

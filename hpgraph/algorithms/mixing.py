@@ -12,12 +12,9 @@ import numpy as np
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
-from hpgraph.containers.graph import Graph, as_graph, as_simple
+from hpgraph.containers.graph import Graph, as_graph, as_simple, by_vertex, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 

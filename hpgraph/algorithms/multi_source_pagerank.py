@@ -11,8 +11,8 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
-from hpgraph.core.arrays import Array
 from hpgraph.core.device import (
+    Array,
     array_module,
     check_memory,
     device_of,

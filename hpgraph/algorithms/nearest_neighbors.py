@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, to_device
+from hpgraph.core.device import Array, array_module, check_memory, device_of, everywhere, normalize_device, to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import everywhere
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import nearest
 

@@ -6,11 +6,9 @@ import numpy as np
 
 from hpgraph.algorithms.communities import as_labels, checked, quality_of, smallest_of
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module, to_device
+from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.core.device import anywhere, array_module, to_device
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import anywhere
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, in_units
 

@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
+from hpgraph.core.device import anywhere, array_module
 from hpgraph.core.devices import place_of
-from hpgraph.core.reductions import anywhere
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 
 
 class Leaving(VertexProgram):

@@ -10,12 +10,10 @@ from hpgraph.algorithms.cliques import plain
 from hpgraph.algorithms.cores import both_ways
 from hpgraph.algorithms.random_choice import random_order, scattered, vertex_hashes
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module, prefix_sum, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import prefix_sum
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 

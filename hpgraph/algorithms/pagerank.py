@@ -26,13 +26,10 @@ from hpgraph.algorithms.power_iteration import checked as iteration_checked
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.core.device import Array, array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, array_module
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.result import Trace

@@ -7,11 +7,8 @@ import numpy as np
 from hpgraph.algorithms.betweenness import path_dependencies, with_positive_lengths
 from hpgraph.algorithms.distances import with_attributes
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
+from hpgraph.core.device import Array, array_module, to_device
 
 
 @naming_arguments

@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph
-from hpgraph.core.arrays import Array
+from hpgraph.core.device import Array
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.definition import Property

@@ -7,11 +7,9 @@ import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
-from hpgraph.containers.graph import Graph
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.core.device import Array, array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import STEP_SHIFT, Bias
 

@@ -9,13 +9,10 @@ from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.containers.vertices import id
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import Array, array_module, check_memory, count, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import count
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
 from hpgraph.formats import Bitmask

@@ -16,13 +16,11 @@ import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts, with_lengths
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import anywhere, array_module, count, to_device
 from hpgraph.core.errors import NoPathError
-from hpgraph.core.reductions import anywhere, count
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.kernels.bidirectional import joined
 

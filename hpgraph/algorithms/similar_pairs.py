@@ -15,11 +15,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, free_memory, to_device
+from hpgraph.core.device import Array, array_module, check_memory, free_memory, to_device
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR, occurrences
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.backend import kernels, similarity
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common
 

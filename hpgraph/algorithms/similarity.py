@@ -20,9 +20,8 @@ from hpgraph.algorithms.similar_pairs import (
     similar,
 )
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
 
 

@@ -8,13 +8,10 @@ import numpy as np
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
-from hpgraph.containers.graph import Graph, as_simple, undirected_only
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, undirected_only
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import anywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, anywhere, array_module, to_device
 from hpgraph.kernels.backend import kernels
 
 _STREAM = 0x5851F42D4C957F2D

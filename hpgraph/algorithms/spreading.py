@@ -10,10 +10,8 @@ import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import Array, anywhere, array_module, check_memory, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import anywhere
 from hpgraph.core.suggestions import naming_arguments
 
 

@@ -6,12 +6,10 @@ import numpy as np
 
 from hpgraph.algorithms.distances import Distances, Hops, bucket_width, facts_of, in_double_precision, with_lengths
 from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.core.errors import NoPathError
-from hpgraph.core.reductions import everywhere
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.run import run
 
 

@@ -23,10 +23,8 @@ from hpgraph.algorithms.stream_repairs import (
     triangles_after,
 )
 from hpgraph.algorithms.triangles import triangle_count
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.containers.graph import Graph, as_graph, named
+from hpgraph.core.device import Array, array_module
 from hpgraph.formats import CSR
 
 # Share of the arcs that may change until distances are computed anew, and other results. Of 7.6 million arcs 100

@@ -9,9 +9,8 @@ from hpgraph.algorithms.cliques import find_cliques
 from hpgraph.algorithms.temporal_arcs import checked
 from hpgraph.algorithms.temporal_paths import in_turn, unreached
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.containers.temporal import TemporalGraph
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal import ARRIVAL, DURATION
 
 

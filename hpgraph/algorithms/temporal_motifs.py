@@ -9,8 +9,7 @@ from hpgraph.algorithms.temporal_arcs import checked
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.core.device import Array, array_module
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 from hpgraph.formats.duplicates import run_starts

@@ -17,8 +17,7 @@ from hpgraph.algorithms.temporal_result import Search, TemporalPaths
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import as_collection, id
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import Array, check_memory
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream
 from hpgraph.kernels.temporal.cpu import search

@@ -9,7 +9,7 @@ from hpgraph.algorithms.array_result import ArrayResult, SearchResult
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
+from hpgraph.core.device import Array
 from hpgraph.core.errors import NoPathError
 from hpgraph.kernels.temporal import Stream
 from hpgraph.kernels.temporal.cpu_trace import trace

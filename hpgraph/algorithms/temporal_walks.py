@@ -8,8 +8,7 @@ from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.temporal_arcs import arcs_of, checked
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import Array, check_memory
 from hpgraph.core.number import real
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal.cpu_betweenness import betweenness

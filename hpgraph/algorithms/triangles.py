@@ -25,16 +25,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.shards import rows_on
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import Array, anywhere, array_module, count, to_device, total
 from hpgraph.core.devices import move_array, on_each, place_of
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import anywhere, count, total
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run

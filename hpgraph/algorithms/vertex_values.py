@@ -9,8 +9,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, native, to_device, unmasked
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere, native, to_device, unmasked
 
 
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:

@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.core.device import Array, array_module
 from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
 
 
 @naming_arguments

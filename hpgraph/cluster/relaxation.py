@@ -15,8 +15,7 @@ import numpy as np
 from hpgraph.cluster.block_arcs import ACTIVE, INNER, BlockArcs
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.job import BlockState, Job
-from hpgraph.core.device import to_device
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum, to_device
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Frontier

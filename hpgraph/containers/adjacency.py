@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.caller import warn_caller
-from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
+from hpgraph.core.device import anywhere, array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.core.errors import SparseIdsWarning
-from hpgraph.core.reductions import anywhere
 from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates

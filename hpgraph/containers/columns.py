@@ -15,8 +15,7 @@ import numpy as np
 
 from hpgraph.containers import adjacency
 from hpgraph.containers.dates import Dates, dates_of
-from hpgraph.core.device import array_module, is_cuda, native, to_device, unmasked
-from hpgraph.core.reductions import anywhere, everywhere
+from hpgraph.core.device import anywhere, array_module, everywhere, is_cuda, native, to_device, unmasked
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates, run_starts

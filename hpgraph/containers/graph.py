@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph_sets import GraphSets
+from hpgraph.containers.vertex_array import by_vertex as by_vertex
+from hpgraph.containers.vertex_array import named as named
+from hpgraph.core.suggestions import naming_arguments as naming_arguments
 from hpgraph.core.suggestions import no_attribute
 
 

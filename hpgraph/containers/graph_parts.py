@@ -10,8 +10,7 @@ from hpgraph.containers.columns import NO_COLUMNS
 from hpgraph.containers.graph_lookup import GraphLookup
 from hpgraph.containers.names import Names
 from hpgraph.containers.public import public
-from hpgraph.core.device import array_module, native, to_device, unmasked
-from hpgraph.core.reductions import anywhere, first_true
+from hpgraph.core.device import anywhere, array_module, first_true, native, to_device, unmasked
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_index_unary

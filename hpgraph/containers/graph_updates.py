@@ -13,9 +13,8 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.networkx_edges import is_networkx
 from hpgraph.containers.public import public
 from hpgraph.containers.vertices import as_collection, id
-from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.core.device import anywhere, array_module, first_true, native, to_device, unmasked
 from hpgraph.core.number import whole
-from hpgraph.core.reductions import anywhere, first_true
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates, merging
 from hpgraph.kernels.backend import kernels

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import array_module, prefix_sum
 from hpgraph.formats import CSR, occurrences
 
 

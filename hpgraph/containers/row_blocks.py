@@ -10,10 +10,9 @@ import numpy as np
 
 from hpgraph.containers.graph_lookup import Edges
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, prefix_sum
 from hpgraph.core.errors import FileFormatError
 from hpgraph.core.placements import not_served
-from hpgraph.core.reductions import prefix_sum
 from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.out_of_core import Window

@@ -15,8 +15,7 @@ from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.pair_counts import PairCounts
 from hpgraph.containers.public import public
 from hpgraph.containers.times import as_instant, as_span, column_of_times, in_finer_unit, other_kind
-from hpgraph.core.device import array_module, device_of, native, normalize_device, to_device
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, array_module, device_of, native, normalize_device, to_device
 from hpgraph.formats.interchange import read_only
 
 _TITLES = ("time", "timestamp", "t", "date", "datetime")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.dates import in_utc
-from hpgraph.core.device import array_module, native, unmasked
+from hpgraph.core.device import anywhere, array_module, count, native, unmasked
 from hpgraph.core.number import real
-from hpgraph.core.reductions import anywhere, count
 
 
 def other_kind(unit: Any) -> Any:

@@ -15,8 +15,7 @@ import numpy as np
 
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix import MatrixStorage
-from hpgraph.core.device import array_module, unmasked
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.interchange import own
 

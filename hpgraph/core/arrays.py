@@ -1,8 +1,3 @@
-"""Array types of results, for type checkers."""
+"""Array types of results: see `hpgraph.core.device`."""
 
-from typing import Any, TypeAlias
-
-import numpy as np
-
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-"""An array of NumPy's or, on the GPU, of CuPy's, which has the same methods; to type checkers it is NumPy's."""
+from hpgraph.core.device import Array as Array

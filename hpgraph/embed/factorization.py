@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.algorithms.random_choice import random_signs
-from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, check_memory, everywhere
 
 # Columns beyond those wanted, and passes of subspace iteration: each multiplies by the operator and by its transpose.
 _MORE, _PASSES = 10, 3

@@ -6,11 +6,9 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
-from hpgraph.containers.graph import Graph
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
+from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.core.device import Array, array_module
 from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertex_array import named
+from hpgraph.containers.graph import Graph, as_graph, named
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Definition
 from hpgraph.engine.direction import Direction

@@ -3,11 +3,9 @@
 from typing import Any
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertex_array import named
+from hpgraph.containers.graph import Graph, as_graph, named, naming_arguments
 from hpgraph.core.caller import renamed
 from hpgraph.core.device import array_module
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.engine.declarations import Declarations, EdgeDeclarations, declarations_of
 from hpgraph.engine.definition import Definition, is_edge_program
 from hpgraph.engine.direction import Direction, standard

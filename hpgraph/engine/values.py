@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.divided_array import gathered
-from hpgraph.core.device import native, unmasked
+from hpgraph.core.device import everywhere, native, unmasked
 from hpgraph.core.number import real
-from hpgraph.core.reductions import everywhere
 from hpgraph.formats.interchange import own
 from hpgraph.semiring.dtypes import check_dtype
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.columns import as_column, taken
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
 from hpgraph.core.device import is_cuda, native
 from hpgraph.core.errors import optional
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.interop.vertex_ids import numbered_ends
 from hpgraph.io.line_format import titled_columns

@@ -9,8 +9,7 @@ import numpy as np
 
 from hpgraph.containers.columns import NO_COLUMNS, Columns, stacked, taken, values_of
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import array_module, prefix_sum
 from hpgraph.formats import CSR
 
 Relation = tuple[str, str, str]

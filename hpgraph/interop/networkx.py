@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, naming_arguments
 from hpgraph.core.errors import optional
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.interop.given_edges import from_edges
 from hpgraph.io.arcs import Arcs

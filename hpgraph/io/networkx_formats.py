@@ -12,8 +12,8 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
+from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
-from hpgraph.core.reductions import everywhere
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing

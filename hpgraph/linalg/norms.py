@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere
 from hpgraph.linalg.libraries import device_of_operator, library
 from hpgraph.scipy_api.matrix import Matrix
 

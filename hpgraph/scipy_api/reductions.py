@@ -16,8 +16,7 @@ from hpgraph.algebra.reduce import (
     sum_dtype,
 )
 from hpgraph.algebra.write import without_zeros
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import count
+from hpgraph.core.device import array_module, count
 from hpgraph.formats import occurrences
 from hpgraph.scipy_api.products import Products
 

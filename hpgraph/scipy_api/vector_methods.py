@@ -20,8 +20,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, device_of, native
 from hpgraph.core.number import beyond_range
-from hpgraph.formats import CSR, Bitmask
-from hpgraph.formats.checks import index_dtype
+from hpgraph.formats import CSR, Bitmask, index_dtype
 
 
 class Indexing(VectorStorage):

@@ -15,8 +15,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import holds_edges, rows_of, values_in, values_of
 from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.core.config import config
-from hpgraph.core.device import to_device
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum, to_device
 from hpgraph.formats import CSR
 
 # Above this, floats do not represent all integers.

@@ -10,8 +10,7 @@ from hpgraph.algorithms import mixing
 from hpgraph.algorithms.census import triadic_census as _triadic_census
 from hpgraph.algorithms.voterank import elect
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import to_device
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum, to_device
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import _count, is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph

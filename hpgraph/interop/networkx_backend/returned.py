@@ -9,7 +9,7 @@ from typing import Any, cast
 import networkx as nx
 import numpy as np
 
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum
 from hpgraph.formats.checks import index_dtype
 from hpgraph.formats.duplicates import run_starts
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph

@@ -10,15 +10,12 @@ in a list: the backward pass visits these alone.
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import LINE, add_line, add_scaled, normalize, quotient
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add

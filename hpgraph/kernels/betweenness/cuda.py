@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, cupy, sources_within
-from hpgraph.core.reductions import count
-from hpgraph.formats import CSR, occurrences
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import check_memory, count, cupy, sources_within
+from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 
 # Threads of a block, blocks a multiprocessor.

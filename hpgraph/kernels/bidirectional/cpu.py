@@ -7,10 +7,8 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional import joined
 from hpgraph.kernels.runtime.cpu.heap import pop, push
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 
 _FIRST_ROOM = 1024
 

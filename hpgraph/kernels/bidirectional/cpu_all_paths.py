@@ -10,8 +10,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 
 _BLOCK = 1 << 14
 

@@ -13,10 +13,9 @@ from hpgraph.kernels.bidirectional.cpu import _way
 from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 
 def astar(arcs: CSR, source: int, target: int, bounds: Any, heuristic: Any) -> tuple[list[int], float] | None:

@@ -9,15 +9,10 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, next_task, team
 
 # Arcs of each vertex, by rows: the other end, the length, and the vertex that a shortcut leads over, else -1.
 Arcs = namedtuple("Arcs", "indptr head length middle")

@@ -11,8 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.semiring.stop import is_stopped

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import interruptible, team

@@ -7,14 +7,12 @@ other columns are looked up in a table of their places in the result.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.search import lower_bound, place_in_row
 from hpgraph.kernels.runtime.cpu.threads import team
 

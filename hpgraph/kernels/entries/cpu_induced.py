@@ -8,15 +8,13 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 

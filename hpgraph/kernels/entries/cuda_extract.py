@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, cupy
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import check_memory, cupy, prefix_sum
 from hpgraph.formats import CSR, index_dtype, occurrences
 from hpgraph.formats.convert_cuda import expand_rows, gather_segments
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.core.device import check_memory, cupy
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import check_memory, cupy, prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.entries.cuda_marks import TILE
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, struct
 from hpgraph.semiring import get_binary
 
 KERNELS = KernelSet("splice.cuh", "few entries", {"<{Index}>": "locate_entries", "<{Index}, {Word}>": "splice_entries"})

@@ -3,20 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.out_of_core import Head, Store
 from hpgraph.kernels.out_of_core.cpu_store import PageStore as PageStore
 from hpgraph.kernels.out_of_core.cpu_store import least_memory as least_memory
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.cpu_components import CHUNK, flatten, hook, link_rows
 from hpgraph.kernels.structure.numbering import numbered
-from hpgraph.semiring.stop import is_stopped
 
 
 def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:

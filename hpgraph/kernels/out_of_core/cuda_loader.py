@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import cupy, free_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import cupy, free_memory, prefix_sum
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum
 from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, directory_bytes, group_ends
 

@@ -9,14 +9,11 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team

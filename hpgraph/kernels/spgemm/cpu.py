@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory, free_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import check_memory, free_memory, prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel

@@ -13,13 +13,11 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.prefetch import put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.threads import team

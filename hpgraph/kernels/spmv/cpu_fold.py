@@ -8,8 +8,7 @@ import numpy as np
 from numba import types
 
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry_or as weight

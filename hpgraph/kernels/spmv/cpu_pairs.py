@@ -11,17 +11,13 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.formats import CSR, Bitmask
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, Bitmask, attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.schedule import schedule
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import next_task, team
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
 # Mean entries of a row up to which counting all is faster than searching for one.

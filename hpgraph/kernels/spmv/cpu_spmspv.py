@@ -10,19 +10,15 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.formats import CSR, Bitmask
-from hpgraph.formats.storage import attached
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.formats import CSR, Bitmask, attached
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 # Arcs below which one thread does all.
 SERIAL = 32768

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import cupy
-from hpgraph.formats import CSR, ROW_FORMATS, SELL, Bitmask, RowFormat
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, ROW_FORMATS, SELL, Bitmask, RowFormat, attached
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for

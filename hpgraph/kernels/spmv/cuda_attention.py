@@ -6,9 +6,8 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet, struct
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
-from hpgraph.kernels.runtime.cuda.structs import struct
 
 SUMS = KernelSet("attention.cuh", "sums at entries", {"<{Index}, {Value}>": "sample_sums"})
 SOFTMAX = KernelSet(

@@ -13,8 +13,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.core.device import cupy
-from hpgraph.formats import CSR, ROW_FORMATS, Division, RowFormat
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, ROW_FORMATS, Division, RowFormat, attached
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
 from hpgraph.kernels.spmv.cuda_locality import locality

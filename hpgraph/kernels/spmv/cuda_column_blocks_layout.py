@@ -17,11 +17,8 @@ from hpgraph.core import reductions
 from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.formats import CSR, RowFormat, occurrences
-from hpgraph.formats.storage import attached
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.formats import CSR, RowFormat, attached, occurrences
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors, struct
 from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 
 # As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.

@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import cupy
-from hpgraph.core.reductions import prefix_sum
-from hpgraph.formats import SELL
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import cupy, prefix_sum
+from hpgraph.formats import SELL, attached
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, launch
 from hpgraph.kernels.runtime.cuda.structs import struct

@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import cupy
-from hpgraph.core.reductions import count
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import count, cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization

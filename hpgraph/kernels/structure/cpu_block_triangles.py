@@ -8,12 +8,9 @@ heads v are marked, and for each of its tails u the heads of u above w are looke
 from collections import namedtuple
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
+from hpgraph.kernels.runtime.cpu.threads import next_task, team
 
 # Middle vertices that a thread takes at a time.
 CHUNK = 64

@@ -11,17 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 from hpgraph.kernels.structure.cpu_peeling import peel
-from hpgraph.semiring.stop import is_stopped
 
 # The graph with its vertices in degeneracy order; `later`: where the neighbours of each that follow it begin.
 Ordered = namedtuple("Ordered", "indptr indices later")

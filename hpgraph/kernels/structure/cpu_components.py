@@ -10,18 +10,14 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, team
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
-from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.
 CHUNK = 4096

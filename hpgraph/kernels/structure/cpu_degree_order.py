@@ -4,16 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
 from hpgraph.kernels.structure.orientation import DegreeOrder
-from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
 CHUNK = 2048

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.structure.cpu_stored import within
-from hpgraph.semiring.stop import is_stopped
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
 # parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the forest.

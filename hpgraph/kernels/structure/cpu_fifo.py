@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.structure.cpu_stored import within
-from hpgraph.semiring.stop import is_stopped
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:

@@ -9,18 +9,13 @@ of the highest (N. Chiba, T. Nishizeki, "Arboricity and subgraph listing algorit
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.kernels.structure.cpu_truss import support_of
-from hpgraph.semiring.stop import is_stopped
 
 # Vertices that a thread takes at a time.
 _CHUNK = 64

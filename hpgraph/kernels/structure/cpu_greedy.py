@@ -3,15 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 
 # Vertices that one thread takes at a time.
 CHUNK = 1024

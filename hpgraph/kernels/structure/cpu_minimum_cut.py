@@ -13,9 +13,8 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.runtime.cpu.union_find import root_of
-from hpgraph.semiring.stop import is_stopped
 
 
 def scan(arcs: CSR, bound: float) -> tuple[float, Any, Any]:

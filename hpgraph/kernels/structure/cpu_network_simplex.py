@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 
 # Of arcs: without flow, in the tree, full.
 _EMPTY, _TREE, _FULL = 1, 0, -1

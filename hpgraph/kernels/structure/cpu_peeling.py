@@ -14,8 +14,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 
 # Prefetch distance, in rows: those of a round are scattered.
 PREFETCH_ROWS = 8

@@ -7,11 +7,10 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import side_of
 from hpgraph.kernels.structure.cpu_stored import within
-from hpgraph.semiring.stop import is_stopped
 
 
 def path_lengths(weight: Any, before: Any, missing: int, null_value: float) -> Any:

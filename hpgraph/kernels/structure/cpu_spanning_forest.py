@@ -13,17 +13,13 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 from hpgraph.kernels.runtime.cpu.union_find import root_of
 from hpgraph.kernels.runtime.sampling import most_frequent
-from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.
 CHUNK = 1024

@@ -7,14 +7,12 @@ for each thread).
 """
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
 # Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes some

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 
 WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).

@@ -9,16 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import in_python, team
+from hpgraph.kernels.runtime.cpu.threads import in_python, next_task, team
 from hpgraph.kernels.structure import mirroring
 from hpgraph.kernels.structure.cpu_mirrored import MAX_SORTED
 

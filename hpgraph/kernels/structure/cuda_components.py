@@ -8,9 +8,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet, multiprocessors, struct
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
 
 KERNELS = KernelSet(

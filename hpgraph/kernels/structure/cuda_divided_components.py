@@ -7,11 +7,9 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.core.locks import uncollected
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors, struct
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
-from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of
 from hpgraph.kernels.structure.empty_rows import empty_rows

@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.structure.cuda_degree_order import rows_before
 
 KERNELS = KernelSet(

@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import FRONTIER, SHARED, THREADS, Space, heavy_pieces, techniques_type
 from hpgraph.kernels.runtime.cuda.structs import Layout
 

@@ -1,7 +1,6 @@
 """Rows of a matrix without entries: in a matrix of in-arcs, the vertices without in-neighbours."""
 
-from hpgraph.formats import CSR, Bitmask
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, Bitmask, attached
 
 
 @attached

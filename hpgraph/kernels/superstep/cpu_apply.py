@@ -7,10 +7,8 @@ import numpy as np
 from numba import prange, types
 
 from hpgraph.kernels.runtime.cpu.claim import mark, test
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put_each
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.spmv.cpu_fold import join
 from hpgraph.kernels.superstep.cpu_frontier import BLOCK
 from hpgraph.semiring.intrinsic import intrinsic

@@ -6,14 +6,11 @@ bitwise reproducible.
 """
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.spmv.cpu_fold import convert, fold, join
 from hpgraph.kernels.superstep.cpu_frontier import ROWS, _is_settled, _neutral, _put, _receive, _row, _take

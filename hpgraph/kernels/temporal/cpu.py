@@ -8,15 +8,10 @@ the stream once, on one thread.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
-from hpgraph.semiring.stop import is_stopped
 
 # Sources side by side at most, and bytes of the states of a block where there are many vertices.
 WIDTH, STATES = 64, 1 << 25

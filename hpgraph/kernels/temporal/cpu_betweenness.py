@@ -9,16 +9,11 @@ Mathematical Sociology 25, 2001).
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, UNREACHED, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
-from hpgraph.semiring.stop import is_stopped
 
 
 def betweenness(events: Stream, n: int, sources: Any) -> Any:

@@ -8,14 +8,9 @@ for each first arc, in constant time.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
 
 # First arcs that a thread takes at a time.
 CHUNK = 256

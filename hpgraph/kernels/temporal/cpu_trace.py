@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit, part
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
-from hpgraph.semiring.stop import is_stopped
 
 
 def trace(events: Stream, n: int, source: int, wanted: int, strict: bool) -> tuple[Any, Any]:

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
-from hpgraph.semiring.stop import is_stopped
 
 
 def katz(events: Stream, n: int, factor: Any) -> Any:

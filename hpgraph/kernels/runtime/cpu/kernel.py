@@ -1,16 +1,25 @@
-"""`njit` for the kernels of this package."""
+"""What kernels of this package are written with: `njit`, `part`, and `prange` with its options."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba import prange as prange
+from numba.core.cpu_options import ParallelOptions
 from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
 
 from hpgraph.core.patches import applies, libraries, quick_lookups
 from hpgraph.kernels.runtime.cpu.part import PartCompiler
+from hpgraph.kernels.runtime.cpu.part import part as part
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
 
+# Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
+# next. No dict: Numba takes the options out of a dict that it is given, and the next kernel would find none.
+LOOPS = ParallelOptions({
+    "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
+    "setitem": False, "stencil": False,
+})  # fmt: skip
 # Disk cache of a function's code: set by `hpgraph.kernels.runtime.cpu.compilation` before its first use, so that an
 # edit of the cache invalidates no code.
 code_cache: Any = None

@@ -9,19 +9,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.cpu_options import ParallelOptions
 
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS as LOOPS
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, HEAPS, LEADER, LINE
 from hpgraph.semiring.intrinsic import instruction
 
-# Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
-# next. No dict: Numba takes the options out of a dict that it is given, and the next kernel would find none.
-LOOPS = ParallelOptions({
-    "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
-    "setitem": False, "stencil": False,
-})  # fmt: skip
 # The first words of the progress, which persists between calls of a kernel: supersteps done, active vertices.
 STEP, ACTIVE = range(2)
 # Rows of the first trace of a run.

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.semiring import Gather
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.reductions import prefix_sum
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import prefix_sum
+from hpgraph.formats import CSR, attached
 
 # Arcs plus rows of one task: some 20 microseconds of work.
 TASK_ARCS = 16384

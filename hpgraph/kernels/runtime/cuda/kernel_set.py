@@ -9,7 +9,9 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda.compile import Kernel, load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors as multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
+from hpgraph.kernels.runtime.cuda.structs import struct as struct
 from hpgraph.semiring.c_types import c_type
 
 

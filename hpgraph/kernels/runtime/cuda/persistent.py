@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import cupy
-from hpgraph.formats import CSR, RowFormat, lengths_of
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, RowFormat, attached, lengths_of
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import cupy
-from hpgraph.formats import CSR, RowFormat
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, RowFormat, attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
 

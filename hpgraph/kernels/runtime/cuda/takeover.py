@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hpgraph.core.device import cupy
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda.persistent import Record
 from hpgraph.kernels.runtime.techniques import techniques
 
