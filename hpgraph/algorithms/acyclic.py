@@ -4,12 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names
 from hpgraph.core.device import Array, anywhere, array_module, count, everywhere, to_device
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.kernels.backend import kernels
 
 

@@ -10,9 +10,7 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import RowBlock, row_blocks
 from hpgraph.core.device import array_module, everywhere, to_device
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR
 
 

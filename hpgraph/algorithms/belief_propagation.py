@@ -18,10 +18,9 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.containers.graph import Graph, named, naming_arguments, real
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
-from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 

@@ -19,17 +19,14 @@ from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph, as_graph, by_vertex, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, as_graph, by_vertex, id, naming_arguments
 from hpgraph.core.config import config
 from hpgraph.core.device import Array, array_module, count, everywhere, sources_within
 from hpgraph.core.devices import move_array, on_each, place_of, shares
 from hpgraph.core.placements import not_served
 from hpgraph.core.progress import progress_bar
-from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Parameter, Property, VertexProgram, run
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import GROUP, Sums, sums_of

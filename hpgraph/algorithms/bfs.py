@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.array_result import ParentTree
-from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments
 from hpgraph.core.device import Array, array_module, check_memory, native, to_device
 from hpgraph.engine.declarations import declarations_of_own
-from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.multi_source_totals import Levels
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
 from hpgraph.engine.state import ENDLESS, limit_of, stays_apart

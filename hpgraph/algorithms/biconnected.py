@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments, vertex_names
 from hpgraph.containers.names import Names
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable

@@ -4,8 +4,7 @@ from typing import Any
 
 from hpgraph.algorithms.bfs import Tree, WideTree
 from hpgraph.algorithms.components import connected_components
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names
 from hpgraph.core.device import anywhere, array_module
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.triangles import triangle_count
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
-from hpgraph.core.number import whole
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names, whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.structure.cpu_cliques import count_cliques as count
 from hpgraph.kernels.structure.cpu_cliques import maximal_cliques

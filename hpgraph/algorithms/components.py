@@ -8,18 +8,14 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments, whole
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import Array, anywhere, array_module, everywhere, fits, to_device
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.core.number import whole
-from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_gpu import apart, divides_components
 from hpgraph.engine.multi_gpu import components as divided_components
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.runtime.techniques import techniques

@@ -18,14 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, vertex_names, whole
 from hpgraph.core.device import Array, anywhere, array_module, count, is_cuda, native, prefix_sum, to_device
-from hpgraph.core.number import whole
-from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.phases import Phases
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Parameter, Property, VertexProgram, run
 from hpgraph.formats import CSR, Bitmask, occurrences
 from hpgraph.kernels.backend import kernels
 

@@ -6,9 +6,7 @@ import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.maximum_flow import MAX_FLOW, both_ways, counted, flow_between, maximum_flow, two_ends
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments, undirected_only
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, as_graph, as_simple, id, naming_arguments, undirected_only, vertex_names
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels

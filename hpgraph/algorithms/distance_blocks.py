@@ -9,11 +9,8 @@ from hpgraph.algorithms.bfs import levels_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id, naming_arguments, real, vertex_names, whole
 from hpgraph.core.device import array_module, check_memory, sources_within, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.multi_source_totals import survey
 

@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, id
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import anywhere, array_module, first_true, total
 from hpgraph.core.devices import place_of
-from hpgraph.engine.definition import Property
 from hpgraph.engine.multi_source import run_sources
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, attached
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.runtime.search import Starts

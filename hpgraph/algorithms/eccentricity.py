@@ -12,9 +12,7 @@ from hpgraph.algorithms.distance_blocks import distance_sums
 from hpgraph.algorithms.distances import in_double_precision, with_lengths
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, by_vertex, id, naming_arguments, vertex_names
 from hpgraph.core.device import Array, anywhere, array_module, to_device
 from hpgraph.formats import occurrences
 

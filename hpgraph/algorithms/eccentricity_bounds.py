@@ -23,12 +23,9 @@ import numpy as np
 
 from hpgraph.algorithms.distance_blocks import block_size, distance_sums, distances_from
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import array_module, everywhere, is_cuda, to_device
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 
 # Rounds that keep distances end when at most _OPEN_PER_SEARCH open vertices are left per search of the next round, or
 # when rounds of _MIN_SEARCHES searches have not halved the open vertices _MAX_STALLED times.

@@ -23,9 +23,8 @@ from hpgraph.algorithms.power_iteration import (
     warn_unless,
 )
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.containers.graph import Graph, named, naming_arguments, real
 from hpgraph.core.device import array_module, total
-from hpgraph.core.number import real
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import Distances, with_lengths
-from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_graph, as_simple, id, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import anywhere, array_module, count, to_device
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR

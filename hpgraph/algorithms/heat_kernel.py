@@ -18,9 +18,8 @@ from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments, real
 from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
-from hpgraph.core.number import real
 
 # Limit of the products, for run time only: Bessel functions are exact at far longer times.
 MAX_TERMS = 1 << 16

@@ -3,8 +3,7 @@
 from typing import Any, Literal
 
 from hpgraph.algorithms.random_choice import random_order, scattered
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, vertex_names
 from hpgraph.core.device import Array, array_module, everywhere, to_device
 from hpgraph.kernels.backend import kernels
 

@@ -17,9 +17,8 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.containers.graph import Graph, named, naming_arguments, real
 from hpgraph.core.device import Array, array_module, check_memory, to_device, total
-from hpgraph.core.number import real
 
 
 @dataclass(frozen=True, eq=False)

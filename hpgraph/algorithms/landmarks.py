@@ -18,11 +18,9 @@ import numpy as np
 
 from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
 from hpgraph.algorithms.distances import with_lengths
-from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.containers.graph import Graph, id, named, naming_arguments, whole
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.number import whole
 
 # Pairs per block of `_bounds` on the CPU.
 _PAIRS = 1 << 14

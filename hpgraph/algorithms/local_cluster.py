@@ -9,11 +9,8 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.heat_kernel import heat_kernel
 from hpgraph.algorithms.out_strength import out_strength_of
 from hpgraph.algorithms.pagerank_delta import ONE, Changes
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id, naming_arguments, real, vertex_names
 from hpgraph.core.device import Array, array_module, device_of, to_device
-from hpgraph.core.number import real
 from hpgraph.engine.definition import Parameter
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels

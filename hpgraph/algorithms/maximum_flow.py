@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_union
-from hpgraph.containers.graph import Graph, as_graph, as_simple, named, naming_arguments
+from hpgraph.containers.graph import Graph, as_graph, as_simple, id, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram

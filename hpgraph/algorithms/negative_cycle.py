@@ -12,9 +12,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import NegativeCycleError
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 
 
 class Offer(VertexProgram):

@@ -6,9 +6,8 @@ import numpy as np
 
 from hpgraph.algorithms.communities import as_labels, checked, quality_of, smallest_of
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import anywhere, array_module, to_device
-from hpgraph.core.number import whole
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, in_units
 

@@ -8,9 +8,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import anywhere, array_module
 from hpgraph.core.devices import place_of
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, attached
 
 

@@ -26,13 +26,11 @@ from hpgraph.algorithms.power_iteration import checked as iteration_checked
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
-from hpgraph.containers.graph import Graph, named, naming_arguments
+from hpgraph.containers.graph import Graph, named, naming_arguments, real
 from hpgraph.core.device import Array, array_module
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.core.number import real
 from hpgraph.engine.declarations import declarations_of_own
-from hpgraph.engine.definition import Parameter, Property
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Parameter, Property, VertexProgram
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run_one
 from hpgraph.engine.state import limit_of, stays_apart

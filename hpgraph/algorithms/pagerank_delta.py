@@ -14,10 +14,8 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import anywhere, array_module
-from hpgraph.engine.definition import Parameter, Property
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Parameter, Property, VertexProgram, run
 from hpgraph.engine.result import Trace
-from hpgraph.engine.run import run
 
 # All rank: room is left for what waits at one vertex to be more than that, for a while.
 ONE = 2.0**60

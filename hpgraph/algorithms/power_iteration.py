@@ -10,12 +10,10 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import weight_facts
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import Array
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.core.number import real, whole
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.result import Trace
 
 

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import array_module, device_of, to_device
-from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums

@@ -7,9 +7,8 @@ import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import Array, array_module, check_memory, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import STEP_SHIFT, Bias
 

@@ -8,11 +8,8 @@ import numpy as np
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, as_simple, id, naming_arguments, real, vertex_names, whole
 from hpgraph.core.device import Array, array_module, check_memory, count, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
 from hpgraph.formats import Bitmask

@@ -16,9 +16,8 @@ import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts, with_lengths
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, id, naming_arguments
 from hpgraph.containers.name_arrays import python_values
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import anywhere, array_module, count, to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.engine.run import run

@@ -10,13 +10,11 @@ import numpy as np
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.mxv import mxv
 from hpgraph.algorithms.distances import weight_facts
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, vertex_names, whole
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, array_module, check_memory, free_memory, to_device
-from hpgraph.core.number import whole
 from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.backend import kernels, similarity
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common

@@ -19,8 +19,7 @@ from hpgraph.algorithms.similar_pairs import (
     neighbours_apart,
     similar,
 )
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names
 from hpgraph.core.device import array_module, to_device
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
 

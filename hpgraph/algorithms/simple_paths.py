@@ -18,9 +18,7 @@ from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.shortest_path import no_path
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.algorithms.vertex_values import named_path, vertex_values
-from hpgraph.containers.graph import Graph, naming_arguments
-from hpgraph.containers.vertices import id
-from hpgraph.core.number import whole
+from hpgraph.containers.graph import Graph, id, naming_arguments, whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional.cpu_all_paths import simple_paths
 from hpgraph.kernels.bidirectional.cpu_astar import astar

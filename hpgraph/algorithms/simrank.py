@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, everywhere
 from hpgraph.core.errors import ConvergenceWarning
-from hpgraph.core.number import real, whole
 from hpgraph.formats import CSR, occurrences
 
 # Bytes of a block of columns, of which there are four at a time beside the similarities of this round and of the last.

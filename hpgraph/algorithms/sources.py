@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import native
-from hpgraph.core.number import whole
 
 
 def sources_of(

@@ -26,11 +26,9 @@ from hpgraph.algorithms.distances import (
     trees_of,
 )
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
-from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments, real
 from hpgraph.core.caller import renamed
 from hpgraph.core.device import Array, array_module, check_memory, native, to_device
-from hpgraph.core.number import real
 from hpgraph.engine.declarations import declarations_of_own
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.result import Trace

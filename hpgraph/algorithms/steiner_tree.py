@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.algorithms.distances import Distances, Hops, bucket_width, facts_of, in_double_precision, with_lengths
 from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
-from hpgraph.containers.graph import Graph, naming_arguments
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id, naming_arguments
 from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.engine.run import run

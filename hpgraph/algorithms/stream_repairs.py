@@ -13,14 +13,11 @@ from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_widt
 from hpgraph.algorithms.similarity import common_neighbors
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.algorithms.triangles import triangle_count
-from hpgraph.containers.graph import Graph, named
+from hpgraph.containers.graph import Graph, id, named
 from hpgraph.containers.graph_updates import widened
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import anywhere, array_module, count
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.engine.result import Trace
-from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 

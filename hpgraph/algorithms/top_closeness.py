@@ -5,12 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.components import connected_components
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, naming_arguments, undirected_only
+from hpgraph.containers.graph import Graph, naming_arguments, undirected_only, vertex_names, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.config import config
 from hpgraph.core.device import Array, anywhere, array_module, check_memory, to_device
-from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.traversal.cpu_cut_searches import NO_LIMIT, bounding_searches, cut_searches
 

@@ -25,15 +25,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, whole
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Array, anywhere, array_module, count, to_device, total
 from hpgraph.core.devices import move_array, on_each, place_of
-from hpgraph.core.number import whole
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
-from hpgraph.engine.run import run
+from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring

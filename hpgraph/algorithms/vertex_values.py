@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, id
+from hpgraph.containers.graph import vertex_names as vertex_names
 from hpgraph.containers.name_arrays import python_values
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, everywhere, native, to_device, unmasked
 
 
@@ -52,11 +52,6 @@ def as_array(given: Any, argument: str) -> Any:
         return np.asarray(values)
     except ValueError:
         raise ValueError(f"{argument} must have rows of one length") from None
-
-
-def vertex_names(graph: Graph, vertices: Any) -> Any:
-    """Vertices as their graph calls them."""
-    return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]
 
 
 def named_path(graph: Graph, path: list[int]) -> list[Any]:

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module
-from hpgraph.core.number import whole
 
 
 @naming_arguments

@@ -14,10 +14,9 @@ import numpy as np
 from hpgraph.algorithms.distances import with_attributes, with_weights
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.columns import Categories, as_columns
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, count, to_device
-from hpgraph.core.number import whole
 from hpgraph.formats import CSR, occurrences
 
 # Keys that distinguish the hashes of neighbours along arcs out and along arcs in.

@@ -5,8 +5,7 @@ import time
 from typing import Any
 
 import hpgraph as hpg
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.io.memory import Budget
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")

@@ -24,12 +24,11 @@ from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.cluster.workers import Workers
 from hpgraph.containers.graph import Graph as LocalGraph
-from hpgraph.containers.graph import as_graph
+from hpgraph.containers.graph import as_graph, whole
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import Device, normalize_device, prefix_sum
 from hpgraph.core.devices import even_ranges
-from hpgraph.core.number import whole
 from hpgraph.core.placements import check_serves, not_served
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.engine.definition import Property
-from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.program import Property, VertexProgram
 
 
 class OfDegrees(np.lib.mixins.NDArrayOperatorsMixin):

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING, Any
 from hpgraph.containers.graph_sets import GraphSets
 from hpgraph.containers.vertex_array import by_vertex as by_vertex
 from hpgraph.containers.vertex_array import named as named
+from hpgraph.containers.vertices import id as id
+from hpgraph.core.device import to_device
+from hpgraph.core.number import real as real
+from hpgraph.core.number import whole as whole
 from hpgraph.core.suggestions import naming_arguments as naming_arguments
 from hpgraph.core.suggestions import no_attribute
 
@@ -116,3 +120,8 @@ def undirected_only(obj: Any, weight: str) -> tuple[Graph, Any]:
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
     return graph, arcs
+
+
+def vertex_names(graph: Graph, vertices: Any) -> Any:
+    """Vertices as their graph calls them."""
+    return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]

@@ -3,9 +3,8 @@
 from typing import Any
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import check_memory
-from hpgraph.core.number import whole
 
 
 def checked(G: Any, weight: Any, dim: Any, copies: int) -> tuple[Graph, bool, int]:

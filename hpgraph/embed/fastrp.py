@@ -7,9 +7,8 @@ import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import arc_sums, inverse
 from hpgraph.algorithms.random_choice import random_signs
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import Array, array_module
-from hpgraph.core.number import real, whole
 from hpgraph.embed.arguments import checked
 
 

@@ -6,9 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import Array, array_module
-from hpgraph.core.number import real, whole
 from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
 

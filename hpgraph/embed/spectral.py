@@ -7,10 +7,9 @@ import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import inverse
 from hpgraph.algorithms.spectral_clustering import laplacian_parts, smooth_coordinates
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module
-from hpgraph.core.number import real, whole
 from hpgraph.embed.arguments import checked
 
 # Of eigenvalues: a float32 does not hold more of vectors.

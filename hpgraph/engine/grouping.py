@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.config import config
 from hpgraph.core.device import native, to_device
-from hpgraph.core.number import whole
 from hpgraph.core.progress import progress_bar
 from hpgraph.engine.declarations import Declarations
 from hpgraph.engine.state import Column, column, sources_of

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import sources_within, to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph.engine.definition import Definition, Property
+from hpgraph.engine.definition import Parameter as Parameter
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.run import Runnable
+from hpgraph.engine.run import run as run
 from hpgraph.semiring.reads import reads
 
 

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from hpgraph.containers.divided_array import DividedArray
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, id, whole
 from hpgraph.containers.graph_parts import flags_of
-from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, to_device
-from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import optional
-from hpgraph.core.number import whole
 from hpgraph.io.arcs import Arcs
 from hpgraph.viz.placing import pictured, places, values_of_colors
 

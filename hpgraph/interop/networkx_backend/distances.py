@@ -10,8 +10,7 @@ import numpy as np
 from hpgraph.algorithms import eccentricity as _eccentricity
 from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length as _blocks
 from hpgraph.algorithms.reach import reach
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph

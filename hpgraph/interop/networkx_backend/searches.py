@@ -16,8 +16,7 @@ from scipy.sparse import csr_array
 
 from hpgraph.algorithms.distance_blocks import all_pairs_shortest_path_length
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NegativeCycleError
 from hpgraph.formats import CSR

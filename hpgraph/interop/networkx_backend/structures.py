@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from hpgraph.algorithms import bipartite as _bipartite
 from hpgraph.algorithms import independent_set as _independent_set
 from hpgraph.algorithms import matching as _matching
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph

@@ -8,8 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms import spanning_forest as _forests
 from hpgraph.algorithms import steiner_tree as _steiner_trees
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import NoPathError

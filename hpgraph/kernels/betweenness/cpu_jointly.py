@@ -14,12 +14,9 @@ import numpy as np
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import LINE, add_line, add_scaled, normalize, quotient
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, peek, prange, put, vertex
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
-from hpgraph.semiring.stop import is_stopped
 
 # Operations on a level's vertices by all threads, besides `PULL`.
 MARK, RETURN = range(2, 4)

@@ -12,9 +12,7 @@ import numpy as np
 
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import ONE_LESS, quotient
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import yield_core
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 from hpgraph.semiring.stop import is_stopped

@@ -10,8 +10,7 @@ import numpy as np
 from hpgraph.core.device import check_memory, count, cupy, sources_within
 from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.betweenness import GROUP, Sums, sums_of
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors, struct
 
 # Threads of a block, blocks a multiprocessor.
 THREADS, BLOCKS = 512, 2

@@ -7,8 +7,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional import joined
 from hpgraph.kernels.runtime.cpu.heap import pop, push
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
 _FIRST_ROOM = 1024
 

@@ -11,9 +11,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.bidirectional.cpu import _way
 from hpgraph.kernels.runtime.cpu.heap import pop, push
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.jit import call
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, next_task, njit, part, prange, team
 
 # Arcs of each vertex, by rows: the other end, the length, and the vertex that a shortcut leads over, else -1.
 Arcs = namedtuple("Arcs", "indptr head length middle")

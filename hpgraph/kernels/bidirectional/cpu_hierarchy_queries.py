@@ -11,10 +11,8 @@ from collections import namedtuple
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.semiring.stop import is_stopped
 
 # One half of a query: distances, inf between queries, the arc by which each vertex is reached, a list of these, a heap.
 Half = namedtuple("Half", "distance before touched keys heads")

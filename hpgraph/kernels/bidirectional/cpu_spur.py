@@ -11,9 +11,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu import heap as queue
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
 
 
 class SpurSearch:

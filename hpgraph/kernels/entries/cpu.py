@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, prange, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
 from hpgraph.semiring.jit import call

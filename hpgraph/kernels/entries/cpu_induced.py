@@ -13,10 +13,8 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import team
 
 # Prefetch distances: in rows, and in kept entries.
 PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24

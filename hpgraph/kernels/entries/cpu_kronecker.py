@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.entries.cpu_merge import Entries
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
 from hpgraph.semiring.jit import call

@@ -12,10 +12,9 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, team
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
 from hpgraph.semiring.atomics import fetch_add

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team
 
 # Columns whose distances are compared without a branch.
 STRETCH = 64

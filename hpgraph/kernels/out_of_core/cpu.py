@@ -8,8 +8,7 @@ from hpgraph.formats import Bitmask
 from hpgraph.kernels.out_of_core import Head, Store
 from hpgraph.kernels.out_of_core.cpu_store import PageStore as PageStore
 from hpgraph.kernels.out_of_core.cpu_store import least_memory as least_memory
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, prange, team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.cpu_components import CHUNK, flatten, hook, link_rows

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.similarity import COSINE, JACCARD, OVERLAP, SORENSEN, Common
 
 # Rows that a thread takes at a time.

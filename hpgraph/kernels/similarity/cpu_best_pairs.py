@@ -12,11 +12,9 @@ import numpy as np
 
 from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.similarity.cpu import _measured, _offer, _rank
 
 # How rows are compared: the measure, whether a term is the product of both values, and the sizes of all rows.

@@ -22,9 +22,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spgemm.cpu_rows import (
     ROW,
     TASK_PAIRS,

@@ -20,10 +20,8 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.handover import cut
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_masked_dots import SAMPLE, SEARCH_STEP, Hubs, dots, hubs_of, pays_to_search
 from hpgraph.kernels.spgemm.cpu_rows import functions_of, next_run, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain

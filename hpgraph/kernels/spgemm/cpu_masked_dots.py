@@ -16,11 +16,9 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, team
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import next_run
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight

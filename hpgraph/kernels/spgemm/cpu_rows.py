@@ -9,9 +9,8 @@ from numba.extending import overload
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.threads import next_task, team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 

@@ -13,12 +13,10 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, RowFormat, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, next_task, njit, put, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
-from hpgraph.kernels.runtime.cpu.threads import interruptible, next_task, team
 from hpgraph.kernels.spmv.cpu_fold import (
     PREFETCH_ENTRIES,
     Product,

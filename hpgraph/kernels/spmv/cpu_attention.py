@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import vertex
-from hpgraph.kernels.runtime.cpu.threads import next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, team, vertex
 
 # Rows of a task.
 ROWS = 256

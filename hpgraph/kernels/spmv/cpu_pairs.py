@@ -14,10 +14,8 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, prefetch, put, team
 from hpgraph.kernels.runtime.cpu.schedule import schedule
-from hpgraph.kernels.runtime.cpu.threads import next_task, team
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
 # Mean entries of a row up to which counting all is faster than searching for one.

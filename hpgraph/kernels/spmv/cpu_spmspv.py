@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, attached
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, prange, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 from hpgraph.kernels.spmv.cpu import NO_BITS, arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call

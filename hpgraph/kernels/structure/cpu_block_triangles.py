@@ -9,8 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.threads import next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, team
 
 # Middle vertices that a thread takes at a time.
 CHUNK = 64

@@ -14,9 +14,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import copy_items
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, interruptible, is_stopped, njit, part, prange, team
 from hpgraph.kernels.structure.cpu_peeling import peel
 
 # The graph with its vertices in degeneracy order; `later`: where the neighbours of each that follow it begin.

@@ -13,9 +13,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
 

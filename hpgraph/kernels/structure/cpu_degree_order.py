@@ -6,9 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, peek, prefetch, team, vertex
 from hpgraph.kernels.structure.orientation import DegreeOrder
 
 # Vertices a thread takes at a time.

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, prefetch, put, vertex
 from hpgraph.kernels.structure.cpu_stored import within
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.kernels.structure.cpu_truss import support_of
 

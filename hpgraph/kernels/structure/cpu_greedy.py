@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, peek, prange, team, vertex
 
 # Vertices that one thread takes at a time.
 CHUNK = 1024

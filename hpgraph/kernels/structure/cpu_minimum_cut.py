@@ -12,8 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit
 from hpgraph.kernels.runtime.cpu.union_find import root_of
 
 

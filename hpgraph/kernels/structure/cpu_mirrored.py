@@ -10,9 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, put, team, vertex
 from hpgraph.kernels.structure import mirroring
 
 # Edges up to which a sort takes some milliseconds, and spares a second of compiling.

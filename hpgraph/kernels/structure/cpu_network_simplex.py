@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
 # Of arcs: without flow, in the tree, full.
 _EMPTY, _TREE, _FULL = 1, 0, -1

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
 
 # Prefetch distance, in rows: those of a round are scattered.
 PREFETCH_ROWS = 8

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import side_of
 from hpgraph.kernels.structure.cpu_stored import within

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, prange, team
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped, team
 from hpgraph.kernels.runtime.cpu.union_find import root_of
 from hpgraph.kernels.runtime.sampling import most_frequent
 

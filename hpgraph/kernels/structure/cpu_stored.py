@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put
+from hpgraph.kernels.runtime.cpu.kernel import njit, peek, put
 
 
 def within(rows: CSR, count: int) -> int:

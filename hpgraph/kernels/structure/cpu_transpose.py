@@ -11,9 +11,7 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange
-from hpgraph.kernels.runtime.cpu.prefetch import prefetch
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, prefetch, team
 
 # Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes some
 # milliseconds longer, once a matrix, and spares a second of compiling.

@@ -12,9 +12,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put
-from hpgraph.kernels.runtime.cpu.threads import in_python, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, next_task, njit, part, peek, prange, put, team
 from hpgraph.kernels.structure import mirroring
 from hpgraph.kernels.structure.cpu_mirrored import MAX_SORTED
 

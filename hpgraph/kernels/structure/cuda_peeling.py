@@ -6,9 +6,8 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import FRONTIER, SHARED, THREADS, Space, heavy_pieces, techniques_type
-from hpgraph.kernels.runtime.cuda.structs import Layout
 
 LEVELS = Layout("Levels", least=("u64", 3), tail=("u64", 2)).of()
 SPACE = Layout(

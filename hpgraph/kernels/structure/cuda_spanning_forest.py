@@ -6,8 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 
 # As in the source: threads of a block, and arcs of a row beyond which a block handles it.
 THREADS = 256

@@ -13,14 +13,12 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.claim import claim, mark, test
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, prange, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.weights import entry_or, prefetch_entry
 from hpgraph.kernels.spmv.cpu_fold import convert, join
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 # Words of the progress of `run_small` behind STEP and ACTIVE: the out-arcs of the frontier, and which of the two queues
 # (a double buffer) is read.

@@ -9,14 +9,12 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.prefetch import vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.spmv.cpu_fold import convert, fold, join
 from hpgraph.kernels.superstep.cpu_frontier import ROWS, _is_settled, _neutral, _put, _receive, _row, _take
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 
 # Sources side by side at most, and bytes of the states of a block where there are many vertices.

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, UNREACHED, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange
-from hpgraph.kernels.runtime.cpu.threads import is_stopped, next_task, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
 
 # First arcs that a thread takes at a time.
 CHUNK = 256

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit, part
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
 

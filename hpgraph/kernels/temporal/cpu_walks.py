@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible, is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
 

@@ -1,4 +1,4 @@
-"""What kernels of this package are written with: `njit`, `part`, and `prange` with its options."""
+"""What kernels of this package are written with: compilers, parallel loops, accesses to arrays, threads and stops."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,17 @@ from numba.extending import is_jitted
 from hpgraph.core.patches import applies, libraries, quick_lookups
 from hpgraph.kernels.runtime.cpu.part import PartCompiler
 from hpgraph.kernels.runtime.cpu.part import part as part
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items as copy_items
+from hpgraph.kernels.runtime.cpu.prefetch import peek as peek
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch as prefetch
+from hpgraph.kernels.runtime.cpu.prefetch import put as put
+from hpgraph.kernels.runtime.cpu.prefetch import vertex as vertex
+from hpgraph.kernels.runtime.cpu.tasks import next_task as next_task
+from hpgraph.kernels.runtime.cpu.threads import in_python as in_python
+from hpgraph.kernels.runtime.cpu.threads import interruptible as interruptible
+from hpgraph.kernels.runtime.cpu.threads import team as team
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
+from hpgraph.semiring.stop import is_stopped as is_stopped
 
 # Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
 # next. No dict: Numba takes the options out of a dict that it is given, and the next kernel would find none.

@@ -33,11 +33,9 @@ from hpgraph.core.errors import DeviceError
 from hpgraph.core.patches import replace_parallel_for
 from hpgraph.core.platform import at_fork, openmp_ends_in_child, signal_setter
 from hpgraph.kernels.runtime.cpu.machine_code import alone, interrupted, run_in_parallel, stop_on_signal
-from hpgraph.kernels.runtime.cpu.tasks import next_task as next_task
 from hpgraph.kernels.runtime.cpu.threading_layer import layer
 from hpgraph.semiring.jit import exception_of
 from hpgraph.semiring.stop import EXCEPTION, INSIDE, INTERRUPTED, WHY, run
-from hpgraph.semiring.stop import is_stopped as is_stopped
 
 _set_handler = signal_setter()
 _SIGINT = int(signal.SIGINT)
