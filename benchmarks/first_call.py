@@ -78,16 +78,18 @@ def main(name: str, device: str) -> None:
         ends = rng.integers(0, 1000, (2, 8000))
         weight = rng.integers(1, 65, 8000).astype(np.float32)
         start = time.perf_counter()
-        graph = hpg.Graph.from_edges(*ends, weight, n_vertices=1000, directed=False).to(device)
+        graph = hpg.Graph.from_edges(*ends, weight, n_vertices=1000, directed=False, duplicates="min")
+        graph = graph.to(device)
         lap("graph", start)
         x = np.ones(1000, np.float32)
         if device == "cuda":
             import cupy
 
             x = cupy.asarray(x)
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         CALLS[name](hpg, graph, x)
         start = lap("first call", start)
+        times["processor"] = time.process_time() - used
         CALLS[name](hpg, graph, x)
         lap("second call", start)
     print(json.dumps({**found, "seconds": times}))

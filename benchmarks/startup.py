@@ -39,6 +39,7 @@ def main(words: Sequence[str]) -> int:
             cold = _run(name, device, cache)
             warm = [_run(name, device, cache) for _ in range(chosen.repeats)]
         calls[name] = {"cold_s": cold["seconds"]["first call"], "cold_graph_s": cold["seconds"]["graph"]}
+        calls[name]["cold_processor_s"] = cold["seconds"]["processor"]
         calls[name] |= {f"{step.replace(' ', '_')}_s": _median(warm, step) for step in warm[0]["seconds"]}
         record.save(**found, calls=calls)
     print(table(record.content))
@@ -73,9 +74,10 @@ def table(content: Mapping[str, Any]) -> str:
     str
         A row a call, in milliseconds.
     """
-    rows = [["new processes, ms", "import", "graph", "first call", "second call", "empty cache: graph", "first call"]]
+    empty = ("empty cache: graph", "first call", "its processor time")
+    rows = [["new processes, ms", "import", "graph", "first call", "second call", *empty]]
     for name, times in content["calls"].items():
-        steps = ("import_s", "graph_s", "first_call_s", "second_call_s", "cold_graph_s", "cold_s")
+        steps = ("import_s", "graph_s", "first_call_s", "second_call_s", "cold_graph_s", "cold_s", "cold_processor_s")
         title = WORKS[name].title.partition(",")[0] if name in WORKS else name
         rows.append([title, *(f"{times[step] * 1e3:.3g}" for step in steps)])
     modules = ", ".join(content["imported"]) or "none"

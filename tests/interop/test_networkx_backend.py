@@ -51,7 +51,9 @@ def outcome(function: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return comparable(function(graph, *args, **kwargs))
     except Exception as error:
-        return type(error), str(error)
+        # Python words these by its version, and the place where they arise.
+        words_vary = isinstance(error, ZeroDivisionError) or "unhashable type" in str(error)
+        return type(error), "" if words_vary else str(error)
 
 
 def assert_same(found: Any, wanted: Any, ordered: bool) -> None:
@@ -249,6 +251,7 @@ def test_ugly_graphs_and_arguments(name: str) -> None:
         calls += [(nx.shortest_path_length, (node,), {"weight": "weight"}), (nx.has_path, (node, first), {})]
     calls += [(nx.eccentricity, (), {"v": v}) for v in (first, [first], [first, first]) if first in G]
     calls += [(nx.all_pairs_dijkstra_path_length, (), {}), (nx.all_pairs_dijkstra_path_length, (), {"cutoff": 1})]
+    calls += [(nx.degree_pearson_correlation_coefficient, (), {})] if "loop" in name else []
     calls += [(nx.square_clustering, (), {}), (nx.eccentricity, (), {"weight": "weight"})]
     calls += [(f, (), {"k": k, "seed": 1}) for f in (nx.betweenness_centrality, nx.edge_betweenness_centrality)
               for k in (-1, 1, 9)]  # fmt: skip

@@ -14,7 +14,7 @@ from hpgraph.core.device import prefix_sum, to_device
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import _count, is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 
 def _centrality(kind: str) -> Callable[[ConvertedGraph], dict[Any, float]]:
@@ -161,7 +161,8 @@ def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> f
 def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
     import scipy.stats
 
-    return float(scipy.stats.pearsonr(*_by_degree(G, x, y, weight, nodes))[0])
+    found = _by_degree(G, x, y, weight, nodes)
+    return float("nan") if len(found[0]) < 2 and NETWORKX >= (3, 7) else float(scipy.stats.pearsonr(*found)[0])
 
 
 def _overall_reciprocity(G: ConvertedGraph) -> float:
