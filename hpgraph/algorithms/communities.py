@@ -8,12 +8,8 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import named
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, device_of, native, to_device
-from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments, real, whole
+from hpgraph.core.device import Array, array_module, device_of, native, to_device
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of

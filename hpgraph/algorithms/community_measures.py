@@ -7,10 +7,8 @@ import numpy as np
 from hpgraph.algorithms.communities import as_labels, checked, counts_of_two
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.pagerank import pagerank
-from hpgraph.containers.graph import Graph
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, device_of
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.core.device import Array, array_module, device_of
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of, summed_by

@@ -8,10 +8,8 @@ from hpgraph.algorithms.communities import Communities, checked, found
 from hpgraph.algorithms.cores import core_number
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.louvain import leiden, louvain
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module
-from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
 
 
 @naming_arguments

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.random_choice import seed_of
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import anywhere, prefix_sum
+from hpgraph.core.device import anywhere, array_module, prefix_sum, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums

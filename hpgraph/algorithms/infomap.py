@@ -9,9 +9,8 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.louvain import Search, iterations_of
 from hpgraph.algorithms.objectives import start_of
 from hpgraph.algorithms.random_choice import scattered
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.core.device import to_device
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 

@@ -5,12 +5,8 @@ from typing import Any
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.cores import both_ways
 from hpgraph.algorithms.random_choice import scattered
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module
-from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, whole
+from hpgraph.core.device import Array, array_module
 from hpgraph.kernels.backend import kernels
 
 # A round that moves no more than this share of the vertices is the last: a few may change to and fro for long (C. L.

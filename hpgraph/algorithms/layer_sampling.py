@@ -9,8 +9,7 @@ import numpy as np
 
 from hpgraph.algorithms.random_choice import drawn_by
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR, occurrences
-from hpgraph.formats.storage import attached
+from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Drawn
 

@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bipartite import sides
-from hpgraph.containers.graph import Graph, as_simple, undirected_only
-from hpgraph.containers.vertex_array import by_vertex
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, undirected_only
+from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import matchings
 

@@ -13,16 +13,18 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import (
     Array,
+    anywhere,
     array_module,
     check_memory,
     device_of,
+    everywhere,
+    first_true,
     is_cuda,
     native,
     sources_within,
     to_device,
     unmasked,
 )
-from hpgraph.core.reductions import anywhere, everywhere, first_true
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.result import Trace

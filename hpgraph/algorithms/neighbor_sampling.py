@@ -12,13 +12,9 @@ from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, samp
 from hpgraph.algorithms.layer_sampling import draw_layers
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, vertex_names, whole
 from hpgraph.containers.temporal import TemporalGraph
-from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.kernels.backend import sampling
 
 # Hops and draws share a counter's bits: more than these would overlap.

@@ -8,12 +8,9 @@ import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import inverse
 from hpgraph.algorithms.communities import Communities, by_smallest, checked, found
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.number import whole
-from hpgraph.core.reductions import everywhere
-from hpgraph.core.suggestions import naming_arguments
+from hpgraph.core.device import array_module, check_memory, everywhere, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.semiring.counter_random import uniform
 

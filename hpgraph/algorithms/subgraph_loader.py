@@ -10,10 +10,8 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.neighbor_sampling import NeighborSample
 from hpgraph.algorithms.random_choice import drawn_by
 from hpgraph.algorithms.random_walks import random_walk
-from hpgraph.containers.graph import Graph
-from hpgraph.containers.vertices import id
+from hpgraph.containers.graph import Graph, id, whole
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.number import whole
 from hpgraph.formats import CSR, Bitmask, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring.counter_random import random_bits

@@ -4,11 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.algorithms.vertex_values import vertex_names
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names, whole
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels, mappings
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, is_cuda, to_device
-from hpgraph.core.reductions import anywhere, everywhere
+from hpgraph.core.device import anywhere, array_module, everywhere, is_cuda, to_device
 from hpgraph.csgraph.graph_input import (
     NO_PREDECESSOR,
     as_graph_input,

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, id
 from hpgraph.containers.matrix_source import is_older_matrix
-from hpgraph.containers.vertices import id
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
 

@@ -6,8 +6,7 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, array_module
 from hpgraph.csgraph.graph_input import as_rows, lies_on_cuda
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.interchange import check_places, scipy_of_csr

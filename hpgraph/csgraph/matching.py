@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.write import without_zeros
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import count
+from hpgraph.core.device import array_module, count, to_device
 from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids, as_offsets

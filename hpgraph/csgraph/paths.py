@@ -8,12 +8,10 @@ import scipy.sparse.csgraph
 
 from hpgraph.algorithms.bfs import levels_from
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real
 from hpgraph.core import errors
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.number import real
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels

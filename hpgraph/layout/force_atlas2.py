@@ -13,9 +13,8 @@ import numpy as np
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import layouts
 from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
 

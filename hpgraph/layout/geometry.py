@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, real
 from hpgraph.core.device import array_module
-from hpgraph.core.number import real
 
 
 def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:

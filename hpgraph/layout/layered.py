@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.acyclic import generations_of
-from hpgraph.containers.graph import Graph, as_simple
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.core.device import check_memory, to_device
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.layout.geometry import checked
 
 # Passes over the layers, down and up, for orders and for coordinates.

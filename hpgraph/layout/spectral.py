@@ -4,9 +4,8 @@ from typing import Any
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.spectral_clustering import laplacian_parts, smooth_coordinates
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import array_module
-from hpgraph.core.number import whole
 from hpgraph.layout.geometry import checked, rescaled
 
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import hashes, seed_of
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
 from hpgraph.layout.forces import beginning, length_of, pull_of, pulling

@@ -11,10 +11,8 @@ import numpy as np
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module, check_memory, to_device
-from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR, occurrences
 from hpgraph.layout.forces import beginning, pull_of
 from hpgraph.layout.geometry import checked, rescaled

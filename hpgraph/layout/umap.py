@@ -7,11 +7,9 @@ import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory
-from hpgraph.core.number import real, whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import Sampling

@@ -4,19 +4,14 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
 
 # Vertices by community: where each starts, and where its arcs start if laid end to end. `fetching`: the members' rows

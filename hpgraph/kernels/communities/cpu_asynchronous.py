@@ -10,18 +10,12 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.communities.batches import EVIDENCE
 from hpgraph.kernels.communities.cpu_choice import drawn, is_before, mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, next_task, njit, part, peek, prange, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped

@@ -3,15 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, vertex
 from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.semiring.atomics import fetch_add
 

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 from hpgraph.kernels.runtime.cpu.union_find import root_of
-from hpgraph.semiring.stop import is_stopped
 
 # Rows, of which `fill` entries are in use, and the vertex whose row comes `next`; of each cluster, a vertex or a merge,
 # the `head` and `tail` of its list, the cluster that it is part of, its strength and size; `around`: weights by cluster

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 
 # Entries that a block of tiles takes.
 TILE = groups.THREADS * 8
@@ -37,8 +35,6 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
 
 
 def _arcs(level: Level, by: groups.Members) -> CSR:
-    import cupy
-
     arcs, sums, ids, count = level.arcs, groups.sum_type(level), by.number.dtype, by.communities
     lengths = cupy.zeros(count + 1, np.int64)
     if arcs.nnz == 0:
@@ -71,8 +67,6 @@ def _arcs(level: Level, by: groups.Members) -> CSR:
 
 def weight_between(arcs: CSR, label: Any) -> int:
     """`hpgraph.kernels.communities.cpu_aggregate.weight_between` on the GPU; waits for it."""
-    import cupy
-
     if arcs.nnz == 0:
         return 0
     total = cupy.zeros(1, np.uint64)

@@ -4,17 +4,11 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.layout import DEPTH, SIDE_BITS, in_order
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, team
 
 # Points that a thread takes at a time.
 CHUNK = 64

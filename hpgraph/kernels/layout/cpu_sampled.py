@@ -3,17 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.layout import FARTHEST, NEAREST, Sampling
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling.cpu_random import bits
 from hpgraph.kernels.structure.cpu_symmetry import mixed
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.layout import DEPTH, FARTHEST, NEAREST, SIDE_BITS, Sampling, in_order
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
@@ -20,8 +21,6 @@ SAMPLED = KernelSet(
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
     """`hpgraph.kernels.layout.cpu.repulsion` on the GPU; waits for it, for the extent of the points."""
-    import cupy
-
     n = len(points)
     force = cupy.zeros((n, 2))
     if n < 2:
@@ -44,8 +43,6 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
 
 def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
     """`hpgraph.kernels.layout.cpu_sampled.sampled_epochs` on the GPU."""
-    import cupy
-
     here, there = place.astype(np.float32), cupy.empty(place.shape, np.float32)
     kernels, n = SAMPLED.of(Index=arcs.indices.dtype), len(place)
     curve = tuple(map(np.float32, (how.a, how.b, how.repulsion)))

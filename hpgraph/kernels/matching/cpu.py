@@ -19,11 +19,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
 
 # Arcs looked at, as multiples of all arcs: by searches, before all begins anew at several times the cost, and by trees.
 # A search of all arcs, which may be the last, is within both.

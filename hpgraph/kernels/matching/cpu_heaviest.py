@@ -33,12 +33,8 @@ from hpgraph.kernels.matching.cpu_blossoms import (
     top,
 )  # fmt: skip
 from hpgraph.kernels.runtime.cpu.heap import pop, precedes, push
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
 
 # Bids to begin with, for each vertex.
 _LOOKS = 16

@@ -11,12 +11,8 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop, push
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
 
 # Rows that the augmenting row reduction looks at, for each row: it might otherwise lower prices by tiny steps.
 _LOOKS = 4

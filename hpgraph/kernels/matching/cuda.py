@@ -7,8 +7,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, cupy, to_device
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
     LIMITS,
@@ -19,7 +18,6 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     local_limits,
     techniques_type,
 )  # fmt: skip
-from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.techniques import techniques
 
 SPACE = Layout(

@@ -9,17 +9,12 @@ search goes on for distances alone, from which trees are found then. No pass ove
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop
-from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.ladder import clear, enlarged, has_room, insert, ladder_of, refill, waiting
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.structure.cpu_fifo import incoming_rows, side_of
 from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
-from hpgraph.semiring.stop import is_stopped
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
 # The last arc of no path, and the bits of an end that count the arcs of its path.
 _NOWHERE, _HOPS = 1 << 62, ~0xFFFFFFFF

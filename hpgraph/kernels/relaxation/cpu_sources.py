@@ -15,18 +15,14 @@ from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store
 from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, Functions, work
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, team
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, board_words, cycles
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin_sources, bucket_bounds
 from hpgraph.kernels.runtime.search import Search, Starts
 from hpgraph.kernels.spmv.cpu import plain
-from hpgraph.semiring.stop import is_stopped
 
 MAX_SOURCES = 64
 # Sources per thread from which on each search runs on one thread.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
@@ -64,8 +65,6 @@ def priority_struct(
 
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`."""
-    import cupy
-
     out, state, sources, limit = search.out, search.state, search.sources, search.limit
     program = cuda_program(search.code, persistent.weight_dtype(out))
     n, ids = out.shape[0], out.indices.dtype
@@ -125,8 +124,6 @@ def _active(n: int, bits: Any, done: int) -> Any:
 
 def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray], Any]:
     """`relax` on several GPUs: one kernel on each; the property is on the first part's device."""
-    import cupy
-
     code, state, sources, beginnings = search.code, search.state, search.sources, search.beginnings
     some, dtype = parts.all[0].rows.out, state[0].dtype
     program, ids = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype

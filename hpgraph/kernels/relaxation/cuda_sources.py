@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -125,8 +126,6 @@ def work_space(n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
 
 def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
     """Run a program that lowers one property in place, from every source; see `hpgraph.kernels.relaxation`."""
-    import cupy
-
     starts = search.sources
     rows, records, left = search.state[0].T, [], []
     sources = starts.source.get()
@@ -150,8 +149,6 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
 
 def _relax(search: Search, rows: Any, of_start: np.ndarray) -> tuple[persistent.Record, Starts | None]:
     """Up to 32 sources, into rows of shape (k, n)."""
-    import cupy
-
     code, out, beginnings, starts = search.code, search.out, search.beginnings, search.sources
     delta, ceiling, limit = search.delta, search.ceiling, search.limit
     n, k, ids, dtype = out.shape[0], starts.k, out.indices.dtype, rows.dtype

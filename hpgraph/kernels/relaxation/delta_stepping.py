@@ -31,8 +31,7 @@ from hpgraph.kernels.relaxation.buckets import (
 )
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import fence, peek, peek_after, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -51,7 +50,6 @@ from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 # Bucket fusion: a worker continues with its own bucket while it has at most so many blocks, and for so many arcs.
 MAX_OWN_BLOCKS, MAX_OWN_ARCS = 16, 4096

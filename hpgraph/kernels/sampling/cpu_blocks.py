@@ -3,13 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, team
 from hpgraph.kernels.sampling import blocks
 from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
 from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import njit, peek, put, vertex
 from hpgraph.kernels.sampling.cpu_random import below, bits, unit
 from hpgraph.kernels.structure.cpu_symmetry import mixed
 

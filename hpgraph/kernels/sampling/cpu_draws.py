@@ -10,15 +10,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, next_task, njit, part, peek, prange, put, team
 from hpgraph.kernels.sampling import draws
 from hpgraph.kernels.sampling.cpu_random import bits, unit
 from hpgraph.kernels.structure.cpu_symmetry import mixed

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight
-from hpgraph.semiring.stop import is_stopped
 
 
 def walk_trees(arcs: CSR, running: Any, roots: Any, seed: int) -> Any:

@@ -4,12 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.threads import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 from hpgraph.kernels.sampling.cpu_random import unit
 from hpgraph.kernels.structure.cpu_symmetry import mixed
-from hpgraph.semiring.stop import is_stopped
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

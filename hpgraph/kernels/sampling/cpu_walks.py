@@ -3,17 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import place_in_row
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors, struct
 from hpgraph.kernels.runtime.cuda.persistent import Space
-from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Drawn, Sums
 
 # Hops of a launch; further ones take more launches.
@@ -45,8 +43,6 @@ def word(number: int) -> np.uint64:
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
     """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, for the number of draws."""
-    import cupy
-
     n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()
     most = _most_met(arcs, len(seeds), fanouts, replace)
     list_of_met = _List(ids, n, min(most, max(n, ROOM) + len(seeds)))
@@ -96,8 +92,6 @@ class _List:
     """Memory of the list of drawn vertices, and the table of all vertices, initially empty."""
 
     def __init__(self, ids: np.dtype, n: int, room: int) -> None:
-        import cupy
-
         self._layout, self._ids, self._n, self.room = MET.of(Index=ids), ids, n, room
         check_memory(8 * n + self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
         self._table = cupy.empty(n, np.uint64)
@@ -109,8 +103,6 @@ class _List:
         return room * (16 + self._ids.itemsize + 24) + min(room, self._n) * (16 + 8)
 
     def _make(self, room: int) -> None:
-        import cupy
-
         by_number = min(room, self._n)
         sizes = (room, self._ids), (room, np.int64), (room, np.int64), (by_number, np.int64), (by_number + 1, np.int64)
         # Vertices drawn, numbers they were drawn for, entries; by number: vertices, and where their draws begin.

@@ -7,16 +7,12 @@ LLVM vectorizes it.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR, RowFormat
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, next_task, njit, prange, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_columns import LINE, columns, fetch_row
 from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight

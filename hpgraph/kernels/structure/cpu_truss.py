@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import place_in_row
-from hpgraph.kernels.runtime.cpu.threads import interruptible
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
-from hpgraph.semiring.stop import is_stopped
 
 # Edges in degree order, by their positions in rows of lower neighbours, and from their lower ends. `row`: the row of
 # each; row s of `upper`, up to `upper_end`: the edges of lower end s; removed ones may be missing.

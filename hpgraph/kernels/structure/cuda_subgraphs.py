@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import free_memory
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import cupy, free_memory, prefix_sum
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 
@@ -32,8 +31,6 @@ def count_mappings(rows: Rows, steps: Steps) -> int:
 
 def list_mappings(rows: Rows, steps: Steps, limit: int) -> Any:
     """`hpgraph.kernels.structure.Mappings.list_mappings` on the GPU; waits for it."""
-    import cupy
-
     search = _Search(rows, steps)
     found, left = [np.empty((0, len(search.joins)), np.int64)], limit
     for table in search.mappings(len(search.joins)) if limit else ():
@@ -48,8 +45,6 @@ class _Search:
     """A graph and the steps of a pattern on the device. Tables have a row for each step, a column for each mapping."""
 
     def __init__(self, rows: Rows, steps: Steps) -> None:
-        import cupy
-
         self.rows, self.distinct = rows, np.bool_(steps.distinct)
         begins = steps.begin.tolist()
         columns = [cupy.asarray(column) for column in (steps.other, steps.outward, steps.is_arc)]
@@ -64,8 +59,6 @@ class _Search:
 
     def mappings(self, last: int, table: Any = None, step: int = 0) -> Iterator[Any]:
         """Tables of the mappings of the steps before `last`, one part after the other."""
-        import cupy
-
         table = cupy.empty((0, 1), self.ids) if table is None else table
         if step == last:
             yield table
@@ -77,8 +70,6 @@ class _Search:
 
     def parts(self, table: Any, step: int) -> Iterator[tuple[Any, ...]]:
         """Parts of a table, and their candidates: the step, the part, where those begin, and running sums of counts."""
-        import cupy
-
         rows, width, n = self.rows, table.shape[1], np.int64(len(self.rows.allowed))
         begin, length = cupy.empty((2, width), np.int64)
         sizes = np.int64(width), np.int64(width)
@@ -95,8 +86,6 @@ class _Search:
 
     def tested(self, part: tuple[Any, ...], mask: bool) -> tuple[int, Any, Any]:
         """How many candidates there are, which of them fit, as bits, and how many do in each tile."""
-        import cupy
-
         (step, table, width, begin, starts), rows = part, self.rows
         candidates = int(starts[-1])
         tiles = -(-candidates // _TILE)
@@ -114,8 +103,6 @@ class _Search:
 
     def extended(self, part: tuple[Any, ...]) -> Any:
         """The table of a part and a step more."""
-        import cupy
-
         step, table, width, begin, starts = part
         candidates, bits, sums = self.tested(part, True)
         ends = cupy.cumsum(sums)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.convert_cuda import by_digits
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
@@ -21,8 +22,6 @@ TILE = 2048
 
 def count_different(ordered: Any) -> tuple[Any, int]:
     """How many different keys come before each tile of keys in order, and in all; waits for it."""
-    import cupy
-
     sums = cupy.empty(max(-(-len(ordered) // TILE), 1), np.int64)
     _kernels(np.int32).launch("count_different", len(sums), ordered, np.int64(len(ordered)), sums)
     ends = cupy.cumsum(sums)
@@ -31,8 +30,6 @@ def count_different(ordered: Any) -> tuple[Any, int]:
 
 def keep_different(ordered: Any, starts: Any, count: int, absent: Any = None) -> Any:
     """The different keys, `count`, without those of the ranks `absent`, which rise."""
-    import cupy
-
     removed = 0 if absent is None else len(absent)
     kept = cupy.empty(count - removed, np.int64)
     _kernels(np.int32).launch(
@@ -43,8 +40,6 @@ def keep_different(ordered: Any, starts: Any, count: int, absent: Any = None) ->
 
 def undirected(n: int, source: Any, target: Any) -> CSR:
     """`hpgraph.kernels.structure.Structure.undirected` on the GPU; waits for the number of edges."""
-    import cupy
-
     ids, below = index_dtype(n), np.int32(max(n - 1, 1).bit_length())
     given = np.dtype(np.int32 if source.dtype == np.int32 == target.dtype else np.int64)
     kernels, key = _kernels(ids, given), cupy.empty(len(source), np.int64)
@@ -61,8 +56,6 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
 
 def mirrored(triangle: CSR) -> CSR:
     """`hpgraph.kernels.structure.Structure.mirrored` on the GPU."""
-    import cupy
-
     n, m, indptr, column = triangle.shape[0], triangle.nnz, triangle.indptr, triangle.indices
     if not m:
         return triangle

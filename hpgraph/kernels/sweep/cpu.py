@@ -12,18 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.core import work_clock
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, prange, put
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
-from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode

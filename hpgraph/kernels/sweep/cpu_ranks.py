@@ -4,11 +4,8 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, team
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.kernels.sweep.ranks import RankArrays, Sent
 from hpgraph.semiring import get_semiring

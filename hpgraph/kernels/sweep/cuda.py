@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core import work_clock
+from hpgraph.core.device import cupy
 from hpgraph.core.errors import CompileError
 from hpgraph.core.locks import uncollected
 from hpgraph.formats import RowFormat
@@ -59,8 +60,6 @@ def sweeps(
 
 def begin_standing(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Any:
     """A ``struct Standing`` on the current device, with the sums of the initial properties."""
-    import cupy
-
     standing = cupy.zeros(4 + code.aggregates)
     if code.aggregate is not None:
         aggregate_to(code, state, world, standing[2:])
@@ -79,8 +78,6 @@ class Following:
     """Asynchronous copies of the state of launched supersteps, by which the host learns that they have stopped."""
 
     def __init__(self) -> None:
-        import cupy
-
         self._slots = LAUNCHES_AHEAD + 1
         memory = cupy.cuda.alloc_pinned_memory(16 * self._slots)
         self._seen = np.frombuffer(memory, np.int64, 2 * self._slots).reshape(self._slots, 2)
@@ -88,8 +85,6 @@ class Following:
 
     def note(self, step: int, standing: Any, stream: Any) -> None:
         """Copy the standing after a superstep to the host, in stream order."""
-        import cupy
-
         slot = step % self._slots
         cupy.cuda.runtime.memcpyAsync(
             self._seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
@@ -123,8 +118,6 @@ def halves(
     first: int = 0, others: Sequence[tuple[Any, ...]] = (),
 ) -> Halves:  # fmt: skip
     """The launches of a superstep of the vertices from `first` on; it writes to `others`, on other GPUs, too."""
-    import cupy
-
     code, n, ignores = made.code, rows.shape[0], left_out(made.code)
     program, offer = made.struct(state, world), functions_of(code).offer
     product, remote = product_of(made, rows, state), (np.int64(first), made.others(others))
@@ -157,8 +150,6 @@ def _by_blocks(
     made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any,
     remote: tuple[Any, ...],
 ) -> Halves:  # fmt: skip
-    import cupy
-
     module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
     blocks, shared = add_shape(product)
     sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
@@ -197,8 +188,6 @@ def _superstep(
 
 def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached: the first as it is, then a captured graph."""
-    import cupy
-
     following, stream = Following(), cupy.cuda.get_current_stream()
     # The graph uses the temporaries it was captured with, which are kept with it.
     captured: list[tuple[Any, list[Any]]] = []
@@ -217,8 +206,6 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
 
 def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
     """The launches of `work` as a CUDA graph, and the temporary memory to keep while it is replayed."""
-    import cupy
-
     outer, allocate = cupy.cuda.get_current_stream(), cupy.cuda.get_allocator()
     kept: list[Any] = []
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core import work_clock
+from hpgraph.core.device import cupy
 from hpgraph.core.devices import Devices, copy_between, copy_on, move_array, reach_each_other
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR, ROW_FORMATS
@@ -32,8 +33,6 @@ class _Gpu:
 
     def __init__(self, made: SweepProgram, shard: tuple[Devices, int, CSR], state: tuple[Any, ...], number: int,
                  parts: int) -> None:  # fmt: skip
-        import cupy
-
         self.made, self.state, self.number = made, state, number
         self.device, self.first, self.rows = shard
         self.last, columns = self.first + self.rows.shape[0], made.code.aggregates + 2

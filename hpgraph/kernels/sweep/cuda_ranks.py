@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.core.device import cupy
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet, multiprocessors, struct
 from hpgraph.kernels.runtime.cuda.row_bins import bins
-from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.sweep.ranks import RankArrays, Ranks, Sent
 
 # Ranks per product: a row of them in double precision is four cache lines.
@@ -49,8 +48,6 @@ def _step(
     arrays: RankArrays, jumps: np.ndarray, sent: Any, following: Any, shares: Any, carried: Any, first: bool, tol: float
 ) -> np.ndarray:
     """One step; see `Ranks.step`. Waits for the GPU."""
-    import cupy
-
     rows, held, kernels = arrays.rows, shares.shape[1], _kernels(arrays, shares, sent)
     binned, blocks = bins(rows), _BLOCKS * multiprocessors()
     part = cupy.empty((binned.pieces, held), shares.dtype)
@@ -82,8 +79,6 @@ class Changes(Ranks):
     """
 
     def __init__(self, arrays: RankArrays, shares: Any) -> None:
-        import cupy
-
         self.shares, self._jumps, self._first = shares, np.zeros(shares.shape[1]), True
         self._sent, self._carried = cupy.empty((2, *shares.shape), np.float32)
         self._following = cupy.empty_like(self._sent)

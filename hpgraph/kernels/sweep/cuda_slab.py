@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
@@ -26,8 +27,6 @@ def sweep_slab(
 
     ``state``: the properties; changed in place. Returns `standing` on the host; None if nothing was done.
     """
-    import cupy
-
     slab, tail = rows.slab, rows.tail
     if not techniques.fused_supersteps or slab is None or (tail is not None and len(tail.indices)):
         return None

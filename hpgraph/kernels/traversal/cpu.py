@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, attached
 from hpgraph.formats.convert_cpu import bits_count
-from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Loop
 from hpgraph.kernels.runtime.cpu.threads import team

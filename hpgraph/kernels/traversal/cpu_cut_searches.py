@@ -9,15 +9,9 @@ and no arc joins the vertices.
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, team, vertex
 
 # No sum of distances exceeds it.
 NO_LIMIT = 1 << 60

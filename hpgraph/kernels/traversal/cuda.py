@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
@@ -39,8 +40,6 @@ def policy_struct(
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
-    import cupy
-
     code, out, in_, forced = search.code, search.out, search.in_, search.forced
     program = cuda_program(code, persistent.weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype

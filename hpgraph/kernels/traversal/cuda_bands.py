@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("column_bands.cuh", "bands of columns", {"<{Index}>": "end_bands"})
@@ -29,16 +29,12 @@ class Bands(NamedTuple):
 
 @cache
 def _cache_size(device: int) -> int:
-    import cupy
-
     return int(cupy.cuda.Device(device).attributes["L2CacheSize"])
 
 
 @attached
 def bands(arcs: CSR) -> Bands:
     """The bands of a matrix with sorted rows; cached."""
-    import cupy
-
     n, device = arcs.shape[0], cupy.cuda.runtime.getDevice()
     count = max(1, -(-n * _BITS // int(_SHARE * _cache_size(device))))
     ends = cupy.empty((count - 1, n), np.uint16)

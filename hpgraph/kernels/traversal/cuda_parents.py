@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import sources_within
+from hpgraph.core.device import cupy, sources_within
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import bins
 
 # As in the source: vertices of its tiles, and bytes of levels a vertex.
@@ -25,8 +24,6 @@ def _words(sources: int, itemsize: int) -> int:
 
 def parents_of_levels(rows: CSR, level: Any, sources: Any) -> Any:
     """See `hpgraph.kernels.traversal.JointTraversal`."""
-    import cupy
-
     (k, n), ids = level.shape, rows.indices.dtype
     parents, size = cupy.empty((k, n), ids), level.itemsize
     most = sources_within(min(k, BYTES // size), lambda some: 4 * n * _words(some, size), "cuda")

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
@@ -116,8 +115,6 @@ def _with_in_arcs(in_: CSR) -> int:
 @attached
 def _mean_scans(in_: CSR) -> tuple[np.float64, ...]:
     """Mean number of in-neighbours examined if each row ends after 2^i, over non-empty rows; waits once a graph."""
-    import cupy
-
     sums = cupy.stack([cupy.minimum(in_.degrees, 1 << i).sum() for i in range(LENGTHS)]).get()
     return tuple(np.float64(total / max(_with_in_arcs(in_), 1)) for total in sums)
 
@@ -130,8 +127,6 @@ class Work:
     """
 
     def __init__(self, search: Search, waits: bool, beyond: int = 0, fronts: tuple[int, int] | None = None) -> None:
-        import cupy
-
         out, in_, starts = search.out, search.in_, search.sources
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
         self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
@@ -251,8 +246,6 @@ def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
 
 def _traverse(search: Search) -> Work:
     """One launch."""
-    import cupy
-
     code, out, world, beginnings = search.code, search.out, search.world, search.beginnings
     if not all(values.flags.f_contiguous for values in search.state):
         raise ValueError("properties of many sources must be in Fortran order: source after source")
@@ -275,8 +268,6 @@ def _traverse(search: Search) -> Work:
 
 def samples_of(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...]) -> tuple[Any, ...]:
     """Small properties that receive one message of each superstep for all; see `Messages::sample`."""
-    import cupy
-
     return tuple(
         cupy.full(HISTORIES + 1, beginning.fill, values.dtype)
         for values, beginning in zip(state, beginnings, strict=True)
@@ -301,8 +292,6 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
 
 def survey_sources(search: Search) -> Totals:
     """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`."""
-    import cupy
-
     out, starts = search.out, search.sources
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)

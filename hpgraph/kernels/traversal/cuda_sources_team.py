@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, Launch, Parts
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Part
 from hpgraph.kernels.runtime.cuda.persistent import kernel, weight_dtype
@@ -35,8 +35,6 @@ def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], sourc
 
 def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
     """As `traverse_sources`, on several GPUs; the properties lie on the first part's device, and are overwritten."""
-    import cupy
-
     code, state, beginnings, world, starts = (
         search.code, search.state, search.beginnings, search.world, search.sources,
     )  # fmt: skip

@@ -19,8 +19,7 @@ from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, flush, list_bits, mark, test
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -52,7 +51,6 @@ from hpgraph.kernels.traversal.thin import (
 )
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 # Push chunk: at most 512 out-arcs (on average) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
 # word of the next bitmask has one writer.

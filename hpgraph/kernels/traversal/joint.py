@@ -13,8 +13,7 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import flush
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, cycles
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
@@ -33,7 +32,6 @@ from hpgraph.kernels.traversal.direction_optimizing import PULL_ROWS, PUSH_ARCS,
 from hpgraph.kernels.traversal.joint_steps import LIVING, Order, Scratch, joined, list_front, pull, push, settle_claims
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
-from hpgraph.semiring.stop import is_stopped
 
 # A word costs as much to test as the bits of so many separate searches: fewer sources do not share a frontier.
 WORD_COST = 6

@@ -15,18 +15,14 @@ from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount, transpose
 from hpgraph.kernels.runtime.cpu.claim import list_bits
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
-from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.kernels.traversal import direction_optimizing as traversing
 from hpgraph.kernels.traversal import thin
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
-from hpgraph.semiring.stop import is_stopped
 
 # Columns of the sums of a superstep over all sources, and of the totals of a source over all supersteps.
 RUNS, PULLS, ACTIVE_SUM, ARCS_SUM, CYCLES_SUM, PAIRS_SUM = range(6)
