@@ -11,7 +11,7 @@ import hpgraph as hpg
 from hpgraph import datasets
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import kernels, sampling
 
 MAKES = {
     "gnp": lambda **o: datasets.gnp_random_graph(200, 0.05, **o),
@@ -166,6 +166,24 @@ def test_blocks_are_the_same_on_every_path(device, monkeypatch):
             monkeypatch.setattr("hpgraph.kernels.sampling.cpu_blocks.MAX_SERIAL", serial)
             found.append(matrix(make(seed=4, device=where)))
         assert all((other == found[0]).all() for other in found) and found[0].sum() > 1000
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 1 << 19, (1 << 19) + 1, 700_007, 1 << 20])
+def test_order_at_random(count, device):
+    """All values, the same on either device; neighbours have places apart, and bits that are independent."""
+    xp = array_module(device)
+    values = xp.arange(count, dtype=np.int32)
+    found = to_device(sampling(device).shuffled(values, 3), "cpu")
+    assert (found == sampling("cpu").shuffled(np.arange(count, dtype=np.int32), 3)).all()
+    assert (np.sort(found) == np.arange(count)).all()
+    if count > 1000:
+        assert (found != to_device(sampling(device).shuffled(values, 4), "cpu")).mean() > 0.99
+        assert np.count_nonzero(abs(np.diff(found)) == 1) < 15
+        for shift in (0, 3, 16):
+            bits = found[: count // 2 * 2].reshape(-1, 2) >> shift & 3
+            counts = np.bincount(bits[:, 0] * 4 + bits[:, 1], minlength=16)
+            law = np.bincount(np.arange(count) >> shift & 3, minlength=4) / count
+            assert fits(counts, np.outer(law, law).ravel() * counts.sum())
 
 
 def test_more_pairs_than_words_of_32_bits(device):

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of
+from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -124,10 +124,11 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     if exact and total > (n * (n - 1)) // 2 and degree.max() < n:
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     xp, rng = begun(n, total // 2, seed, device)
-    ends = to_device(np.repeat(np.arange(n), degree.astype(np.int64)), device)
-    source, target = ends[xp.argsort(rng.random(total))].reshape(2, -1)
+    ends = repeated(xp.asarray(degree.astype(np.int64)))
+    key = int(np.random.default_rng(seed).integers(1 << 62))
+    source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
-        source, target, bad = mended(xp, rng, n, source, target)
+        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64))
         if len(bad):
             raise ValueError(
                 "deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out"

@@ -9,6 +9,8 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
+from hpgraph.core.reductions import prefix_sum
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling
 
 # The pairs of so many vertices are numbered without a gap by floats.
@@ -45,6 +47,13 @@ def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
     stays = xp.ones(total, np.bool_)
     stays[drawn(xp, rng, total, total - count)] = False
     return xp.flatnonzero(stays)
+
+
+def repeated(times: Any) -> Any:
+    """Numbers 0, 1, ..., each so many times."""
+    starts = prefix_sum(times)
+    places = array_module(times).empty(int(starts[-1]), index_dtype(len(times)))
+    return CSR((len(times), len(places)), starts, places, validate=False).expand_rows()
 
 
 def of_places(n: int, place: Any, directed: bool) -> Graph:

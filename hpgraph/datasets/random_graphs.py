@@ -25,6 +25,7 @@ from hpgraph.datasets.drawing import (
     of_edges,
     of_places,
     pairs_of,
+    repeated,
 )
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import run_starts
@@ -142,10 +143,10 @@ def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int =
         raise ValueError(f"p must be symmetric, with a probability for each two of the {len(sizes)} blocks")
     n = whole(sum(sizes), "the sum of sizes", least=0, most=MAX_VERTICES)
     if theta is not None:
-        weight = _vertex_weights("theta", theta)
+        weight = _vertex_weights("theta", theta, device)
         if len(weight) != n:
             raise ValueError(f"theta must have a weight for each of the {n} vertices, not {len(weight)}")
-        return _by_weight(weight, np.repeat(np.arange(len(sizes)), sizes), table, seed, device)
+        return _by_weight(weight, sizes, table, seed, device)
     return _of_blocks(np.array(sizes, np.int64), table, table, seed, device)
 
 
@@ -176,9 +177,9 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     >>> round(float(G.out_degree.mean()))
     8
     """
-    weight = _vertex_weights("w", w)
-    whole(len(weight), "the length of w", least=0, most=MAX_VERTICES)
-    return _by_weight(weight, np.zeros(len(weight), np.int64), np.full((1, 1), 1 / (weight.sum() or 1)), seed, device)
+    weight = _vertex_weights("w", w, device)
+    n = whole(len(weight), "the length of w", least=0, most=MAX_VERTICES)
+    return _by_weight(weight, [n], np.full((1, 1), 1 / (float(weight.sum()) or 1)), seed, device)
 
 
 def random_geometric_graph(
@@ -259,27 +260,27 @@ def _near(xp: ModuleType, sides: list[Any], first: Any, count: Any, radius: floa
         yield own[near], other[near]
 
 
-def _vertex_weights(name: str, given: Any) -> np.ndarray:
-    weight = to_device(given if hasattr(given, "dtype") else np.asarray(given, np.float64), "cpu").astype(np.float64)
-    if weight.ndim != 1 or not (np.isfinite(weight) & (weight >= 0)).all():
+def _vertex_weights(name: str, given: Any, device: str) -> Any:
+    device, given = normalize_device(device), given if hasattr(given, "dtype") else np.asarray(given, np.float64)
+    weight = to_device(given, device).astype(np.float64)
+    if weight.ndim != 1 or not everywhere(array_module(device).isfinite(weight) & (weight >= 0)):
         raise ValueError(f"{name} must be one-dimensional, of finite numbers that are not negative")
     return weight
 
 
-def _by_weight(weight: np.ndarray, block: np.ndarray, p: np.ndarray, seed: int, device: str) -> Graph:
-    """Pairs are joined with probability weight[u] weight[v] p[block[u], block[v]], at most 1."""
-    xp = array_module(normalize_device(device))
-    weight, block = xp.asarray(weight), xp.asarray(block)
-    bits = weight.view(np.int64)
+def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: str) -> Graph:
+    """Pairs are joined with probability weight[u] weight[v] p[block of u, block of v], at most 1."""
+    xp, bits = array_module(normalize_device(device)), weight.view(np.int64)
+    block = repeated(xp.asarray(np.array(sizes, np.int64)))
     order = xp.argsort(bits, kind="stable") if len(p) == 1 else xp.lexsort(xp.stack((bits, block)))
     weight, block = weight[order], block[order]
     # By the exponent, and of few blocks by two bits after it too: from finer groups more pairs are kept.
     begins = xp.flatnonzero(run_starts(block, bits[order] >> (_EXPONENT - 2 * (len(p) == 1))))
-    sizes = np.diff(to_device(begins, "cpu"), append=len(weight))
-    own, highest = (to_device(of[begins + xp.asarray(sizes) - 1], "cpu") for of in (block, weight))
+    counts = np.diff(to_device(begins, "cpu"), append=len(weight))
+    own, highest = (to_device(of[begins + xp.asarray(counts) - 1], "cpu") for of in (block, weight))
     chance = p[np.ix_(own, own)]
     most = np.minimum(np.outer(highest, highest) * chance, 1)
-    return _of_blocks(sizes, chance, most, seed, device, weight, order)
+    return _of_blocks(counts, chance, most, seed, device, weight, order)
 
 
 def _of_blocks(

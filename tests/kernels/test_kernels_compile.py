@@ -143,10 +143,12 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     for index, arch in EACH_INDEX:
         yield of_set(cuda_subgraphs.KERNELS, arch, Index=DTYPES[index])
         yield of_set(cuda_undirected.KERNELS, arch, Index=DTYPES[index], Id=DTYPES[index])
+        yield of_set(cuda_edges.SHUFFLES, arch, Value=DTYPES[index])
         yield of_set(cuda_edges.RECURSIVE, arch, Index=DTYPES[index])
         yield of_set(cuda_edges.ORDERED, arch, Index=DTYPES[index])
         yield of_set(cuda_edges.BLOCKS, arch, Index=DTYPES[index])
-        yield of_set(cuda_edges.ATTACHMENTS, arch, Index=DTYPES[index])
+        for room in (cuda_edges.ATTACHMENTS, cuda_edges.FIRST):
+            yield of_set(room, arch, Index=DTYPES[index])
     for word in ("uint4", "unsigned char"):
         yield of_set(sampling.FETCH, OLDEST, Index=np.dtype(np.int64), Word=word)
     # The nodes that a point has still to look at lie in local memory.

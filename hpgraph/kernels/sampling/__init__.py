@@ -91,3 +91,6 @@ class Sampling(Protocol):
 
         The same on every device; tables of blocks are NumPy's.
         """
+
+    def shuffled(self, values: Any, seed: int) -> Any:
+        """A new array of the same values in random order, the same on every device."""

@@ -20,11 +20,40 @@ __device__ __forceinline__ Index followed(const i64* place, const Index* target,
     return at & 1 ? target[edge] : (Index)(edge < m ? 0 : edge / m + m);
 }
 
-// The first edges: vertex 0 joins each of the m that follow it.
+// Whether an edge's vertex joins the same one before; draws it anew then.
 template <class Index>
-__global__ void begin_star(i64 m, Index* source, Index* target) {
-    const i64 edge = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (edge < m) source[edge] = 0, target[edge] = (Index)(edge + 1);
+__device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64 m, const Index* target, i64* place) {
+    for (i64 other = edge / m * m; other < edge; ++other)
+        if (target[other] == target[edge]) {
+            place[edge] = draw_place(seed, edge, attempt, m);
+            return true;
+        }
+    return false;
+}
+
+// The first `count` edges, by one block: vertex 0 joins each of the m that follow it, and then as many edges again are drawn.
+template <class Index>
+__global__ void __launch_bounds__(1024)
+attach_first(u64 seed, i64 m, i64 count, i64* place, Index* source, Index* target) {
+    for (i64 edge = threadIdx.x; edge < m; edge += blockDim.x) source[edge] = 0, target[edge] = (Index)(edge + 1);
+    for (i64 done = m, end; done < count; done = end) {
+        end = 2 * done < count ? 2 * done : count;
+        for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x) {
+            place[edge] = draw_place(seed, edge, 0, m);
+            source[edge] = (Index)(edge / m + m);
+        }
+        bool again = true;
+        for (int attempt = 1; again; ++attempt) {
+            __syncthreads();
+            for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x)
+                target[edge] = followed(place, target, done, m, place[edge]);
+            __syncthreads();
+            again = false;
+            for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x)
+                again |= drawn_again(seed, edge, attempt, m, target, place);
+            again = __syncthreads_or(again);
+        }
+    }
 }
 
 template <class Index>
@@ -43,19 +72,12 @@ __global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i6
     target[edge] = followed(place, target, done, m, at);
 }
 
-// Edges whose vertex joins the same one before draw anew; counted in `again`.
+// Edges that are drawn anew, in any order.
 template <class Index>
 __global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target, i64* place,
                            i64* list, u64* again) {
     const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (edge >= end) return;
-    const Index own = target[edge];
-    for (i64 other = edge / m * m; other < edge; ++other) {
-        if (target[other] != own) continue;
-        place[edge] = draw_place(seed, edge, attempt, m);
-        list[atomicAdd(again, 1ull)] = edge;
-        return;
-    }
+    if (edge < end && drawn_again(seed, edge, attempt, m, target, place)) list[atomicAdd(again, 1ull)] = edge;
 }
 
 template <class Index>

@@ -20,12 +20,13 @@ from hpgraph.kernels.sampling.cpu_blocks import block_edges
 from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_recursive import recursive_edges
+from hpgraph.kernels.sampling.cpu_shuffles import shuffled
 from hpgraph.kernels.sampling.cpu_walks import walks
 from hpgraph.semiring.stop import is_stopped
 
 __all__ = [
     "Numbering", "attachments", "block_edges", "draw", "recursive_edges", "rows_of_pairs", "running_sums", "sample",
-    "sorted_draws", "walks",
+    "shuffled", "sorted_draws", "walks",
 ]  # fmt: skip
 
 # Vertices that a thread takes at a time, and prefetch distance of their rows; that of slots of a numbering.

@@ -9,7 +9,14 @@ from hpgraph.formats import CSR
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import Bias, Sums
-from hpgraph.kernels.sampling.cuda_edges import attachments, block_edges, recursive_edges, rows_of_pairs, sorted_draws
+from hpgraph.kernels.sampling.cuda_edges import (
+    attachments,
+    block_edges,
+    recursive_edges,
+    rows_of_pairs,
+    shuffled,
+    sorted_draws,
+)
 from hpgraph.kernels.sampling.cuda_hops import PROLOGUE, sample, word
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "rows_of_pairs",
     "running_sums",
     "sample",
+    "shuffled",
     "sorted_draws",
     "walks",
 ]

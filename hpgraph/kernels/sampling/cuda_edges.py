@@ -7,6 +7,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.sampling import shuffles
 from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
 from hpgraph.kernels.sampling.cuda_hops import word
 from hpgraph.kernels.sampling.draws import first_pairs, to_draw
@@ -27,8 +28,15 @@ ORDERED = KernelSet(
 )  # fmt: skip
 ATTACHMENTS = KernelSet(
     "attachments.cuh", "edges by degrees",
-    {"<{Index}>": "begin_star draw_places follow_places draw_again follow_listed"},
+    {"<{Index}>": "draw_places follow_places draw_again follow_listed"},
 )  # fmt: skip
+SHUFFLES = KernelSet(
+    "shuffles.cuh", "shuffles", {"<{Value}>": "shuffle"},
+    prologue=f"namespace hpgraph {{ constexpr int ROUNDS = {shuffles.ROUNDS}; }}",
+)  # fmt: skip
+FIRST = KernelSet("attachments.cuh", "the first edges by degrees", {"<{Index}>": "attach_first"}, threads=1024)
+# Edges that one block draws: rounds of few edges cost launches.
+_FIRST = 1 << 16
 # Edges of a thread of `recursive_edges`, which shares a table with its block.
 _EDGES = 16
 
@@ -104,8 +112,8 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
     source, target = xp.empty(count, ids), xp.empty(count, ids)
     place, listed = xp.empty(count, np.int64), xp.empty(count, np.int64)
     kernels, seed = ATTACHMENTS.of(Index=ids), word(int(rng.integers(1 << 62)))
-    kernels.each("begin_star", m, np.int64(m), source, target)
-    done = m
+    done = min(max(_FIRST // m, 1) * m, count)
+    FIRST.of(Index=ids).launch("attach_first", 1, seed, np.int64(m), np.int64(done), place, source, target)
     while done < count:
         # As many vertices again: their draws of earlier ones are final.
         end = min(2 * done, count)
@@ -115,10 +123,22 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
         while True:
             again = xp.zeros(1, np.uint64)
             kernels.each("draw_again", end - done, seed, np.int32(attempt), *bounds, target, place, listed, again)
-            if not (count_again := int(again[0])):
+            if not (drawn := int(again[0])):
                 break
             kernels.each("follow_places", end - done, place, *bounds, np.True_, target)
-            kernels.each("follow_listed", count_again, listed, np.int64(count_again), place, *bounds[:2], target)
+            kernels.each("follow_listed", drawn, listed, np.int64(drawn), place, *bounds[:2], target)
             attempt += 1
         done = end
     return source, target
+
+
+def shuffled(values: Any, seed: int) -> Any:
+    """`hpgraph.kernels.sampling.Sampling.shuffled` on the GPU."""
+    import cupy
+
+    count = len(values)
+    if count <= shuffles.MAX_SERIAL:
+        return shuffles.few_shuffled(values, seed)
+    out, half = cupy.empty_like(values), np.int32(shuffles.half_bits(count))
+    SHUFFLES.of(Value=values.dtype).each("shuffle", count, word(seed), half, values, np.int64(count), out)
+    return out

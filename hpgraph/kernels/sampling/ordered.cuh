@@ -1,8 +1,8 @@
 // Whole numbers drawn in order, as in hpgraph.kernels.sampling.cpu_draws, and pairs of vertices by their numbers.
 #pragma once
 #include "grid_scan.cuh"
-#include "search.cuh"
 #include "splitmix.cuh"
+#include "tile_rows.cuh"
 
 namespace hpgraph {
 
@@ -51,15 +51,10 @@ template <class Index>
 __global__ void __launch_bounds__(THREADS)
 columns_of_pairs(const i64* __restrict__ indptr, i64 n, const i64* __restrict__ place, i64 pairs, bool directed,
                  Index* __restrict__ column) {
-    __shared__ i64 rows[2];
-    const i64 base = (i64)blockIdx.x * TILE, end = base + TILE < pairs ? base + TILE : pairs;
-    if (threadIdx.x < 2) rows[threadIdx.x] = row_of(indptr, 0, n - 1, threadIdx.x ? end - 1 : base);
-    __syncthreads();
-    for (i64 p = base + threadIdx.x; p < end; p += THREADS) {
-        const i64 row = row_of(indptr, rows[0], rows[1], p);
+    for_tile_rows<THREADS, ITEMS>(indptr, n, pairs, [&](i64 p, i64 row) {
         const i64 at = place[p] - (row * (n - 1) - (directed ? 0 : row * (row - 1) / 2));
         column[p] = (Index)(directed ? at + (at >= row) : at + row + 1);
-    }
+    });
 }
 
 }  // namespace hpgraph

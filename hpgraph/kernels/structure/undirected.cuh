@@ -1,7 +1,7 @@
 // Symmetric patterns of edges in any order: keys to sort, distinct ones of sorted keys, triangles completed.
 #pragma once
 #include "grid_scan.cuh"
-#include "search.cuh"
+#include "tile_rows.cuh"
 
 namespace hpgraph {
 
@@ -42,16 +42,16 @@ __global__ void __launch_bounds__(THREADS) count_different(const i64* __restrict
 __global__ void __launch_bounds__(THREADS)
 keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ starts, const i64* __restrict__ absent,
                i64 removed, i64* __restrict__ kept) {
-    __shared__ i64 of_warps[THREADS / 32];
-    const i64 first = (i64)blockIdx.x * TILE + threadIdx.x * ITEMS;
+    __shared__ i64 of_warps[THREADS / 32], stage[TILE];
+    const i64 first = (i64)blockIdx.x * TILE + threadIdx.x * ITEMS, begin = starts[blockIdx.x];
     const u32 found = different(key, first, count);
-    i64 all, rank = starts[blockIdx.x] + sum_before<THREADS>(__popc(found), all, of_warps);
-    i64 before = lower_bound(absent, i64(0), removed, rank);
-    for (int item = 0; item < ITEMS; ++item) {
-        if (!(found >> item & 1)) continue;
-        if (before < removed && absent[before] == rank) ++before;
-        else kept[rank - before] = key[first + item];
-        ++rank;
+    i64 all, rank = begin + sum_before<THREADS>(__popc(found), all, of_warps);
+    for (int item = 0; item < ITEMS; ++item)
+        if (found >> item & 1) stage[rank++ - begin] = key[first + item];
+    __syncthreads();
+    for (i64 i = threadIdx.x; i < all; i += THREADS) {
+        const i64 before = removed ? lower_bound(absent, i64(0), removed, begin + i) : 0;
+        if (!(before < removed && absent[before] == begin + i)) kept[begin + i - before] = stage[i];
     }
 }
 
@@ -75,14 +75,7 @@ template <class Index>
 __global__ void __launch_bounds__(THREADS)
 spread_rows(const i64* __restrict__ indptr, i64 rows, const Index* __restrict__ column, i64 count,
             const i64* __restrict__ other, bool after, Index* __restrict__ out) {
-    __shared__ i64 bounds[2];
-    const i64 base = (i64)blockIdx.x * TILE, end = base + TILE < count ? base + TILE : count;
-    if (threadIdx.x < 2) bounds[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? end - 1 : base);
-    __syncthreads();
-    for (i64 p = base + threadIdx.x; p < end; p += THREADS) {
-        const i64 row = row_of(indptr, bounds[0], bounds[1], p);
-        out[p + other[row + after]] = column[p];
-    }
+    for_tile_rows<THREADS, ITEMS>(indptr, rows, count, [&](i64 p, i64 row) { out[p + other[row + after]] = column[p]; });
 }
 
 }  // namespace hpgraph

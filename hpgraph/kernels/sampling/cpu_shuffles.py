@@ -1,0 +1,44 @@
+"""Arrays in random order on the CPU, in parallel: the permutations of `hpgraph.kernels.sampling.shuffles`."""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.sampling import shuffles
+from hpgraph.kernels.sampling.recursive import GOLDEN
+from hpgraph.kernels.sampling.shuffles import ROUNDS
+from hpgraph.kernels.structure.cpu_symmetry import mixed
+
+_STEP = np.uint64(GOLDEN)
+
+
+def shuffled(values: Any, seed: int) -> Any:
+    """`hpgraph.kernels.sampling.Sampling.shuffled` on the CPU."""
+    if len(values) <= shuffles.MAX_SERIAL:
+        return shuffles.few_shuffled(values, seed)
+    out = np.empty_like(values)
+    with team() as threads:
+        _shuffle(np.uint64(seed), np.uint64(shuffles.half_bits(len(values))), values, out, np.int64(threads))
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _shuffle(seed, half, values, out, shares):
+    mask, count = (np.uint64(1) << half) - np.uint64(1), np.uint64(values.size)
+    for share in prange(shares):
+        for i in range(values.size * share // shares, values.size * (share + 1) // shares):
+            place = np.uint64(i)
+            while True:
+                left, right = place >> half, place & mask
+                for turn in range(ROUNDS):
+                    key = seed + np.uint64(turn) * _STEP
+                    left, right = right, left ^ (mixed(key ^ (right * _STEP)) & mask)
+                place = (left << half) | right
+                if place < count:
+                    break
+            put(out, i, peek(values, np.int64(place)))
