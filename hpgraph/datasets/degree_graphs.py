@@ -48,7 +48,7 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     n = whole(n, "n", least=2, most=MAX_VERTICES)
     m = whole(m, "m", least=1, most=n - 1)
     xp, rng = begun(n, m * (n - m), seed, device)
-    return of_edges(xp, n, *sampling(device).attachments(xp, rng, n, m))
+    return of_edges(n, *sampling(device).attachments(xp, rng, n, m))
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -90,7 +90,7 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
         edge = xp.where(near, (gap - 1) * n + xp.where(gap == ahead, one, other), 0)
         pair = xp.minimum(one, other) * n + xp.maximum(one, other)
         again = moved[_repeated(xp, pair) | (gap == 0) | (near & ~moves[edge])]
-    return of_edges(xp, n, source, target)
+    return of_edges(n, source, target)
 
 
 def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0, device: str = "cpu") -> Graph:
@@ -133,7 +133,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
             raise ValueError(
                 "deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out"
             )
-    return of_edges(xp, n, source, target)
+    return of_edges(n, source, target)
 
 
 def _without(few: Graph) -> Graph:

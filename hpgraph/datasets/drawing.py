@@ -21,11 +21,15 @@ _CHUNK = 1 << 24
 
 def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
     """The module to draw with, once the memory is known to suffice, and a generator."""
-    device = normalize_device(device)
-    xp = array_module(device)
-    # At the sort: a key an edge, as much again for the sort, the ends that keys were made of, and arcs both ways.
-    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
+    check_room(n, edges, device)
+    xp = array_module(normalize_device(device))
     return xp, xp.random.default_rng(seed)
+
+
+def check_room(n: int, edges: float, device: str) -> None:
+    """Raise where the memory will not suffice for a graph of these vertices and edges."""
+    # At the sort: a key an edge, as much again for the sort, the ends that keys were made of, and arcs both ways.
+    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", normalize_device(device))
 
 
 def pairs_of(n: int, directed: bool) -> int:
@@ -63,10 +67,15 @@ def of_places(n: int, place: Any, directed: bool) -> Graph:
     return Graph._made(arcs if directed else kernels(device).mirrored(arcs), directed, None)
 
 
-def of_edges(xp: ModuleType, n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
+def of_edges(n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
     """The undirected graph of some edges, each once, without loops; and with the weights that `_weights` gives."""
-    arcs = kernels(device_of(source)).undirected(n, source, target)
+    return of_rows(kernels(device_of(source)).undirected(n, source, target), weighted)
+
+
+def of_rows(arcs: CSR, weighted: bool) -> Graph:
+    """The undirected graph of these arcs, and with the weights that `_weights` gives."""
     if weighted:
+        xp = array_module(arcs.device)
         row, weights = arcs.expand_rows(), xp.empty(arcs.nnz, np.float32)
         for start in range(0, arcs.nnz, _CHUNK):
             some = slice(start, start + _CHUNK)

@@ -11,9 +11,10 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.number import real, whole
-from hpgraph.datasets.drawing import begun, of_edges
-from hpgraph.formats import index_dtype
-from hpgraph.kernels.backend import sampling
+from hpgraph.core.reductions import prefix_sum
+from hpgraph.datasets.drawing import begun, check_room, of_edges, of_rows
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.backend import kernels, sampling
 from hpgraph.kernels.sampling.recursive import recursion
 
 _MAX_SCALE = 31
@@ -126,9 +127,9 @@ def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool 
     (1.0, 64.0)
     """
     n, draws = _sizes(scale, edge_factor)
-    xp, rng = begun(n, draws, seed, device)
+    _, rng = begun(n, draws, seed, device)
     source = rng.integers(0, n, draws)
-    return of_edges(xp, n, source, rng.integers(0, n, draws), weighted=weighted)
+    return of_edges(n, source, rng.integers(0, n, draws), weighted=weighted)
 
 
 def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = False, device: str = "cpu") -> Graph:
@@ -158,12 +159,16 @@ def grid(side: int, *, removed: float = 0.3, seed: int = 4, weighted: bool = Fal
         raise ValueError(f"removed must be a share from 0 to 1, not {removed}")
     n = side * side
     xp, rng = begun(n, 2 * n, seed, device)
-    vertex = xp.arange(n, dtype=np.int64).reshape(side, side)
     kept = (rng.random(2 * side * (side - 1)) >= removed).reshape(2, -1)
-    # CuPy takes masks of fewer than 2**31 elements.
-    source = xp.concatenate([vertex[:, :-1].ravel()[kept[0]], vertex[:-1].ravel()[kept[1]]])
-    target = xp.concatenate([vertex[:, 1:].ravel()[kept[0]], vertex[1:].ravel()[kept[1]]])
-    return of_edges(xp, n, source, target, weighted=weighted)
+    right, down = xp.zeros((2, side, side), np.bool_)
+    right[:, :-1], down[:-1] = kept[0].reshape(side, side - 1), kept[1].reshape(side - 1, side)
+    right, down = right.ravel(), down.ravel()
+    # The arcs to higher vertices, in order: nothing is sorted.
+    starts = prefix_sum(right.astype(np.int64) + down)
+    column = xp.empty(int(starts[-1]), index_dtype(n))
+    column[starts[:-1][right]] = xp.flatnonzero(right) + 1
+    column[starts[1:][down] - 1] = xp.flatnonzero(down) + side
+    return of_rows(kernels(device).mirrored(CSR((n, n), starts, column, validate=False)), weighted)
 
 
 def _recursive(
@@ -171,9 +176,9 @@ def _recursive(
 ) -> Graph:
     """Draw edges level by level, each of which chooses a quadrant of the adjacency matrix; permute the vertices."""
     n, draws = _sizes(scale, edge_factor)
-    xp, _ = begun(n, draws, seed, device)
+    check_room(n, draws, device)
     how = recursion(n.bit_length() - 1, initiator, seed)
-    return of_edges(xp, n, *sampling(device).recursive_edges(how, draws, index_dtype(n)), weighted=weighted)
+    return of_edges(n, *sampling(device).recursive_edges(how, draws, index_dtype(n)), weighted=weighted)
 
 
 def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:

@@ -90,7 +90,7 @@ def LFR_benchmark_graph(
             "max_community, min_community or mu, or lower max_degree"
         )
     source, target = _edges(rng, degree, inside, community)
-    return of_edges(np, n, source, target).with_columns(vertices={"community": community}).to(device)
+    return of_edges(n, source, target).with_columns(vertices={"community": community}).to(device)
 
 
 def _chances(tau: float, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:

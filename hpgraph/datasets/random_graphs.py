@@ -20,6 +20,7 @@ from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
     begun,
+    check_room,
     drawn,
     each_with,
     of_edges,
@@ -298,14 +299,14 @@ def _of_blocks(
     rng = np.random.default_rng(seed)
     proposals = np.where(once, slots, rng.poisson(slots * rate / np.where(i == j, 2, 1)))
     ends = prefix_sum(proposals)
-    xp, _ = begun(n, float(ends[-1]), seed, device)
+    check_room(n, float(ends[-1]), device)
     starts, counts = (np.stack((table[i], table[j]), axis=1) for table in (first, sizes))
     weight, vertex = of_vertices or (None, None)
     how = Blocks(ends, starts, counts, rate, chance[i, j], weight, vertex, int(rng.integers(1 << 62)))
-    return of_edges(xp, n, *sampling(device).block_edges(how, index_dtype(n)))
+    return of_edges(n, *sampling(device).block_edges(how, index_dtype(n)))
 
 
 def _joined(xp: ModuleType, n: int, edges: list[Any]) -> Graph:
     none = xp.zeros(0, np.int64)
     source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
-    return of_edges(xp, n, source, target)
+    return of_edges(n, source, target)
