@@ -18,6 +18,7 @@ from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_argumen
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, count, to_device
 from hpgraph.formats import CSR, occurrences
+from hpgraph.kernels.backend import kernels
 
 # Keys that distinguish the hashes of neighbours along arcs out and along arcs in.
 _OUT, _IN = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
@@ -284,7 +285,8 @@ def refined_labels(
         own = to_device(codes[chosen], "cpu").tolist()
         labels = [texts[code] for code in own]
         for mark, (_, arcs) in zip(marks, by_kind, strict=False):
-            around = _around(matrix_of_csr(arcs)[chosen].csr, codes, texts, kinds, mark)
+            rows = kernels(graph.device).rows_of(arcs, chosen, 0, graph.n_vertices)
+            around = _around(rows, codes, texts, kinds, mark)
             labels = [own + others for own, others in zip(labels, around, strict=True)]
         found = [blake2b(label.encode(), digest_size=size).hexdigest() for label in labels]
         texts = sorted(set(found))

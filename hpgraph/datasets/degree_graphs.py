@@ -89,7 +89,7 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
         near = (gap > 0) & (gap <= k)
         edge = xp.where(near, (gap - 1) * n + xp.where(gap == ahead, one, other), 0)
         pair = xp.minimum(one, other) * n + xp.maximum(one, other)
-        again = moved[_repeated(xp, pair) | (gap == 0) | (near & ~moves[edge])]
+        again = moved[_repeated(xp, pair, xp.sort(pair)) | (gap == 0) | (near & ~moves[edge])]
     return of_edges(n, source, target)
 
 
@@ -176,14 +176,13 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     return configuration_model(np.full(n, d), exact=True, seed=seed, device=device)
 
 
-def _repeated(xp: ModuleType, key: Any) -> Any:
-    """Which elements occur more than once."""
-    ordered = xp.sort(key)
+def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:
+    """Which elements occur more than once; `ordered`: the same, ascending."""
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     # Few are: a table of their last bits rules out nearly all others.
     marked, found = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
-    marked[several % _TABLE] = True
-    at = xp.flatnonzero(marked[key % _TABLE])
+    marked[several & (_TABLE - 1)] = True
+    at = xp.flatnonzero(marked[key & (_TABLE - 1)])
     found[at] = _among(xp, key[at], several)
     return found
 
@@ -219,7 +218,8 @@ def mended(
     apart = None if inside else group
     for turn in range(rounds + 1):
         pair = _pairs(xp, n, source, target)
-        bad = _repeated(xp, pair)
+        ordered = xp.sort(pair)
+        bad = _repeated(xp, pair, ordered)
         # Of those alike one stays.
         at = xp.flatnonzero(bad)
         bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
@@ -243,7 +243,7 @@ def mended(
         if (turn + 1) % _FREE:
             begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
             made = _pairs(xp, n, begins, ends)
-            fits = ~(_repeated(xp, made) | _among(xp, made, xp.sort(pair)) | _unfit(begins, ends, apart))
+            fits = ~(_repeated(xp, made, xp.sort(made)) | _among(xp, made, ordered) | _unfit(begins, ends, apart))
             kept &= fits.reshape(2, -1).all(axis=0)
         one, other, first, second = one[kept], other[kept], first[kept], second[kept]
         source[one], target[one], target[other] = first, target[other], second
