@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replaced
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
 from hpgraph.semiring.counter_random import random_bits
+
+_T = TypeVar("_T")
 
 
 class BatchLoader:
@@ -73,16 +75,16 @@ class BatchLoader:
         )  # fmt: skip
         return self
 
-    def _fetched(self, sample: NeighborSample, room: Any = None) -> NeighborSample:
+    def _fetched(self, sample: NeighborSample, room: Any = None, order: Any = None) -> NeighborSample:
         """The sample with the rows of its vertices, written into room made before or now."""
         if self._features is None:
             return sample
         rows, found = self._features, self._room(sample) if room is None else room
         if not isinstance(rows, dict):
-            rows.fetch(sample.vertex, found)
+            rows.fetch(sample.vertex, found, order)
             return replaced(sample, features=found)
         for name, one in rows.items():
-            one.fetch(sample.vertex, found[name])
+            one.fetch(sample.vertex, found[name], order)
         return replaced(sample, features=found)
 
     def _room(self, sample: NeighborSample) -> Any:
@@ -105,33 +107,41 @@ class BatchLoader:
         # Rows that the CPU gathers are gathered by the background thread.
         if not all(one is not None and one.read_by_device for one in parts):
             return _ahead(map(self._fetched, samples), self.prefetch, self.graph.device)
-        return self._by_two_streams(_ahead(samples, self.prefetch, self.graph.device))
+        return self._by_two_streams(_ahead(map(self._prepared, samples), self.prefetch, self.graph.device))
 
-    def _by_two_streams(self, samples: Generator[NeighborSample, None, None]) -> Iterator[NeighborSample]:
+    def _prepared(self, sample: NeighborSample) -> tuple[Any, ...]:
+        """What a fetch needs, of the current stream: a sample, room, its vertices in order, and when all is there.
+
+        The room is of this stream's memory: what was released there may still be read by what runs on it.
+        """
+        cuda, order = array_module(self.graph.device).cuda, sample.vertex.argsort()
+        return sample, self._room(sample), (sample.vertex[order], order), cuda.get_current_stream().record()
+
+    def _by_two_streams(self, prepared: Generator[tuple[Any, ...], None, None]) -> Iterator[NeighborSample]:
         """Features are fetched on a stream of their own, while the next samples are drawn and the last ones used."""
         cuda = array_module(self.graph.device).cuda
         main, link, ready = cuda.get_current_stream(), cuda.Stream(non_blocking=True), deque[Any]()
         try:
             while True:
                 while len(ready) <= self.prefetch:
-                    sample = next(samples, None)
-                    if sample is None:
+                    one = next(prepared, None)
+                    if one is None:
                         break
-                    # Of the current stream's memory: what was released there may still be read by what runs on it.
-                    room = self._room(sample)
-                    link.wait_event(main.record())
+                    sample, room, order, there = one
+                    # Not for all that is on the main stream by now: the next draw waits there for the last fetch.
+                    link.wait_event(there)
                     with link:
-                        sample = self._fetched(sample, room)
-                    ready.append((sample, link.record()))
+                        sample = self._fetched(sample, room, order)
+                    ready.append((sample, order, link.record()))
                 if not ready:
                     return
-                sample, fetched = ready.popleft()
+                sample, order, fetched = ready.popleft()
                 main.wait_event(fetched)
                 yield sample
         finally:
             # Rows that nothing waited for are still being written.
             main.wait_event(link.record())
-            samples.close()
+            prepared.close()
 
 
 class NeighborLoader(BatchLoader):
@@ -178,7 +188,7 @@ class NeighborLoader(BatchLoader):
         batch_size: int = 1024,
         shuffle: bool = False,
         drop_last: bool = False,
-        prefetch: int = 1,
+        prefetch: int = 2,
         replace: bool = False,
         weight: Any = None,
         incoming: bool = False,
@@ -221,7 +231,7 @@ class NeighborLoader(BatchLoader):
             )
 
 
-def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Generator[NeighborSample, None, None]:
+def _ahead(batches: Iterator[_T], prefetch: int, device: str) -> Generator[_T, None, None]:
     """The batches, `prefetch` of them made ahead by a thread."""
     # The memory of a released batch is reused for the next: on one stream all its reads come before.
     gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
@@ -229,7 +239,7 @@ def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Gen
         cuda = array_module(device).cuda
         gpu, stream = cuda.Device(), cuda.get_current_stream()
 
-    def make() -> NeighborSample | None:
+    def make() -> _T | None:
         with gpu, stream:
             return next(batches, None)
 

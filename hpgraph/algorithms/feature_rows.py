@@ -34,10 +34,10 @@ class FeatureRows:
         """Room for so many rows, on the device."""
         return array_module(self._device).empty((count, *self._rows.shape[1:]), self._rows.dtype)
 
-    def fetch(self, vertex: Any, found: Any) -> None:
-        """Write the rows of vertices."""
+    def fetch(self, vertex: Any, found: Any, order: Any = None) -> None:
+        """Write the rows of vertices; of `order` as for `hpgraph.kernels.sampling.Sampling.fetch_rows`."""
         if self._slot is None:
-            self._fetch(vertex, found)
+            self._fetch(vertex, found, order)
             return
         slot = self._slot[vertex]
         near, far = (array_module(slot).flatnonzero(side) for side in (slot >= 0, slot < 0))
@@ -46,10 +46,10 @@ class FeatureRows:
         self._fetch(vertex[far], there)
         found[far] = there
 
-    def _fetch(self, vertex: Any, found: Any) -> None:
+    def _fetch(self, vertex: Any, found: Any, order: Any = None) -> None:
         """Write rows from host memory."""
         if self._seen is not None:
-            sampling(self._device).fetch_rows(self._seen, vertex, found)
+            sampling(self._device).fetch_rows(self._seen, vertex, found, order)
         elif self._device == "cuda":
             found.set(np.ascontiguousarray(self._rows[to_device(vertex, "cpu")]))
         else:

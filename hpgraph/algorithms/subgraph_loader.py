@@ -82,7 +82,7 @@ class SubgraphLoader(BatchLoader):
         length: int = 2,
         coverage: int = 0,
         incoming: bool = False,
-        prefetch: int = 1,
+        prefetch: int = 2,
         seed: int = 0,
     ) -> None:
         super().__init__(batch_size, prefetch, incoming, seed)

@@ -71,8 +71,11 @@ class Sampling(Protocol):
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
         """Entries drawn from the rows of seeds, then from those of the drawn vertices: a hop for each of `fanouts`."""
 
-    def fetch_rows(self, rows: Any, vertex: Any, out: Any) -> None:
-        """``out[i]`` is ``rows[vertex[i]]``; on a GPU of page-locked host memory, as an array of the device."""
+    def fetch_rows(self, rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
+        """``out[i]`` is ``rows[vertex[i]]``; on a GPU of page-locked host memory, as an array of the device.
+
+        There rows are read in the order of memory: `order` has the vertices ascending, and where each is in `vertex`.
+        """
 
     def sorted_draws(self, xp: Any, rng: Any, total: int, count: int) -> Any:
         """Different numbers below `total`, ascending, each set as likely; `count`: how many, at most half of all."""

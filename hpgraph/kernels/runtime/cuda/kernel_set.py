@@ -61,16 +61,16 @@ class Kernels:
     """The kernels of a set for certain types, by name, and the threads of their blocks."""
 
     def __init__(self, functions: dict[str, Kernel], threads: int) -> None:
-        self.functions, self._threads = functions, threads
+        self.functions, self.threads = functions, threads
 
     def launch(self, name: str, blocks: int, *arguments: Any, shared_mem: int = 0) -> None:
         """Launch a kernel on the current device and stream."""
-        self.functions[name]((blocks,), (self._threads,), arguments, shared_mem)
+        self.functions[name]((blocks,), (self.threads,), arguments, shared_mem)
 
     def each(self, name: str, items: int, *arguments: Any) -> None:
         """Launch a kernel with a thread for each item, if there are any."""
         if items:
-            self.launch(name, -(-items // self._threads), *arguments)
+            self.launch(name, -(-items // self.threads), *arguments)
 
 
 def _word(given: Any) -> str:
