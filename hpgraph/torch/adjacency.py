@@ -101,9 +101,11 @@ class Adjacency:
             n = int(index.max()) + 1 if index.numel() else 0
             shape = (n, n)
         rows, columns = shape
-        for name, ids, most in (("row", index[0], rows), ("column", index[1], columns)):
-            if ids.numel() and not (int(ids.min()) >= 0 and int(ids.max()) < most):
-                raise ValueError(f"every {name} of the edge index must be from 0 to {most - 1}, as shape says")
+        if index.numel():
+            extremes = torch.stack((index.amin(1), index.amax(1)), 1).tolist()
+            for name, (least, most), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
+                if least < 0 or most >= size:
+                    raise ValueError(f"every {name} of the edge index must be from 0 to {size - 1}, as shape says")
         order = torch.argsort(index[0] * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])

@@ -76,7 +76,7 @@ def make_bins(indptr: Any) -> Bins:
     counting(grid, block, (indptr, np.int64(rows), ends, through, None))
     add_up((1,), block, (through, np.int64(len(through))))
     listing(grid, block, (indptr, np.int64(rows), ends, through, slots))
-    *found, n_long = np.diff([int(through[kind * warps - 1]) for kind in KINDS], prepend=0).tolist()
+    *found, n_long = np.diff(through[warps - 1 :: warps].get(), prepend=0).tolist()
     slots, long_slots = slots[: rows - n_long], slots[rows - n_long :]
     first_piece = cupy.zeros(n_long + 1, np.int64)
     n_pieces = 0
