@@ -173,8 +173,7 @@ def loader(task: Task, batches: int = 60) -> dict[str, float]:
     import cupy
     import torch
 
-    x = torch.empty(task.n, FEATURES).pin_memory()
-    x.normal_()
+    x = torch.zeros(task.n, FEATURES, pin_memory=True)
     block, there = x[: 1 << 20], torch.empty(min(1 << 20, task.n), FEATURES, device="cuda")
     link = statistics.median(_on_gpu(lambda: there.copy_(block, non_blocking=True), 5))
     draw = hpg.NeighborLoader(task.graph, FANOUTS, batch_size=BATCH, shuffle=True, seed=1).attach(x.numpy())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.core.device import to_device
 
 from .record import Record, command_parser
 from .report import aligned
@@ -69,7 +70,8 @@ class Task:
         x = 0.15 * centre[y] + rng.standard_normal((n, WIDTH), dtype=np.float32)
         # Ids say nothing of classes.
         name = rng.permutation(n)
-        self.graph = hpg.Graph.from_edges(name[source], name[target], n_vertices=n, directed=False).to(device)
+        ends = (to_device(name[side], device) for side in (source, target))
+        self.graph = hpg.Graph.from_edges(*ends, n_vertices=n, directed=False)
         self.y = torch.from_numpy(np.empty_like(y))
         self.x = torch.from_numpy(np.empty_like(x))
         self.y[name], self.x[name] = torch.from_numpy(y), torch.from_numpy(x)
