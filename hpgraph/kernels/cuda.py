@@ -26,7 +26,7 @@ from hpgraph.kernels.spmv.cuda_extremes import extreme_entries
 from hpgraph.kernels.spmv.cuda_messages import reduce_messages
 from hpgraph.kernels.spmv.cuda_spmm import multiply_dense, pull_dense, sample_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
-from hpgraph.kernels.structure.cuda_components import components
+from hpgraph.kernels.structure.cuda_components import components, components_within
 from hpgraph.kernels.structure.cuda_fifo import cuthill_mckee, fifo_order, rows_both_ways
 from hpgraph.kernels.structure.cuda_greedy import greedy_colors, independent_set, matching
 from hpgraph.kernels.structure.cuda_peeling import generations, peel

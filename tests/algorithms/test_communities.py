@@ -79,12 +79,16 @@ def test_leiden_is_connected(case, device):
 
 
 def test_refined_parts_are_connected(device):
-    """Also if nearly all vertices join in the first rounds, and a vertex that others joined might leave."""
-    graphs = [hpg.datasets.kron(10, 8), hpg.datasets.uniform(11, 4), hpg.datasets.grid(40)]
-    for G, seed in itertools.product(graphs, range(3)):
+    """Also if nearly all vertices join in the first rounds, and a vertex that others joined might leave.
+
+    Communities of the last graph are found by whole communities of the first level, and one of its last seed is not
+    connected before it is split.
+    """
+    graphs = [(hpg.datasets.kron(10, 8), 1), (hpg.datasets.uniform(11, 4), 1), (hpg.datasets.grid(40), 1)]
+    for (G, resolution), seed in itertools.product([*graphs, (hpg.datasets.uniform(13, 8), 10)], range(1, 4)):
         arcs = G.out_csr
         row = arcs.expand_rows()
-        for level in hpg.leiden(G.to(device), seed=seed).hierarchy:
+        for level in hpg.leiden(G.to(device), resolution=resolution, seed=seed).hierarchy:
             label = to_device(level, "cpu")
             inside = label[row] == label[arcs.indices]
             ends = row[inside], arcs.indices[inside]

@@ -24,6 +24,9 @@ class Structure(Protocol):
     def components(self, arcs: CSR, symmetric: bool) -> Any:
         """The least vertex of each vertex's weakly connected component."""
 
+    def components_within(self, arcs: CSR, group: Any) -> Any:
+        """`components` of the arcs of a symmetric pattern that join vertices of one group."""
+
     def fifo_order(self, rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
         """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
 

@@ -189,6 +189,28 @@ link_listed(Rows<Id> rows, int done, Id* label, const Id* listed, const u64* tai
     for_each_listed(rows, done, listed, tail, [&](Id v, Id u) { hook<Id>(label, v, u); });
 }
 
+// Link the arcs to smaller vertices of the same group.
+template <typename Id> struct LinkWithin {
+    const Id* group;
+    Id* label;
+
+    __device__ void operator()(Id v, Id u) const {
+        if (u < v && group[u] == group[v]) hook<Id>(label, v, u);
+    }
+};
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_within(Rows<Id> rows, const Id* group, Id* label, Id* listed, u64* tail) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    for_each_arc(rows, v < rows.n, v, 0, listed, tail, LinkWithin<Id>{group, label});
+}
+
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_listed_within(Rows<Id> rows, const Id* group, Id* label, const Id* listed, const u64* tail) {
+    for_each_listed(rows, 0, listed, tail, LinkWithin<Id>{group, label});
+}
+
 // Several vertices a thread (some past the last), so that as many loads are in flight: call(k, v). A warp takes 32
 // consecutive vertices at once.
 constexpr int VERTICES_EACH = 4;

@@ -48,6 +48,25 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     return int(_number(label)), label
 
 
+def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
+    """`components` of the arcs of a symmetric pattern that join vertices of one group; ``group``: of each vertex."""
+    label = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
+    with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
+        _link_within(arcs.indptr, arcs.indices, group, label)
+    return int(_number(label)), label
+
+
+@njit(parallel=LOOPS, cache=True)
+def _link_within(indptr, indices, group, label):
+    n = label.size
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
+            for at in range(indptr[v], indptr[v + 1]):
+                u = indices[at]
+                if u < v and group[u] == group[v]:
+                    hook(label, v, u)
+
+
 @njit(cache=True, counts_references=False)
 def _number(label):
     """Number the trees, of which each vertex points to a smaller one or is the root; returns how many there are."""

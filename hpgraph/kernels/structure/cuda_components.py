@@ -14,7 +14,8 @@ from hpgraph.kernels.runtime.sampling import NEIGHBOURS
 KERNELS = KernelSet(
     "components.cuh", "connected components",
     {"<{Id}, {Offset}>": "begin_forest link_first",
-     "<{Id}>": "shorten_paths most_frequent_root link_rest link_listed mark_roots rank_words number"},
+     "<{Id}>": "shorten_paths most_frequent_root link_rest link_listed link_within link_listed_within mark_roots "
+               "rank_words number"},
 )  # fmt: skip
 THREADS = 256
 # As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels,
@@ -41,6 +42,21 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         forest.find_largest()
     forest.link_rest()
     return numbered_trees(forest.label)
+
+
+def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
+    """`hpgraph.kernels.structure.cpu_components.components_within` on the GPU; waits for it."""
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    label, rows = cupy.arange(n, dtype=ids), Rows.of(arcs)
+    if arcs.nnz == 0:
+        return n, label
+    listed, tail = cupy.empty(rows.room_for_long(), ids), cupy.zeros(1, np.uint64)
+    given = rows.argument, group.astype(ids, copy=False), label, listed, tail
+    run("link_within", ids, rows.blocks, *given)
+    run("link_listed_within", ids, 4 * multiprocessors(), *given)
+    return numbered_trees(label)
 
 
 class Rows(NamedTuple):
