@@ -287,7 +287,17 @@ def _apply_moves(groups, rule, space, begin, end):
 
 
 @part(whole=True, counts_references=False)
-def _wake(rows, groups, space, begin, end):
+def _is_woken(rows, u, v, round_, seed):
+    """Whether u is examined again as its neighbour v has moved: by chance if its row is long."""
+    bits, shares = 0, (peek(rows.indptr, u + 1) - peek(rows.indptr, u)) // batches.LONG_ROW
+    while shares > 0:
+        bits += 1
+        shares >>= 1
+    return bits == 0 or drawn(np.uint64(u) << np.uint64(32) ^ np.uint64(v), round_, seed, bits) == 0
+
+
+@part(whole=True, counts_references=False)
+def _wake(rows, groups, rule, space, begin, end, round_):
     """Activate the neighbours of moved vertices that are in another community."""
     for i in range(begin, end):
         to = space.target[i]
@@ -295,7 +305,7 @@ def _wake(rows, groups, space, begin, end):
             v = vertex(space.listed, i)
             for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
                 u = vertex(rows.indices, at)
-                if groups.label[u] != to:
+                if groups.label[u] != to and not space.active[u] and _is_woken(rows, u, v, round_, rule.seed):
                     space.active[u] = True
 
 
@@ -308,10 +318,10 @@ def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, round_, c
 
 
 @part(whole=True, counts_references=False)
-def _wake_chunks(rows, groups, space, begin, end, chunk):
+def _wake_chunks(rows, groups, rule, space, begin, end, chunk, round_):
     at = begin + next_task(space.counter, chunk)
     while at < end:
-        _wake(rows, groups, space, at, min(end, at + chunk))
+        _wake(rows, groups, rule, space, at, min(end, at + chunk), round_)
         at = begin + next_task(space.counter, chunk)
 
 
@@ -348,7 +358,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, round_)
                 waking = waking and moves <= many * n
                 if waking:
-                    _wake(rows, groups, space, begin, end)
+                    _wake(rows, groups, rule, space, begin, end, round_)
                 continue
             space.counter[:] = 0
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
@@ -375,7 +385,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
             if waking:
                 space.counter[0] = 0
                 for _ in prange(workers):
-                    _wake_chunks(rows, groups, space, begin, end, chunk)
+                    _wake_chunks(rows, groups, rule, space, begin, end, chunk, round_)
         total += moves
         last = moves
         if moves <= few * n or moves <= least * listed:

@@ -9,6 +9,7 @@ namespace hpgraph {
 
 // As in batches.py.
 constexpr int PRIORITIES = 10;
+constexpr u64 LONG_ROW = 64;
 constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
 // Counters: a double buffer of vertices by bucket, of those placed, of moves and of communities; then the barrier's
 // word and the number of moves.
@@ -155,6 +156,13 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
         return moves;
     }
+    // Whether u is examined again as its neighbour v has moved: by chance if its row is long.
+    __device__ bool is_woken(Index u, Index v) const {
+        const u64 shares = m.by_weight ? 0 : u64(m.indptr[u + 1] - m.indptr[u]) / LONG_ROW;
+        if (shares == 0) return true;
+        const u64 drawn = group_hash((u64(u) << 32 ^ u64(v)) + m.seed + u64(this->round) * 0x9E3779B97F4A7C15ull);
+        return drawn >> __clzll(i64(shares)) == 0;
+    }
     // Activates the neighbours of moved vertices that are in another community.
     __device__ void wake(i64 begin, i64 end) const {
         const i64 warps = (i64)gridDim.x * GROUP_WARPS;
@@ -164,7 +172,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             const Index v = m.listed[i];
             for (i64 at = m.indptr[v] + lane_of_warp(); at < m.indptr[v + 1]; at += 32) {
                 const Index u = m.indices[at];
-                if (FREQUENT || m.label[u] != to) m.active[u] = 1;
+                if (FREQUENT || (m.label[u] != to && is_woken(u, v))) m.active[u] = 1;
             }
         }
     }
