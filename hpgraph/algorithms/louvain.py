@@ -252,11 +252,11 @@ class Search:
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
         """The levels of the last iteration that raised the quality; ``given``: `label` has no single vertices."""
-        found = self._iteration(label, key % 2**64, given=given)
+        found = self._iteration(label, self.quality(self._base, label), key % 2**64, given=given)
         gain, iteration = np.inf, 1
         while iteration != times and gain > self._threshold:
             draw = (key + (iteration << 32)) % 2**64
-            made = self._iteration(self._represented(found.communities), draw, given=True)
+            made = self._iteration(self._represented(found.communities), found.quality, draw, given=True)
             if not made.quality > found.quality:
                 break
             gain, found = made.quality - found.quality, made
@@ -264,12 +264,12 @@ class Search:
         connected = self._connected(found.level, found.label)
         return [*found.parts, found._replace(label=connected).communities]
 
-    def _iteration(self, label: Any, key: int, *, given: bool) -> _Found:
-        """All levels, from some communities on.
+    def _iteration(self, label: Any, quality: float, key: int, *, given: bool) -> _Found:
+        """All levels, from some communities of a known quality on.
 
         ``given``: the communities are not single vertices, and may lose some that are better alone.
         """
-        level, quality, depth = self._base, self.quality(self._base, label), 0
+        level, depth = self._base, 0
         found, refines, part = _Found([], level, label, quality), True, None
         while depth < self._limit:
             draw = key + 2 * depth
