@@ -55,7 +55,8 @@ Groups = namedtuple("Groups", "label sent received size load")
 # vertices may leave for a community of their own. `fetching`: rows are long enough to prefetch. `communities`: upper
 # bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none.
 Rule = namedtuple(
-    "Rule", "sent received within penalty two_sided refining alone fetching given communities load limit bits seed"
+    "Rule",
+    "sent received within penalty two_sided refining alone fetching given communities joined load limit bits seed",
 )
 # Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
 # load that vertices from each priority on would add to each community.
@@ -100,7 +101,7 @@ def _moved(
     given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
         level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
-        pays(arcs, joined), given, communities, load, limit, bits, np.uint64(seed),
+        pays(arcs, joined), given, communities, joined, load, limit, bits, np.uint64(seed),
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
@@ -115,13 +116,24 @@ def _moved(
 
 
 @part(whole=True, counts_references=False)
-def _list(rows, groups, rule, space, round_):
+def _round_bits(rows, rule, space):
+    """Bits of a batch in a round: as `batches.batch_bits`, of neighbours that are active."""
+    count = np.int64(0)
+    for v in range(space.active.size):
+        count += np.int64(space.active[v] & space.joined[v])
+    bits, each = batches.MIN_BITS, batches.NEIGHBOUR_BATCHES * (rows.indices.size // rule.joined)
+    while bits < rule.bits and rule.joined << bits < each * count:
+        bits += 1
+    return bits
+
+
+@part(whole=True, counts_references=False)
+def _list(rows, groups, rule, space, turn):
     """List the active vertices by batch; returns how many they are."""
-    active, listed, starts = space.active, space.listed, space.starts
-    seed, bits = rule.seed, rule.bits
+    active, listed, starts, (round_, bits) = space.active, space.listed, space.starts, turn
+    seed, last = rule.seed, 1 << bits
     starts[:] = 0
     space.work[:] = 0
-    last = starts.size - 1
     for v in range(active.size):
         if active[v]:
             if not space.joined[v] or (rule.refining and groups.size[groups.label[v]] != 1):
@@ -199,11 +211,10 @@ def _sum_arcs(rows, groups, rule, table, v, own):
 
 
 @part(whole=True, counts_references=False)
-def _choose(rows, groups, rule, space, flow, table, begin, end, round_):
+def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
     """Choose the target community of each vertex in a range of the list; `flow`: by the map equation, or None."""
     label, size = groups.label, groups.size
-    keys, sums, used = table
-    seed, bits = rule.seed, rule.bits
+    (keys, sums, used), seed, (round_, bits) = table, rule.seed, turn
     for i in range(begin, end):
         if rule.fetching:
             fetch(rows, label, space.listed, i, end)
@@ -310,10 +321,10 @@ def _wake(rows, groups, rule, space, begin, end, round_):
 
 
 @part(whole=True, counts_references=False)
-def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, round_, chunk):
+def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, turn, chunk):
     at = begin + next_task(space.counter, chunk)
     while at < end:
-        _choose(rows, groups, rule, space, flow, table, at, min(end, at + chunk), round_)
+        _choose(rows, groups, rule, space, flow, table, at, min(end, at + chunk), turn)
         at = begin + next_task(space.counter, chunk)
 
 
@@ -326,11 +337,11 @@ def _wake_chunks(rows, groups, rule, space, begin, end, chunk, round_):
 
 
 @part(whole=True, counts_references=False)
-def _move_alone(rows, groups, rule, space, flow, found, begin, end, round_):
+def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
     """Choose and move the vertices of a small batch on one thread; returns the number of moves."""
-    _choose(rows, groups, rule, space, flow, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
+    _choose(rows, groups, rule, space, flow, (found.keys[0], found.sums[0], found.used[0]), begin, end, turn)
     if rule.limit:
-        keep_to_limit(groups, rule, space, begin, end, round_)
+        keep_to_limit(groups, rule, space, begin, end, turn[0])
     if flow is not None:
         shift_cuts(rows, groups, space, flow, begin, end, -1)
     moves = _apply_moves(groups, rule, space, begin, end)
@@ -348,14 +359,15 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
     # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
-        listed = _list(rows, groups, rule, space, round_)
+        turn = round_, _round_bits(rows, rule, space)
+        listed = _list(rows, groups, rule, space, turn)
         if listed == 0 or is_stopped():
             break
         moves, waking = 0, not rule.refining and last <= many * n
-        for batch in range(space.starts.size - 1):
+        for batch in range(1 << turn[1]):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if space.work[batch] <= ALONE:
-                moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, round_)
+                moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
                 waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, rule, space, begin, end, round_)
@@ -364,7 +376,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
             for worker in prange(workers):
                 own = found.keys[worker], found.sums[worker], found.used[worker]
-                _choose_chunks(rows, groups, rule, space, flow, own, begin, end, round_, chunk)
+                _choose_chunks(rows, groups, rule, space, flow, own, begin, end, turn, chunk)
             if rule.limit:
                 keep_to_limit(groups, rule, space, begin, end, round_)
             share = (end - begin + workers - 1) // workers

@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
 
 # As in the source: two sets of counters, the barrier's word and the number of moves.
-_SET = 2 * 5 * 64 + 2
+_SET = 2 * 5 * 64 + 3
 COUNTERS = 2 * _SET + 2
 MOVING = Layout(
     "Moving<{Index}, {Weight}, {Sum}>",

@@ -111,11 +111,11 @@ struct Chooser {
     using Table = GroupTable<Index, Sum>;
     using FarTable = GroupTable<Index, Sum, u64>;
     const Moving<Index, W, Sum>& m;
-    int round;
+    int round, bits;
 
     __device__ int batch_of(u64 v) const {
         if (FREQUENT) return 0;
-        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - m.bits));
+        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - bits));
     }
     __device__ Ties ties_of(Index v) const {
         const u64 chance = m.seed ^ u64(v) * 0x9E3779B97F4A7C15ull;

@@ -18,7 +18,7 @@ template <class Index>
 __global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, u64* group_sent,
                              u64* group_received, u64* group_size, unsigned char* active) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
-        active[v] = indptr[v + 1] > indptr[v];
+        active[v] = activated(indptr[v + 1] - indptr[v]);
         if (!label) continue;
         const Index c = label[v];
         atomicAdd(group_sent + c, u64(sent[v]));

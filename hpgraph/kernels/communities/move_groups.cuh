@@ -8,12 +8,12 @@
 namespace hpgraph {
 
 // As in batches.py.
-constexpr int PRIORITIES = 10;
-constexpr u64 LONG_ROW = 64;
+constexpr int PRIORITIES = 10, MIN_BITS = 2, NEIGHBOUR_BATCHES = 2;
 constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
-// Counters: a double buffer of vertices by bucket, of those placed, of moves and of communities; then the barrier's
+// Counters: a double buffer of vertices by bucket, of those placed, of moves, of communities and of active
+// vertices; then the barrier's
 // word and the number of moves.
-constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, SET = MOVES + 2;
+constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, ACTIVE = MOVES + 2, SET = MOVES + 3;
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
 // A block's view of the list: the start of each bucket, of the block's vertices in each, and how many these are.
@@ -27,15 +27,31 @@ template <bool FREQUENT, class Index, class W, class Sum>
 struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     using HubChooser<FREQUENT, Index, W, Sum>::m;
 
-    __device__ Mover(const Moving<Index, W, Sum>& moving, int round) : HubChooser<FREQUENT, Index, W, Sum>{{moving, round}} {}
+    __device__ Mover(const Moving<Index, W, Sum>& moving, int round)
+        : HubChooser<FREQUENT, Index, W, Sum>{{moving, round, 0}} {}
 
     __device__ bool is_listed(i64 v) const {
-        return m.active[v] && (FREQUENT || ((!m.movable || m.movable[v]) && (!m.refining || m.group_size[m.label[v]] == 1)));
+        const bool is_active = m.active[v] & IS_ACTIVE;
+        if (FREQUENT || !is_active) return is_active;
+        return (!m.movable || m.movable[v]) && (!m.refining || m.group_size[m.label[v]] == 1);
     }
     __device__ int bucket_of(i64 v) const {
         const i64 degree = m.indptr[v + 1] - m.indptr[v];
         const int bin = degree > BLOCK_ENTRIES ? 0 : degree > WARP_ENTRIES ? 1 : degree > HALF_ARCS ? 2 : degree > FEW_ARCS ? 3 : 4;
         return this->batch_of(v) * BINS + bin;
+    }
+
+    // Sets the bits of a batch for this round, from the active vertices: enough that a vertex has half an active neighbour
+    // in its own batch.
+    __device__ __forceinline__ void draw_batches(u64* set, i64 low, i64 high, GridBarrier& barrier) {
+        u64 count = 0;
+        for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS)
+            count += m.active[v] & IS_ACTIVE && (!m.movable || m.movable[v]);
+        count = warp_sum(count);
+        if (lane_of_warp() == 0 && count) atomicAdd(set + ACTIVE, count);
+        barrier.wait();
+        count = __ldcg(set + ACTIVE) * (NEIGHBOUR_BATCHES * u64(m.indptr[m.n] / m.joined));
+        for (this->bits = MIN_BITS; this->bits < m.bits && u64(m.joined) << this->bits < count;) ++this->bits;
     }
 
     // Lists the active vertices by bucket, this block's being low..high; returns the number of communities.
@@ -131,7 +147,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             const Index v = m.listed[i], to = m.target[i], own = m.label[v];
             // A vertex that does not fit in now chooses again in the next round.
             if (to == Index(-1)) continue;
-            m.active[v] = 0;
+            m.active[v] &= ~IS_ACTIVE;
             if (to == own) {
                 m.target[i] = Index(-1);
                 continue;
@@ -156,12 +172,11 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
         return moves;
     }
-    // Whether u is examined again as its neighbour v has moved: by chance if its row is long.
+    // Whether a vertex with a long row is examined again as its neighbour v has moved: by chance.
     __device__ bool is_woken(Index u, Index v) const {
-        const u64 shares = m.by_weight ? 0 : u64(m.indptr[u + 1] - m.indptr[u]) / LONG_ROW;
-        if (shares == 0) return true;
+        const i64 shares = (m.indptr[u + 1] - m.indptr[u]) / LONG_ROW;
         const u64 drawn = group_hash((u64(u) << 32 ^ u64(v)) + m.seed + u64(this->round) * 0x9E3779B97F4A7C15ull);
-        return drawn >> __clzll(i64(shares)) == 0;
+        return drawn >> __clzll(shares) == 0;
     }
     // Activates the neighbours of moved vertices that are in another community.
     __device__ void wake(i64 begin, i64 end) const {
@@ -172,7 +187,10 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             const Index v = m.listed[i];
             for (i64 at = m.indptr[v] + lane_of_warp(); at < m.indptr[v + 1]; at += 32) {
                 const Index u = m.indices[at];
-                if (FREQUENT || (m.label[u] != to && is_woken(u, v))) m.active[u] = 1;
+                const unsigned char flags = m.active[u];
+                const bool is_apart = FREQUENT || m.label[u] != to;
+                if (flags & IS_ACTIVE || !is_apart) continue;
+                if (FREQUENT || m.by_weight || !(flags & IS_LONG) || is_woken(u, v)) m.active[u] = flags | IS_ACTIVE;
             }
         }
     }
@@ -191,15 +209,15 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
     // This block's share of the vertices.
     const i64 low = m.n / gridDim.x * blockIdx.x + min((i64)blockIdx.x, m.n % gridDim.x);
     const i64 high = low + m.n / gridDim.x + ((i64)blockIdx.x < m.n % gridDim.x);
-    const int batches = 1 << m.bits;
     u64 last = u64(m.n), total = 0, groups = 0;
     // Without batches the list of the round before is reused if all vertices are examined again.
     bool is_known = false;
     for (int round = 0; round < m.rounds; ++round) {
-        const Mover<FREQUENT, Index, W, Sum> mover{m, round};
+        Mover<FREQUENT, Index, W, Sum> mover{m, round};
         u64* const set = m.counters + (round & 1) * SET;
         if (threadIdx.x < 2) tally[threadIdx.x] = 0;
         __syncthreads();
+        if (!FREQUENT) mover.draw_batches(set, low, high, barrier);
         if (!is_known) {
             groups = mover.list(share, set, low, high, barrier);
             if (starts[BUCKETS] == 0) break;
@@ -213,7 +231,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         // If communities are given, few moves are expected.
         if (!FREQUENT && round == 0 && groups < u64(m.joined)) last = 0;
         bool waking = (FREQUENT || !m.refining) && last <= u64(m.many);
-        for (int batch = 0; batch < batches; ++batch) {
+        for (int batch = 0; batch < 1 << mover.bits; ++batch) {
             const i64* const at = starts + batch * BINS;
             if (at[0] == at[BINS]) continue;
             mover.choose(at, most, share.ends, keys, sums);
@@ -246,7 +264,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         if (last <= u64(m.few) || double(last) <= __dmul_rn(m.share, double(starts[BUCKETS]))) break;
         is_known = FREQUENT && !waking;
         if (!waking && !is_known)
-            for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) m.active[v] = m.indptr[v + 1] > m.indptr[v];
+            for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) m.active[v] = activated(m.indptr[v + 1] - m.indptr[v]);
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) m.counters[TOTAL] = total;
 }
