@@ -3,7 +3,6 @@
 import resource
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from multiprocessing import connection, get_context
 from statistics import median
@@ -55,19 +54,25 @@ def times_of_hpgraph(name: str, call: Any, digest: Callable[[Any], Any], repeats
 
 
 def times_of_scipy(works: dict[str, Work]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Processor seconds of one call of each of SciPy's functions, several at once; none where it reaches the limit."""
+    """Processor seconds of one call of each of SciPy's functions, several at once, or the limit that it reached."""
     waiting, running = list(works.items()), {}
     while waiting or running:
         while waiting and len(running) < TOGETHER:
             work, (name, call, digest) = waiting.pop(0)
             receiver, sender = FORK.Pipe(False)
-            FORK.Process(target=_call_scipy, args=(sender, name, call, digest), daemon=True).start()
+            process = FORK.Process(target=_call_scipy, args=(sender, name, call, digest), daemon=True)
+            process.start()
             sender.close()
-            running[receiver] = work
+            running[receiver] = work, process
         for receiver in connection.wait(list(running)):
-            work = running.pop(receiver)
-            with suppress(EOFError):
+            work, process = running.pop(receiver)
+            try:
                 yield work, receiver.recv()
+            except EOFError:
+                process.join()
+                # Ended by a signal, not by an exception.
+                if process.exitcode < 0:
+                    yield work, {"scipy_exceeds_s": LIMIT}
 
 
 def _call_scipy(sender: Any, name: str, call: Any, digest: Callable[[Any], Any]) -> None:

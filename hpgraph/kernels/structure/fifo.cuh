@@ -10,6 +10,8 @@ namespace hpgraph {
 
 constexpr int THREADS = 1024;
 constexpr int WARPS = THREADS / 32;
+// Arcs that a thread follows together, so that their loads are in flight at once.
+constexpr int EACH = 4;
 
 // Inclusive prefix sum over the block's threads; `sums` has room for the warps. All threads of the block call it.
 __device__ inline i64 sum_through(i64 amount, i64* sums) {
@@ -24,6 +26,19 @@ __device__ inline i64 sum_through(i64 amount, i64* sums) {
     return amount;
 }
 
+// Replaces the counts of all warps, EACH a lane of the first warp, by the sums of those before; returns the sum of all.
+__device__ inline int sums_before(int* counts) {
+    int mine[EACH], sum = 0;
+    for (int k = 0; k < EACH; ++k) mine[k] = counts[threadIdx.x * EACH + k], sum += mine[k];
+    int through = sum;
+    for (int offset = 1; offset < 32; offset *= 2) {
+        const int before = __shfl_up_sync(ALL, through, offset);
+        if (threadIdx.x >= offset) through += before;
+    }
+    for (int k = 0, before = through - sum; k < EACH; before += mine[k++]) counts[threadIdx.x * EACH + k] = before;
+    return __shfl_sync(ALL, through, 31);
+}
+
 // Where the queue is read and written, and the number of the next arc.
 struct Progress {
     i64 head, tail, arc;
@@ -36,7 +51,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
                                                        i64* earliest) {
     __shared__ i64 first[THREADS], ends[THREADS], sums[WARPS];
     __shared__ Index vertex[THREADS];
-    __shared__ int found[WARPS];
+    __shared__ int found[EACH * WARPS], all;
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     Progress now = *progress;
     while (now.head < now.tail) {
@@ -53,32 +68,41 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
         __syncthreads();
         const i64 arcs = ends[THREADS - 1];
         if (arcs * waiting > most * size) break;
-        for (i64 base = 0; base < arcs; base += THREADS) {
-            const i64 arc = base + threadIdx.x;
-            int slot = 0;
-            Index target = 0;
-            bool news = false;
-            if (arc < arcs) {
+        for (i64 base = threadIdx.x; base - threadIdx.x < arcs; base += EACH * THREADS) {
+            int slot[EACH];
+            Index target[EACH];
+            u32 news = 0, which[EACH];
+#pragma unroll
+            for (int k = 0; k < EACH; ++k) {
+                const i64 arc = base + k * THREADS;
+                slot[k] = 0, target[k] = 0;
+                if (arc >= arcs) continue;
                 // Binary search for the vertex that the arc leaves.
                 for (int step = THREADS / 2; step; step /= 2)
-                    if (ends[slot + step - 1] <= arc) slot += step;
-                target = indices[first[slot] + arc - (slot ? ends[slot - 1] : 0)];
-                news = __ldcg(earliest + target) > now.arc + arc;
-                if (news) atomicMin(earliest + target, now.arc + arc);
+                    if (ends[slot[k] + step - 1] <= arc) slot[k] += step;
+                target[k] = indices[first[slot[k]] + arc - (slot[k] ? ends[slot[k] - 1] : 0)];
             }
+#pragma unroll
+            for (int k = 0; k < EACH; ++k)
+                if (base + k * THREADS < arcs && __ldcg(earliest + target[k]) > now.arc + base + k * THREADS) news |= 1u << k;
+#pragma unroll
+            for (int k = 0; k < EACH; ++k)
+                if (news >> k & 1) atomicMin(earliest + target[k], now.arc + base + k * THREADS);
             if (!__syncthreads_or(news)) continue;
-            news = news && __ldcg(earliest + target) == now.arc + arc;
-            const u32 which = __ballot_sync(ALL, news);
-            if (lane == 0) found[warp] = __popc(which);
-            __syncthreads();
-            int before = 0, all = 0;
-            for (int w = 0; w < WARPS; ++w) {
-                if (w < warp) before += found[w];
-                all += found[w];
+#pragma unroll
+            for (int k = 0; k < EACH; ++k) {
+                if (news >> k & 1 && __ldcg(earliest + target[k]) != now.arc + base + k * THREADS) news &= ~(1u << k);
+                which[k] = __ballot_sync(ALL, news >> k & 1);
+                if (lane == 0) found[k * WARPS + warp] = __popc(which[k]);
             }
-            if (news) {
-                queue[now.tail + before + __popc(which & ((1u << lane) - 1))] = target;
-                predecessors[target] = vertex[slot];
+            __syncthreads();
+            if (warp == 0) all = sums_before(found);
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < EACH; ++k) {
+                if (!(news >> k & 1)) continue;
+                queue[now.tail + found[k * WARPS + warp] + __popc(which[k] & ((1u << lane) - 1))] = target[k];
+                predecessors[target[k]] = vertex[slot[k]];
             }
             now.tail += all;
         }
