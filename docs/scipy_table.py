@@ -58,17 +58,21 @@ def table() -> str:
 
 def times() -> str:
     """Of each function of csgraph how many times as long SciPy's takes, as last measured: median, least and most."""
-    content = json.loads(max(RESULTS.glob("csgraph-*.json")).read_text(encoding="utf-8"))
-    ratios: dict[str, dict[int, list[float]]] = {}
-    for row in content["csgraph"]:
-        ratios.setdefault(row["work"].partition("(")[0], {}).setdefault(row["arcs"], []).append(row["ratio"])
-    sizes = sorted({row["arcs"] for row in content["csgraph"]})
+    contents = [json.loads(file.read_text(encoding="utf-8")) for file in RESULTS.glob("csgraph-*.json")]
+    ratios: dict[str, dict[tuple[str, int], list[float]]] = {}
+    for device in ("cpu", "cuda"):
+        last = max((found for found in contents if found["device"] == device), key=lambda found: found["date"])
+        for row in last["csgraph"]:
+            if "ratio" in row:
+                of_function = ratios.setdefault(row["work"].partition("(")[0], {})
+                of_function.setdefault((device, row["arcs"]), []).append(row["ratio"])
+    columns = sorted({column for of_function in ratios.values() for column in of_function})
     rows = [
-        f"| `{name}` | " + " | ".join(_spread(found.get(size, [])) for size in sizes) + " |"
+        f"| `{name}` | " + " | ".join(_spread(found.get(column, [])) for column in columns) + " |"
         for name, found in sorted(ratios.items())
     ]
-    titles = " | ".join(f"{size:,} arcs" for size in sizes)
-    return "\n".join((f"| function | {titles} |", "|---" * (len(sizes) + 1) + "|", *rows)) + "\n"
+    titles = " | ".join(f"{size:,} arcs{', GPU' if device == 'cuda' else ''}" for device, size in columns)
+    return "\n".join((f"| function | {titles} |", "|---" * (len(columns) + 1) + "|", *rows)) + "\n"
 
 
 def _spread(ratios: list[float]) -> str:

@@ -18,6 +18,7 @@ from hpgraph.containers.graph import Graph, as_graph, as_simple, id, named, nami
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.reductions import anywhere
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
@@ -234,8 +235,10 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
             arcs = matrix_of_csr(carried)
             carried = ewise_union(arcs, 0, arcs.T, 0, "first").csr
         both = Graph._made(carried.with_data(None), False, None)
-    capacity = carried.data.copy()
-    capacity[carried.expand_rows() == carried.indices] = 0
+    capacity, loops = carried.data, carried.expand_rows() == carried.indices
+    if anywhere(loops):
+        capacity = capacity.copy()
+        capacity[loops] = 0
     return both, capacity
 
 

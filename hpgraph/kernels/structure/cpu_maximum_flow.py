@@ -20,12 +20,12 @@ def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[Any, Any
     arc of the least room on a path is filled exactly: no more phases are needed than there are vertices.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
-    level, queue, following = np.empty(n, ids), np.empty(n, ids), np.empty(n, np.int64)
+    level, queue = np.empty(n, ids), np.empty(n, ids)
     limit = np.empty(n + 1, room.dtype)
     # Before the first arc of a path: of the last place an index of -1 reads.
     limit[n] = np.inf if room.dtype.kind == "f" else 1 << 62
     places = ids if arcs.nnz <= np.iinfo(ids).max else np.int64
-    reverse, path = np.empty(arcs.nnz, places), np.empty(n, places)
+    reverse, path, following = np.empty(arcs.nnz, places), np.empty(n, places), np.empty(n, places)
     with interruptible():
         value = _flow(arcs.indptr, arcs.indices, reverse, room, (source, sink), level, queue, following, path, limit)
     return value, level >= 0
