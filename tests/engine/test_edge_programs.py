@@ -252,7 +252,7 @@ def rumour(**members):
             ValueError,
             "no aggregator can be called",
         ),
-        ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt says who"),
+        ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt names active"),
     ],
 )
 def test_refused_at_a_run(members, error, says):
