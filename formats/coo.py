@@ -1,9 +1,7 @@
 """COO: the row, the column and the value of each entry. For building, and for interchange."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class COO(Storage):
         return len(self.row)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> COO:
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> Self:
         """From any SciPy or CuPy sparse array or matrix, on its device; duplicates are kept.
 
         Parameters and errors are those of `CSR.from_scipy`.
@@ -81,7 +79,7 @@ class COO(Storage):
         return cls(made.shape, row, col, made.data, validate=False)
 
     @classmethod
-    def from_csr(cls, csr: CSR) -> COO:
+    def from_csr(cls, csr: CSR) -> Self:
         """From CSR, sorted by row; columns and values are shared."""
         return cls(csr.shape, csr.expand_rows(), csr.indices, csr.data, validate=False)
 
@@ -102,6 +100,6 @@ class COO(Storage):
 
         return sparse.coo_array((data, (row, col)), shape=self.shape, copy=False)
 
-    def transpose(self) -> COO:
+    def transpose(self) -> "COO":
         """The transpose, which shares the arrays."""
         return COO(self.shape[::-1], self.col, self.row, self.data, validate=False)

@@ -1,9 +1,7 @@
 """ELL: every row padded to the same length, stored column by column, so that neighbouring threads read neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,7 +62,7 @@ class ELL(Padded):
         return len(self.indices)
 
     @classmethod
-    def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> ELL:
+    def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> Self:
         """From CSR, every row padded to the longest.
 
         A ValueError is raised when there would be more than `limit` slots per entry (`HYB` bounds its padding), a

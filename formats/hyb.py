@@ -10,10 +10,8 @@ there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than C
 no offsets at all), and otherwise larger by its padding, by `limit` of `hyb_width` at most.
 """
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -129,7 +127,7 @@ class HYB(RowFormat):
         return self.tail_rows[rows]
 
     @property
-    def pattern(self) -> HYB:
+    def pattern(self) -> "HYB":
         """The matrix without values, over the same ids."""
         ell = ELL(self.shape, self.ell.indices, None, nnz=self.ell.nnz, validate=False)
         tail = self.tail_rows, self.tail_indptr, self.tail_indices
@@ -144,7 +142,7 @@ class HYB(RowFormat):
         return Division(width * csr.shape[0], int((length - width)[longer] @ rows[longer]), int(rows[longer].sum()))
 
     @classmethod
-    def from_csr(cls, csr: CSR, width: int | None = None) -> HYB:
+    def from_csr(cls, csr: CSR, width: int | None = None) -> Self:
         """From CSR, on its device; each row keeps its order, and has its first `width` entries in the slab.
 
         ``width``: `hyb_width` by default. In addition to result and input this takes some 30 bytes a row at its peak,
@@ -173,7 +171,7 @@ class HYB(RowFormat):
         )
         return CSR(self.shape, indptr, indices, data, validate=False)
 
-    def _again(self, csr: CSR) -> HYB:
+    def _again(self, csr: CSR) -> "HYB":
         """Another matrix, with a slab as wide."""
         return HYB.from_csr(csr, self.width).keep(csr)
 

@@ -1,7 +1,5 @@
 """Pages: the arcs of a CSR cut into pieces of about equally many, each to be read, copied and decoded by itself."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -125,7 +123,7 @@ class Pages:
         self._indptr = indptr
         return indptr
 
-    def pattern(self) -> Pages:
+    def pattern(self) -> "Pages":
         """The same pages without values."""
         if self.values is None:
             return self

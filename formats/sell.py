@@ -7,10 +7,8 @@ approximately, into buckets of lengths up to 1, 2, 4, 8, ... (Zhong et al.): row
 their neighbours in the vectors, and no slice within a bucket is padded to twice its entries.
 """
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -114,7 +112,7 @@ class SELL(Padded, RowFormat):
         return Division(slots_of(csr), 0, 0)
 
     @classmethod
-    def from_csr(cls, csr: CSR, sigma: int | None = None) -> SELL:
+    def from_csr(cls, csr: CSR, sigma: int | None = None) -> Self:
         """From CSR, on its device; each row keeps its order.
 
         In addition to the result it takes some 24 bytes an entry and 40 a row at its peak, and raises DeviceMemoryError

@@ -5,8 +5,6 @@
 The graph is the dependencies between Debian's packages, so results can be checked with ``apt-cache``.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import sys
@@ -16,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,7 +43,7 @@ class Subject:
     device: str
 
     @classmethod
-    def on(cls, device: str) -> Subject:
+    def on(cls, device: str) -> Self:
         """Load it onto a device."""
         depends = hpg.datasets.debian(weighted=True, device=device)
         needed_by = hpg.Graph(depends.in_csr, directed=True, names=depends.names)

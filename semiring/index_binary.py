@@ -1,7 +1,5 @@
 """Binary operators that are given the places of their operands: GxB_IndexBinaryOp of SuiteSparse:GraphBLAS 9.4."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -67,11 +65,11 @@ class IndexBinaryOp(BinaryOp):
         # Whether the operands are given the other way round: a product has the matrix's entry first.
         self.swapped = swapped
 
-    def with_theta(self, theta: Any) -> IndexBinaryOp:
+    def with_theta(self, theta: Any) -> "IndexBinaryOp":
         """The same operator with another parameter."""
         return IndexBinaryOp(self.name, self.function, self.result, theta=theta)
 
-    def with_operands_turned(self) -> IndexBinaryOp:
+    def with_operands_turned(self) -> "IndexBinaryOp":
         """The operator of a product with the vector on the left, whose kernels pass the matrix's entry first."""
         return IndexBinaryOp(self.name, self.function, self.result, theta=self.theta, swapped=not self.swapped)
 

@@ -1,7 +1,5 @@
 """Semirings: what replaces plus and times in a matrix product."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
@@ -20,7 +18,7 @@ class Gather(TypedFunction):
     """The product of a semiring for one entry, ``gather(state, source, weight, target)`` with the vector in `state`."""
 
     def __init__(
-        self, python: Python, semiring: Semiring, matrix_dtype: np.dtype, vector_dtype: np.dtype, dtype: np.dtype
+        self, python: Python, semiring: "Semiring", matrix_dtype: np.dtype, vector_dtype: np.dtype, dtype: np.dtype
     ) -> None:
         super().__init__(python, f"{semiring.name}_gather", (matrix_dtype, vector_dtype, dtype))
         self.semiring = semiring
@@ -29,7 +27,7 @@ class Gather(TypedFunction):
         self.dtype = dtype
         self._others: dict[str, Gather] = {}
 
-    def with_multiply(self, multiply: BinaryOp) -> Gather:
+    def with_multiply(self, multiply: BinaryOp) -> "Gather":
         """The same with another multiplication, even if the semiring would replace it."""
         if multiply.name not in self._others:
             types = self.matrix_dtype, self.vector_dtype, self.dtype

@@ -15,8 +15,6 @@ computations", Cornell 1979) gives the position of each arc: the first of the tw
 child, and its position orders the vertices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -239,7 +237,7 @@ class Blocks(NamedTuple):
     top: Any  # the top vertex of each component
 
 
-def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
+def searched(arcs: CSR) -> "tuple[RootedForest, Any, Reach]":
     """A spanning forest, a mask of the tree arcs, and the reach of each vertex.
 
     ``arcs``: symmetric, rows ascending, no arc twice; loops are ignored.
@@ -255,7 +253,7 @@ def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
     return forest, of_tree, Reach(low, high)
 
 
-def _below(values: Any, forest: RootedForest, better: Any) -> Any:
+def _below(values: Any, forest: "RootedForest", better: Any) -> Any:
     """The best value over each vertex's subtree: a range query by two intervals of a sparse table."""
     xp = array_module(values)
     table, found = xp.empty_like(values), xp.empty_like(values)
@@ -280,7 +278,7 @@ def bridge_ends(arcs: CSR) -> Any:
     return xp.stack([ends, forest.parent[ends]], axis=1)
 
 
-def blocks(arcs: CSR) -> tuple[RootedForest, Blocks]:
+def blocks(arcs: CSR) -> "tuple[RootedForest, Blocks]":
     """The biconnected components."""
     backend, xp = kernels(arcs.device), array_module(arcs.device)
     forest, of_tree, reach = searched(arcs)

@@ -14,8 +14,6 @@ their eccentricities propagate along the arcs: neighbours' eccentricities differ
 dominates many of the vertices that still matter, as greedy sets do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -119,7 +117,7 @@ class EccentricityBounds:
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
         self._look(np.array([int(degree.argmax())]))
 
-    def narrow(self, open_: Callable[[EccentricityBounds], Any]) -> None:
+    def narrow(self, open_: "Callable[[EccentricityBounds], Any]") -> None:
         """Search until no vertex is open: first with all distances kept, then in batches of which none is."""
         size, idle = 2, 0
         left = self._open(open_)
@@ -154,7 +152,7 @@ class EccentricityBounds:
         """Whether the eccentricity is known, for each vertex: bounds are equal, and neither is rounded."""
         return self.lower == self.upper if self.exact else self.searched
 
-    def _open(self, open_: Callable[[EccentricityBounds], Any]) -> Any:
+    def _open(self, open_: "Callable[[EccentricityBounds], Any]") -> Any:
         """Vertices that still matter; waits for the GPU."""
         return self._xp.flatnonzero(open_(self) & ~self.known)
 

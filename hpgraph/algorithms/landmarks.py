@@ -9,8 +9,6 @@ farther than the upper bound.
 Searches for pairs go for many pairs at once from one side, or pair by pair from both ends.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 
@@ -27,7 +25,7 @@ _PAIRS = 1 << 14
 
 
 @naming_arguments
-def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
+def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> "Landmarks":
     """Tables of the distances of k hubs, for the distances of any pairs of vertices.
 
     Parameters

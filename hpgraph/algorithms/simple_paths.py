@@ -3,8 +3,6 @@
 They run on the CPU: each search is short, and follows from those before it. A graph on the GPU is copied to the CPU.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Iterator
@@ -249,7 +247,7 @@ class _Prefix:
     """The beginning of one or more paths: its length, and the prefixes that are longer by one vertex."""
 
     length: float
-    after: dict[int, _Prefix] = field(default_factory=dict)
+    after: "dict[int, _Prefix]" = field(default_factory=dict)
 
 
 def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[float, list[int]]]:

@@ -1,9 +1,7 @@
 """Results of a graph after a few of its arcs changed, from those before; None where computing anew is sooner done."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -45,7 +43,7 @@ class Changes(NamedTuple):
     heavier: Any  # deleted, or of more weight than before
 
     @classmethod
-    def between(cls, old: Graph, new: Graph, touched: list[CSR]) -> Changes:
+    def between(cls, old: Graph, new: Graph, touched: list[CSR]) -> Self:
         """The changes of the arcs that batches touched."""
         xp, n, find = array_module(new.device), new.n_vertices, kernels(new.device).positions_of
         ends = [[arcs.expand_rows() for arcs in touched], [arcs.indices for arcs in touched]]

@@ -1,7 +1,5 @@
 """Results of searches in time: a value for each vertex, and the paths that have it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -40,7 +38,7 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
     value: Array
 
     # The search of the result, until it is pickled.
-    _find_in: Search | None = None
+    _find_in: "Search | None" = None
 
     def __repr__(self) -> str:
         return f"<TemporalPaths: {self.value!r}>"

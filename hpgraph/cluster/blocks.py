@@ -1,10 +1,8 @@
 """A block of a graph: its arcs in local vertex numbers, as the engine takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,13 +48,13 @@ class Block:
     @classmethod
     def of_parts(
         cls, grid: Grid, block: int, device: Device, parts: list[Any], duplicates: Duplicates | None = "min"
-    ) -> Block:
+    ) -> Self:
         """A block of lists of arcs, one after another."""
         columns: list[Any] = [None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True)]
         return cls(grid, block, device, columns[0], columns[1], columns[2], duplicates)
 
     @classmethod
-    def of_csr(cls, grid: Grid, block: int, device: Device, csr: CSR) -> Block:
+    def of_csr(cls, grid: Grid, block: int, device: Device, csr: CSR) -> "Block":
         """A block of arcs in local numbers, each once."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device

@@ -9,10 +9,8 @@ A block has local vertex numbers: its column's ranges one after another, then th
 word of a bitmask, so that bits are cut and sent without shifting.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -32,7 +30,7 @@ class Order(NamedTuple):
     factor: int = 1
 
     @classmethod
-    def scattered(cls, n: int) -> Order:
+    def scattered(cls, n: int) -> Self:
         """The order that scatters n vertices."""
         factor = max(int(n * 0.6180339887498949), 1)
         while math.gcd(factor, max(n, 1)) != 1:
@@ -105,7 +103,7 @@ class Grid:
         }  # fmt: skip
 
     @classmethod
-    def of_table(cls, table: dict[str, Any]) -> Grid:
+    def of_table(cls, table: dict[str, Any]) -> Self:
         """The grid that `table` describes."""
         rows, columns, n, factor = (int(table[name]) for name in ("rows", "columns", "n", "factor"))
         bounds = np.array(table["bounds"], np.int64)

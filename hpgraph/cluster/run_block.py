@@ -1,7 +1,5 @@
 """A run of a program over one block: its beginning, the engine's loop, its result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -47,8 +45,8 @@ class BlockRun:
 
     def go(
         self,
-        restored: Callable[[BlockRun], BlockState | None],
-        save: Callable[[BlockRun, BlockState], None],
+        restored: "Callable[[BlockRun], BlockState | None]",
+        save: "Callable[[BlockRun, BlockState], None]",
         report: Callable[[int, int], None],
     ) -> BlockResult:
         """Run all supersteps, from the state that `restored` reads into `memory`, if it does, or from the beginning."""

@@ -1,7 +1,5 @@
 """Running a vertex program on a graph whose blocks lie on a cluster."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +44,7 @@ class Options:
             real(self.every, "every", least=0)
         whole(self.restarts, "restarts", least=0)
 
-    def to(self, **changed: Any) -> Options:
+    def to(self, **changed: Any) -> "Options":
         """The same but for some."""
         return replace(self, **changed)
 

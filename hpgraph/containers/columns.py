@@ -4,8 +4,6 @@ A column of edges has one value for each arc in the order of ``out_csr``, so the
 column. Parts of a graph are cut from numbered arcs, and take their columns by number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,14 +41,14 @@ class Columns:
     edges: Mapping[str, Any] = field(default_factory=dict)
     vertices: Mapping[str, Any] = field(default_factory=dict)
 
-    def cut(self, arcs: Any = None, vertices: Any = None) -> Columns:
+    def cut(self, arcs: Any = None, vertices: Any = None) -> "Columns":
         """The columns of some arcs, by number, and of some vertices; None is all."""
         return Columns(*(
             held if places is None else {title: taken(column, places) for title, column in held.items()}
             for held, places in ((self.edges, arcs), (self.vertices, vertices))
         ))  # fmt: skip
 
-    def to(self, device: str) -> Columns:
+    def to(self, device: str) -> "Columns":
         """The columns on a device."""
         return Columns(moved_to(self.edges, device), moved_to(self.vertices, device))
 

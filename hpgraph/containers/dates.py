@@ -1,7 +1,5 @@
 """Columns of dates: whole numbers of a unit of time since 1970, which compiled functions compare as such."""
 
-from __future__ import annotations
-
 import datetime
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -25,11 +23,11 @@ class Dates(NamedTuple):
         """On the CPU the dates in NumPy's type; CUDA has no such arrays."""
         return self if is_cuda(self.values) else self.values.view(self.unit)
 
-    def without_any(self, count: int) -> Dates:
+    def without_any(self, count: int) -> "Dates":
         """Missing dates."""
         return Dates(array_module(self.values).full(count, np.iinfo(np.int64).min), self.unit)
 
-    def in_unit(self, unit: np.dtype[Any], called: str) -> Dates:
+    def in_unit(self, unit: np.dtype[Any], called: str) -> "Dates":
         """The same dates in another unit, which must hold them."""
         if unit == self.unit:
             return self

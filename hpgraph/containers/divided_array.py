@@ -1,9 +1,7 @@
 """A value for each vertex, or each row, in pieces on several devices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +56,7 @@ class DividedArray:
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
 
     @classmethod
-    def of(cls, array: Any, bounds: Any, devices: Any, order: Any = None, place: Any = None) -> DividedArray:
+    def of(cls, array: Any, bounds: Any, devices: Any, order: Any = None, place: Any = None) -> Self:
         """An array of length n, divided at `bounds` between devices."""
         with place_of(array).here:
             if order is not None:
@@ -91,7 +89,7 @@ class DividedArray:
             values = joined(self.pieces, target)
             return values if self._place is None else values[move_array(self._place, target)]
 
-    def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
+    def map(self, function: Callable[..., Any], *others: Any) -> "DividedArray":
         """Apply a function to each piece, and to the same range of other arrays, on its device.
 
         Examples
@@ -106,7 +104,7 @@ class DividedArray:
                 pieces.append(function(piece, *(other.pieces[number] for other in beside)))
         return DividedArray(pieces, self._order, self._place)
 
-    def likewise(self, values: Any) -> DividedArray:
+    def likewise(self, values: Any) -> "DividedArray":
         """Values of the same length divided as these are; they themselves, if they are so."""
         if len(values) != len(self):
             raise ValueError(f"there must be {len(self)} values, not {len(values)}")

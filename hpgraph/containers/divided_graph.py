@@ -1,7 +1,5 @@
 """A graph whose vertices are divided into ranges, each with its arcs on a device of its own."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
@@ -54,7 +52,7 @@ class DividedGraph(DividedVertices, Graph):
     memory: int | None
 
     @classmethod
-    def of(cls, graph: Graph, devices: Devices) -> DividedGraph:
+    def of(cls, graph: Graph, devices: Devices) -> "DividedGraph":
         """`divide`, for what cannot import it."""
         return divide(graph, devices)
 

@@ -1,7 +1,5 @@
 """A graph larger than the memory of several devices together: each streams the pages of its own vertices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -57,7 +55,7 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
     @classmethod
     def of_graph(
         cls, graph: Graph, devices: Iterable[Any], *, arcs_per_page: int = ARCS_PER_PAGE, **options: Any
-    ) -> DividedStreamedGraph:
+    ) -> "DividedStreamedGraph":
         """A graph in memory, cut into pages that lie in main memory."""
         return cls._cut(graph, arcs_per_page, "none", devices=devices, **options)
 

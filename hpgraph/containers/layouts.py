@@ -1,7 +1,5 @@
 """Several layouts of one matrix, which may share arrays: counted once, moved once, still shared where they arrive."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +63,7 @@ class Layouts:
                 found[id(value)] = value
         return found
 
-    def to(self, device: str, what: str) -> Layouts:
+    def to(self, device: str, what: str) -> "Layouts":
         """Copies of all that is kept, on another device."""
         device = normalize_device(device)
         array_module(device)  # raises without CuPy, before anything is counted

@@ -3,8 +3,6 @@
 Names are of any hashable type, and equal as in Python: 1, 1.0 and True are one name.
 """
 
-from __future__ import annotations
-
 import difflib
 import operator
 from bisect import bisect_left
@@ -53,11 +51,11 @@ class Names:
         """Refuse duplicate names; the lookup table is kept."""
         self._table  # noqa: B018
 
-    def take(self, vertices: Any) -> Names:
+    def take(self, vertices: Any) -> "Names":
         """The names of some vertices, gathered on first use."""
         return Names(lambda: self.array[to_device(vertices, "cpu")])
 
-    def with_more(self, names: list[Any]) -> Names:
+    def with_more(self, names: list[Any]) -> "Names":
         """These names, and others behind them."""
         more = as_array(names)
         if not len(more):
@@ -103,7 +101,7 @@ class Names:
         return indices
 
     @cached_property
-    def _table(self) -> SortedNumbers | HashedNames:
+    def _table(self) -> "SortedNumbers | HashedNames":
         return (SortedNumbers if self.array.dtype.kind in "iu" else HashedNames)(self.array)
 
     def _unknown(self, name: Any) -> ValueError:

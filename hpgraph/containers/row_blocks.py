@@ -1,7 +1,5 @@
 """Rows of a graph in pages as matrices in memory: one block after another in the order of the file, or all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -35,7 +33,7 @@ class RowBlock(NamedTuple):
         """The row of each arc: int64 array."""
         return self.csr.expand_rows().astype(np.int64) + self.first_row
 
-    def keep(self, flags: Any) -> RowBlock:
+    def keep(self, flags: Any) -> "RowBlock":
         """The block with the arcs for which an array of bool is true; its arrays are its own."""
         csr = kernels(self.csr.device).keep_entries(self.csr, flags)
         if csr is self.csr:

@@ -1,7 +1,5 @@
 """A graph whose arcs stay in host memory or in a file, and are streamed to the device that holds vertex data."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
@@ -80,7 +78,7 @@ class StreamedGraph(Graph):
     def of(
         cls, graph: Graph, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none", device: str | None = None,
         memory: int | None = None, host_memory: int | None = None, **options: Any,
-    ) -> StreamedGraph:  # fmt: skip
+    ) -> "StreamedGraph":  # fmt: skip
         """A graph in memory, cut into pages that lie in main memory.
 
         Parameters

@@ -6,8 +6,6 @@ GxB_BITMAP_SWITCH). Density is checked whenever entries are counted; access to t
 makes a list a bitmap permanently.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -194,7 +192,7 @@ class VectorStorage:
         made[indices] = values
         return made
 
-    def _become(self, other: VectorStorage) -> Self:
+    def _become(self, other: "VectorStorage") -> Self:
         """Take the entries of another vector; arrays handed out before do not change."""
         self._size, self._fill, self._list, self._dense = other._size, other._fill, other._list, other._dense
         if is_cuda(self._any_values):

@@ -4,8 +4,6 @@ A matrix keeps several layouts, so no writable array can be one of them. The pro
 view of it, exists, the matrix compares it with its entries before each use, and adopts changes.
 """
 
-from __future__ import annotations
-
 import threading
 import weakref
 from collections.abc import Callable
@@ -26,7 +24,7 @@ class WritableViews(MatrixStorage):
     """The writable arrays of a `Matrix`."""
 
     # Each copy that was returned, by name; and the layouts and plans, set aside until the copies are compared.
-    _copies: tuple[dict[str, _Copy], Any, Any] | None = None
+    _copies: "tuple[dict[str, _Copy], Any, Any] | None" = None
 
     @property
     def data(self) -> Any:
@@ -61,7 +59,7 @@ class WritableViews(MatrixStorage):
                 copies[name] = _Copy(_shown(csr, name).copy())
             return copies[name].view()
 
-    def _set_aside(self, copies: dict[str, _Copy]) -> dict[str, _Copy]:
+    def _set_aside(self, copies: "dict[str, _Copy]") -> "dict[str, _Copy]":
         self._copies = copies, self._layouts, self._plans
         # Access to layouts and plans now compares first; a matrix without copies has no extra check.
         self._layouts, self._plans = _Layouts(self), _Plans(self)

@@ -1,7 +1,5 @@
 """One device or several, by the names that users give them: "cpu", "cuda", "cuda:1", "cuda:0,1", "cuda:all"."""
 
-from __future__ import annotations
-
 import contextvars
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,7 +27,7 @@ class Devices:
     indices: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, device: Any) -> Devices:
+    def of(cls, device: Any) -> "Devices":
         """The devices of a name, or of a list of names."""
         if isinstance(device, cls):
             return device
@@ -57,7 +55,7 @@ class Devices:
         return found
 
     @classmethod
-    def _named(cls, name: str) -> Devices:
+    def _named(cls, name: str) -> Self:
         if not isinstance(name, str):
             raise ValueError(f"{_NAMES}, not {name!r}")
         kind, colon, numbers = name.lower().partition(":")
@@ -78,7 +76,7 @@ class Devices:
     def __len__(self) -> int:
         return max(1, len(self.indices))
 
-    def __iter__(self) -> Iterator[Devices]:
+    def __iter__(self) -> "Iterator[Devices]":
         """Each by itself."""
         return iter([Devices(self.kind, (index,)) for index in self.indices] or [self])
 

@@ -1,7 +1,5 @@
 """Contacts of people in a school, like those that badges record: for graphs in time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hpgraph.containers.temporal import TemporalGraph

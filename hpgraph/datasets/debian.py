@@ -4,8 +4,6 @@ Debian 12 "bookworm", section main, amd64: 63,436 packages and their dependencie
 `hpgraph.datasets.make_debian`.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 import numpy as np

@@ -4,8 +4,6 @@ A class may change between two runs, as in a notebook: each run compares, in one
 and reads it again only after a change.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from types import FunctionType
@@ -115,7 +113,7 @@ class Declarations:
             found = self._codes[dtypes] = self._code(dtypes)
         return found
 
-    def of_instance(self, program: Definition) -> Declarations:
+    def of_instance(self, program: Definition) -> "Declarations":
         """The same with what is assigned to the instance itself, as if it were so in the body of a subclass."""
         own = getattr(program, "__dict__", None)
         if not own:

@@ -1,7 +1,5 @@
 """User options for push and pull; the cost model is `hpgraph.kernels.runtime.direction`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -74,7 +72,7 @@ class Direction:
         return seconds < loading / (1 if takes_one else 2) or (takes_one and not loading and leaving < visited)
 
     @classmethod
-    def of(cls, direction: str | Direction) -> Direction:
+    def of(cls, direction: "str | Direction") -> "Direction":
         """A policy as it is, or the standard one in the given mode."""
         if isinstance(direction, Direction):
             return direction

@@ -1,7 +1,5 @@
 """Vertex programs that run in turn on shared properties, for algorithms of several steps a round."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -132,7 +130,7 @@ class Phases:
         direction: str | Direction = "auto",
         max_iteration: int | None = None,
         **initial: Any,
-    ) -> PhasesResult:
+    ) -> "PhasesResult":
         """Run the phases on a graph; the same as ``hpg.run(phases, graph, ...)``; `max_iteration` limits the rounds."""
         graph = as_graph(graph)
         if active is not None and are_sources(active, graph):

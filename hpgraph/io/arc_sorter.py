@@ -5,13 +5,11 @@ the ends of ranges are drawn from samples of the runs, so that the arcs of a ran
 there the range is sorted as a whole.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 
@@ -36,7 +34,7 @@ class _Run:
     extremes: Array | None
 
     @classmethod
-    def of(cls, keys: Array, weights: Array | None, step: int, keep: Callable[[Array], Any]) -> _Run:
+    def of(cls, keys: Array, weights: Array | None, step: int, keep: Callable[[Array], Any]) -> Self:
         """A run whose arrays are kept in some place."""
         extremes = None if weights is None else np.array([weights.min(), weights.max()], dtype=weights.dtype)
         return cls(keep(keys), None if weights is None else keep(weights), keys[::step].copy(), step, extremes)

@@ -3,13 +3,11 @@
 A `Reader` of a format is a function ``(path, progress, budget) -> Arcs``, a `Writer` one ``(graph, path) -> None``.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,7 +46,7 @@ class Arcs:
     vertex_columns: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: Graph) -> Arcs:
+    def of(cls, graph: Graph) -> Self:
         """All stored arcs of a graph on the CPU: an undirected edge in both directions."""
         csr = graph.out_csr
         source = np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))
@@ -68,7 +66,7 @@ class Arcs:
         complete = directed is not False or not graph.directed
         return graph if complete else Graph(graph, directed=False, duplicates=duplicates)
 
-    def each_edge_once(self) -> Arcs:
+    def each_edge_once(self) -> "Arcs":
         """Without the arcs v -> u, u < v, of an undirected graph."""
         if self.directed:
             return self

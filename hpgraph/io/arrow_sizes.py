@@ -4,8 +4,6 @@ Apache Arrow, "Columnar format", version 1.5, sections "IPC file format" and "En
 buffer begins with its length, so that a kilobyte may claim to be a gigabyte; pyarrow allocates that length.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import BinaryIO
 
@@ -81,7 +79,7 @@ class _Table:
         """A field that is a number of one byte."""
         return self._read("<B", self._place(field)) if self.has(field) else 0
 
-    def table(self, field: int) -> _Table:
+    def table(self, field: int) -> "_Table":
         """A field that is a table."""
         place = self._place(field)
         return _Table(self._content, place + self._read("<I", place))

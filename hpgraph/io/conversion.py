@@ -1,7 +1,5 @@
 """Files of graphs into ``.hpg``, inside a stated memory: arcs are sorted in runs on the disk."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import secrets
@@ -176,7 +174,7 @@ class _Conversion:
         if not both:
             self.reversed = self._new_sorter()
 
-    def _add_all(self, blocks: Iterator[Block], used: _Used, both: bool, transpose: bool) -> bool:
+    def _add_all(self, blocks: Iterator[Block], used: "_Used", both: bool, transpose: bool) -> bool:
         """Sort the arcs of some blocks; False where ids turn out to be names that take more than 32 bits."""
         arcs = self._arcs
         for first, second, weight in blocks:

@@ -1,7 +1,5 @@
 """How the lines of an edge list are made up, found from its first ones: delimiter, header, columns, kind of ids."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable, Iterator
@@ -53,7 +51,7 @@ class OwnComment:
     dtype: np.dtype[Any] | None
 
     @classmethod
-    def of(cls, line: str) -> OwnComment | None:
+    def of(cls, line: str) -> "OwnComment | None":
         """The first line of a file, parsed, if it is such a comment."""
         found = _FORM.match(line)
         if found is None:

@@ -3,12 +3,11 @@
 A file states its size, and a small one may claim to be very large: a megabyte of gzip becomes a gigabyte.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from hpgraph.core.device import free_memory
 from hpgraph.core.errors import DeviceMemoryError
@@ -27,7 +26,7 @@ class Budget:
     nbytes: int
 
     @classmethod
-    def of(cls, memory: int | str | None, name: str = "memory", least: int = 1) -> Budget:
+    def of(cls, memory: int | str | None, name: str = "memory", least: int = 1) -> Self:
         """`memory` in bytes or with a unit, as ``"4GiB"``; by default three quarters of the free memory."""
         if memory is None:
             return cls(free_memory("cpu") * 3 // 4)

@@ -4,8 +4,6 @@ Apache Parquet, "Thrift definition", and Apache Thrift, "Compact protocol". pyar
 a page and rejects a page that does not fill it; the sizes in the file's footer may be anything.
 """
 
-from __future__ import annotations
-
 from typing import Any, BinaryIO
 
 # Of a page's header, which holds statistics, too; read in pieces, as its length is stored nowhere.
@@ -39,7 +37,7 @@ def page_sizes(file: BinaryIO, size: int, chunk: Any) -> list[int]:
     return found
 
 
-def _header(file: BinaryIO, at: int, end: int) -> _Struct:
+def _header(file: BinaryIO, at: int, end: int) -> "_Struct":
     length = _PIECE
     while True:
         file.seek(at)

@@ -5,8 +5,6 @@ reads the rows of a device's own vertices; a push reads the same rows, and messa
 transferred.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -33,7 +31,7 @@ class _Streamed:
     """The common part of pages on one device and on several."""
 
     in_shards, joins = False, True
-    ranges: list[PageRange]
+    ranges: "list[PageRange]"
     each: Callable[..., list[Any]]
 
     @property
@@ -110,7 +108,7 @@ class PagesOnDevices(_Streamed, OnDevices):
                 self.ranges.append(PageRange(shard.graph, edges, weighted, repeats, (shard.first, shard.last)))
         self.exchanged = reading_of(code).of_source
 
-    def arcs_of_shards(self) -> list[PageRange]:
+    def arcs_of_shards(self) -> "list[PageRange]":
         """The pages of each shard."""
         return self.ranges
 

@@ -5,8 +5,6 @@ are in memory, messages are only to a device's own vertices, so none is transfer
 the active vertices, and the new values of those that were updated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -149,7 +147,7 @@ class InShards(OnDevices):
         if not push or share.arcs.gathering.nnz:
             yield share.arcs, share.frontier
 
-    def arcs_of_shards(self) -> list[ShardArcs]:
+    def arcs_of_shards(self) -> "list[ShardArcs]":
         """The arcs of each shard, as the supersteps of one device take them."""
         return [
             ShardArcs(

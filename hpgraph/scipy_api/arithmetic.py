@@ -4,8 +4,6 @@ Names, results and errors are SciPy's: zeros of a result are not stored, and a d
 returns it, dense. The work is that of `ewise_union` and `ewise_mult`.
 """
 
-from __future__ import annotations
-
 import operator
 import warnings
 from collections.abc import Callable
@@ -84,7 +82,7 @@ class Arithmetic(Functions):
 
     __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, (__add__, __sub__, __mul__, __truediv__))
 
-    def _divide(self, other: Arithmetic) -> Any:
+    def _divide(self, other: "Arithmetic") -> Any:
         """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
         self._check_shape(other)
         kind = np.result_type(self.dtype, other.dtype, np.float64)

@@ -1,7 +1,5 @@
 """A matrix whose rows are divided between devices: products with dense vectors and matrices, for solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -63,7 +61,7 @@ class DividedMatrix:
         self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
 
     @classmethod
-    def of(cls, A: Matrix, devices: Devices) -> DividedMatrix:
+    def of(cls, A: Matrix, devices: Devices) -> "DividedMatrix":
         """`divide_matrix`, for what cannot import it."""
         return divide_matrix(A, devices)
 

@@ -1,7 +1,5 @@
 """A NetworkX graph, converted: what the functions of the backend work on, and NetworkX keeps with the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
@@ -47,7 +45,9 @@ class ConvertedGraph:
         self._graphs: dict[str | None, Graph] = {}
 
     @classmethod
-    def of(cls, graph: Any, edge_attrs: Mapping[str, Any] | None, keep_edges: bool, keep_nodes: bool) -> ConvertedGraph:
+    def of(
+        cls, graph: Any, edge_attrs: Mapping[str, Any] | None, keep_edges: bool, keep_nodes: bool
+    ) -> "ConvertedGraph":
         """A NetworkX graph; ``edge_attrs``: the attributes that are read, with what they are where an edge has none."""
         nodes = list(graph)
         rows = rows_of(graph, nodes)

@@ -7,8 +7,6 @@ has been written yet or not. So results do not depend on the schedule, and nothi
 arcs change in every superstep, the two alternate, and there is no stamp.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,7 +29,7 @@ _CALLED = {"gather": "edge_compute", "update": "vertex_compute", "reduce": "comb
 class EdgeFunctions(ProgramFunctions):
     """See `ProgramFunctions`; ``weight`` is the arc's number, and the state also holds the arrays of the arcs."""
 
-    code: EdgeProgramCode
+    code: "EdgeProgramCode"
 
     @cached_property
     def gather(self) -> Function:

@@ -4,8 +4,6 @@ Stored data stay unchanged. A `Patch` holds the changes by their positions among
 page is a copy without a search.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -32,7 +30,7 @@ class Entries(NamedTuple):
     column: Array
     values: Array | None = None
 
-    def among(self, chosen: Array) -> Entries:
+    def among(self, chosen: Array) -> "Entries":
         """Some of them."""
         return Entries(*(None if part is None else part[chosen] for part in self))  # type: ignore[arg-type]
 
@@ -152,11 +150,11 @@ class ChangedStretch:
         """The number of elements, as a shape."""
         return (len(self),)
 
-    def view(self, dtype: Any) -> ChangedStretch:
+    def view(self, dtype: Any) -> "ChangedStretch":
         """The same bytes as elements of another type."""
         return ChangedStretch(self.made, self._values, dtype, self._begin, self.nbytes)
 
-    def part(self, begin: int, end: int) -> ChangedStretch:
+    def part(self, begin: int, end: int) -> "ChangedStretch":
         """Some of them, to be made later."""
         size = self.dtype.itemsize
         return ChangedStretch(self.made, self._values, self.dtype, self._begin + begin * size, (end - begin) * size)

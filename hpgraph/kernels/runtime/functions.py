@@ -8,8 +8,6 @@ program has one (`ProgramCode.is_shaped`), its messages are always tuples, of on
 tuples are combined number by number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
@@ -39,7 +37,7 @@ class ProgramFunctions:
         self.width = max(code.message_length, 1) if code.is_shaped else 0
 
     @cached_property
-    def on_copies(self) -> ProgramFunctions:
+    def on_copies(self) -> "ProgramFunctions":
         """The same, with `update` and `aggregate` over copies of the vertex's properties."""
         return type(self)(self.code, own="0")
 

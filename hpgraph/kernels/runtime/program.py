@@ -5,8 +5,6 @@ wraps them to read and write arrays. The wrappers are generated, because the num
 they are plain Python functions again, so that both backends compile them alike.
 """
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 from collections.abc import Callable
@@ -182,7 +180,7 @@ class ProgramCode:
         return any(reads_properties(plain_function(function))[at] for function, at in asked if function is not None)
 
     @cached_property
-    def choosing(self) -> ProgramCode:
+    def choosing(self) -> "ProgramCode":
         """The same code with `starts` for its `cond`, to be evaluated at all vertices."""
         return replace(self, cond=self.starts, edge_cond=None)
 

@@ -4,8 +4,6 @@
 for the rounding of floating-point sums.
 """
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
@@ -101,7 +99,7 @@ class Techniques:
         self._switched: ContextVar[Mapping[str, bool]] = ContextVar("hpgraph_techniques", default=MappingProxyType({}))
 
     @contextlib.contextmanager
-    def __call__(self, **switches: bool) -> Iterator[Techniques]:
+    def __call__(self, **switches: bool) -> "Iterator[Techniques]":
         """Switch techniques by name for the block of a ``with`` statement; those not named stay as they are.
 
         Raises

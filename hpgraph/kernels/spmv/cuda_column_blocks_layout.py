@@ -6,8 +6,6 @@ multiprocessor (propagation blocking, see column_blocks.cuh), hottest columns fi
 all else is read and written sequentially.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +82,7 @@ def worth_a_look(rows: RowFormat) -> bool:
     return MIN <= rows.nnz < MAX and max(rows.shape) < MAX
 
 
-def layout_of(csr: CSR, found: Survey) -> Blocked:
+def layout_of(csr: CSR, found: "Survey") -> Blocked:
     """The matrix by blocks of columns, made once: the first call waits for the device, and takes 16 bytes an entry."""
     if found.layout is None:
         found.layout = _place(csr, found)

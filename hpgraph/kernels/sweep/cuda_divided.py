@@ -7,8 +7,6 @@ same rows in the same order and tests for convergence. Events order all this; th
 without peer access copy ranges and sums instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +44,7 @@ class _Gpu:
                 cupy.cuda.Event(disable_timing=True) for _ in range(4)
             )
 
-    def choose(self, gpus: list[_Gpu], sent: tuple[int, ...], in_reach: bool) -> None:
+    def choose(self, gpus: "list[_Gpu]", sent: tuple[int, ...], in_reach: bool) -> None:
         """Choose the layout of this GPU's rows, and whether the others write the properties `sent` to its memory."""
         self.others, self.in_reach = [gpu for gpu in gpus if gpu is not self], in_reach
         # Without peer access they are copied by this GPU.
@@ -106,7 +104,7 @@ class _Gpu:
                 self.half.module.function(KERNELS[2])((1,), (APPLY_THREADS,), arguments)
             self.summed.record(self.aside)
 
-    def fetch(self, i: int, other: _Gpu, stream: Any) -> None:
+    def fetch(self, i: int, other: "_Gpu", stream: Any) -> None:
         """Copy another GPU's own range of a property, on a stream."""
         own = slice(other.first, other.last)
         copy_on(stream, other.state[i][own], self.state[i][own])

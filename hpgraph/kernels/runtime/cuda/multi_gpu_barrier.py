@@ -6,8 +6,6 @@ memory is allocated before, garbage collection is off, and each kernel is run al
 load its code and allocate stack memory at the first launch.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -142,7 +140,7 @@ class Parts:
     def run(
         self, prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch], state: tuple[Any, ...] = (),
         beginnings: tuple[Beginning | None, ...] = (), *, whole: bool = False, apart: bool = False,
-    ) -> DividedRecord:  # fmt: skip
+    ) -> "DividedRecord":  # fmt: skip
         """Run a kernel on every part, after the current stream's work; that stream then waits for them.
 
         The first part's device is the current one.

@@ -1,10 +1,8 @@
 """Parameters of the templates of products: a gather, a monoid and types, as C++ text and code to link."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,7 +31,7 @@ class DeviceGather:
     message_dtype: np.dtype[Any]
 
     @classmethod
-    def from_function(cls, gather: Any, weight_dtype: Any, state_dtypes: Any, message_dtype: Any) -> DeviceGather:
+    def from_function(cls, gather: Any, weight_dtype: Any, state_dtypes: Any, message_dtype: Any) -> Self:
         """From ``gather(state, source, weight, target)``, `state` being a tuple of arrays."""
         state = tuple(np.dtype(dtype) for dtype in state_dtypes)
         code = gather_functor(gather, weight_dtype, state, message_dtype, np.int64, "GatherFunction")

@@ -1,7 +1,5 @@
 """C structs passed to kernels by value, and their layouts: one description for the host and for the compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, cached_property
 from struct import Struct
@@ -54,7 +52,7 @@ class Layout:
         self._name, self._fields = name, fields
         self._made: dict[tuple[Any, ...], StructLayout] = {}
 
-    def of(self, **types: Any) -> StructLayout:
+    def of(self, **types: Any) -> "StructLayout":
         """The layout for given types of the template's parameters, dtypes or C++ text; cached."""
         key = tuple(types.items())
         if key not in self._made:
