@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpgraph.core import reductions
-from hpgraph.core.device import to_device
+from hpgraph.core.device import anywhere, count, everywhere, first_true, to_device, total
 from hpgraph.core.locks import uncollected
 
 
@@ -41,15 +40,15 @@ def test_masks(n: int, device: str) -> None:
         mask = np.zeros(n, bool)
         mask[list(places) if n else []] = True
         there = to_device(mask, device)
-        assert reductions.anywhere(there) is bool(mask.any())
-        assert reductions.everywhere(there) is bool(mask.all()) and reductions.everywhere(~there) is bool((~mask).all())
-        assert reductions.count(there) == int(mask.sum())
-        assert n == 0 or reductions.first_true(there) == int(mask.argmax())
+        assert anywhere(there) is bool(mask.any())
+        assert everywhere(there) is bool(mask.all()) and everywhere(~there) is bool((~mask).all())
+        assert count(there) == int(mask.sum())
+        assert n == 0 or first_true(there) == int(mask.argmax())
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32", "float64"])
 def test_sums_are_made_in_the_wider_type(dtype: str, device: str) -> None:
     for n in (0, 3, (1 << 24) + 3 if dtype == "uint8" else 500):
         array = np.full(n, 100, dtype)
-        assert reductions.total(to_device(array, device), np.int64 if dtype[0] in "iu" else np.float64) == 100 * n
-    assert reductions.total(to_device(np.array([2**24, 1], np.float32), device), np.float64) == 2**24 + 1
+        assert total(to_device(array, device), np.int64 if dtype[0] in "iu" else np.float64) == 100 * n
+    assert total(to_device(np.array([2**24, 1], np.float32), device), np.float64) == 2**24 + 1

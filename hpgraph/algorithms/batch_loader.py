@@ -14,9 +14,8 @@ from hpgraph.algorithms.feature_rows import FeatureRows
 from hpgraph.algorithms.hop_sampling import checked_draws
 from hpgraph.algorithms.neighbor_sampling import NeighborSample, checked_method, draw_sample, ends_of, fanouts_of
 from hpgraph.algorithms.random_choice import seed_of
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import array_module, to_device
-from hpgraph.core.number import whole
 from hpgraph.semiring.counter_random import random_bits
 
 _T = TypeVar("_T")

@@ -10,6 +10,8 @@ from hpgraph.containers.graph import Graph, as_graph, as_simple, id, naming_argu
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
+from hpgraph.kernels.structure.cpu_minimum_cut import scan
 
 Cut = tuple[Any, tuple[Any, Any]]
 
@@ -103,8 +105,6 @@ def stoer_wagner(G: Graph | Any) -> Cut:
 def _lightest(arcs: CSR) -> tuple[float, Any]:
     """The weight of a minimum cut of an undirected graph whose arcs lie on the CPU, and a mask of one side."""
     # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_minimum_cut import scan
-
     arcs = arcs.without_diagonal().astype(np.float64)
     n = arcs.shape[0]
     if n < 2:
@@ -173,8 +173,6 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
 def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """The parent of each vertex in a cut tree of which vertex 0 is the root, and the weight of the edge to it."""
     # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
-
     both, capacity = both_ways(graph.to("cpu"))
     if capacity.dtype.kind != "f" and float(capacity.astype(np.float64).sum()) >= MAX_FLOW:
         raise ValueError(f"G: its edges carry more than {MAX_FLOW} together, which cannot be counted")

@@ -18,10 +18,8 @@ from hpgraph.algorithms.communities import (
 from hpgraph.algorithms.community_measures import code_length
 from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
 from hpgraph.algorithms.random_choice import scattered
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module
-from hpgraph.core.number import whole
-from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.batches import MIN_MOVES, MIN_MOVES_LEIDEN
 from hpgraph.kernels.communities.level import Level

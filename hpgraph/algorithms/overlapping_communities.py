@@ -14,6 +14,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, prefix_sum, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
 
 # Pairs of sets with a common vertex are counted in blocks of about this many.
 _PAIRS = 1 << 24
@@ -53,8 +54,6 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
     [[0, 1, 2, 3], [3, 4, 5]]
     """
     # Imported here, since it imports Numba.
-    from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
-
     k = whole(k, "k", least=2)
     graph, arcs = plain(G)
     blocks = list(maximal_cliques(arcs, min(k, graph.n_vertices + 1)))

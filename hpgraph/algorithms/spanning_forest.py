@@ -13,6 +13,7 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, anywhere, array_module, to_device
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.sampling.cpu_spanning_tree import walk_trees
 
 _STREAM = 0x5851F42D4C957F2D
 
@@ -175,8 +176,6 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
     <SpanningForest: 3 edges, 1 trees, total weight 3>
     """
     # Imported here, since it imports Numba.
-    from hpgraph.kernels.sampling.cpu_spanning_tree import walk_trees
-
     given, weighted = with_weights(G, weight, parallel="sum")
     graph = undirected_only(given, "sum")[0].to("cpu")
     arcs = graph.out_csr.without_diagonal()

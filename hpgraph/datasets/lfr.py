@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
-from hpgraph.core.number import real, whole
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.datasets.degree_graphs import mended
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_simple
-from hpgraph.core.number import whole
+from hpgraph.containers.graph import Graph, as_simple, whole
 from hpgraph.datasets.drawing import of_edges
 
 

@@ -15,6 +15,7 @@ from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, undirected
+from hpgraph.kernels.structure.cpu_cliques import cliques_by_size
 
 # Cliques converted to nodes at a time.
 _BLOCK = 1 << 12
@@ -86,8 +87,6 @@ def _maximal_cliques(G: ConvertedGraph, nodes: Any = None) -> Iterator[list[Any]
 def _all_cliques(G: ConvertedGraph) -> Iterator[list[Any]]:
     """As `networkx.enumerate_all_cliques`, in its order: by size, then by the places of nodes in the graph."""
     # Imported here: Numba is heavy.
-    from hpgraph.kernels.structure.cpu_cliques import cliques_by_size
-
     n, ahead = len(G), G.rows < G.indices
     later = csr_array((ahead[ahead], (G.rows[ahead], G.indices[ahead])), shape=(n, n))
     later.sort_indices()

@@ -15,6 +15,7 @@ from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.kernels.structure.cpu_depth_first import depth_first, number_down, postorder
 
 
 def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -55,8 +56,6 @@ def _component_of(G: ConvertedGraph, n: Any) -> set[Any]:
 
 def _searched(G: ConvertedGraph) -> tuple[Any, np.ndarray]:
     """A depth-first forest, neighbours in NetworkX's order, and each node's place in the order of leaving."""
-    from hpgraph.kernels.structure.cpu_depth_first import depth_first, postorder
-
     forest = depth_first(G.rows_in_order)
     left = np.empty(len(G), np.int64)
     left[postorder(forest.order, forest.parent)] = np.arange(len(G))
@@ -132,8 +131,6 @@ def _begins(G: ConvertedGraph) -> tuple[Any, np.ndarray, np.ndarray]:
 def _biconnected_sets(G: ConvertedGraph) -> Iterator[set[Any]]:
     if len(G) == 0:
         return
-    from hpgraph.kernels.structure.cpu_depth_first import number_down
-
     forest, _, begins = _begins(G)
     label = number_down(forest, begins)
     by_label = np.argsort(label, kind="stable")

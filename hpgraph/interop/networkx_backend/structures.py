@@ -17,11 +17,10 @@ from hpgraph.csgraph import matching as _matchings
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import family, registered
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.structure.cpu_greedy import matching_in_order
 
 
 def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
-    from hpgraph.kernels.structure.cpu_greedy import matching_in_order
-
     source, target = G.rows[G.edges], G.indices[G.edges].astype(np.int64)
     chosen = matching_in_order(source, target, len(G))
     return set(zip(G.named(source[chosen]), G.named(target[chosen]), strict=True))

@@ -16,6 +16,7 @@ from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.searches import Search, by_steps, searched_graph
 from hpgraph.interop.networkx_backend.serving import family
 from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
+from hpgraph.kernels.structure.cpu_fifo import topological_order
 
 Edges = Iterator[tuple[Any, Any]]
 
@@ -109,8 +110,6 @@ def _at_distance(G: ConvertedGraph, source: Any, distance: int) -> set[Any]:
 
 
 def _generations(G: ConvertedGraph) -> Iterator[list[Any]]:
-    from hpgraph.kernels.structure.cpu_fifo import topological_order
-
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     order, generation = topological_order(G.indptr, G.indices)

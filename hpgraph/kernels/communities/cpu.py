@@ -13,7 +13,6 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
@@ -32,13 +31,9 @@ from hpgraph.kernels.communities.cpu_choice import (
 from hpgraph.kernels.communities.cpu_map_equation import alone_score, flow_of, flow_score, settle, shift_cuts
 from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped

@@ -3,18 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.core.reductions import prefix_sum
-from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.storage import attached
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.core.device import prefix_sum
+from hpgraph.formats import CSR, attached, index_dtype
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
-from hpgraph.kernels.runtime.cpu.threads import interruptible, team
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
 from hpgraph.kernels.sampling.cpu_blocks import block_edges
 from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import check_memory, cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_edges import (
@@ -49,8 +48,6 @@ SUMS = KernelSet("draws.cuh", "sums of weights", {"<{Weight}>": "add_up"}, prolo
 @attached
 def running_sums(arcs: CSR) -> Sums:
     """`hpgraph.kernels.sampling.cpu.running_sums` on the GPU."""
-    import cupy
-
     n = arcs.shape[0]
     check_memory(8 * (arcs.nnz + n), "the running sums of the weights", "cuda")
     running, positive = cupy.empty(arcs.nnz), cupy.empty(n, np.int64)
@@ -77,8 +74,6 @@ def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
     """`hpgraph.kernels.sampling.cpu_walks.walks` on the GPU."""
-    import cupy
-
     count = len(starts)
     found = cupy.empty((count, length + 1), arcs.indices.dtype)
     types = {"Index": arcs.indices.dtype, "weighted": sums is not None, "biased": bias is not None}
@@ -99,14 +94,10 @@ class Numbering:
     """`hpgraph.kernels.sampling.cpu.Numbering` on the GPU, by sorting."""
 
     def __init__(self) -> None:
-        import cupy
-
         self.vertices = cupy.empty(0, np.int64)
 
     def number(self, found: Any) -> Any:
         """The numbers of vertices; new ones are numbered in the order given."""
-        import cupy
-
         known = len(self.vertices)
         distinct, first, which = cupy.unique(
             cupy.concatenate((self.vertices, found)), return_index=True, return_inverse=True

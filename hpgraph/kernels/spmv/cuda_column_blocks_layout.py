@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core import reductions
 from hpgraph.core.c_types import WORD_TYPES
-from hpgraph.core.device import check_memory, cupy
+from hpgraph.core.device import check_memory, count, cupy, total
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, RowFormat, attached, occurrences
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors, struct
@@ -158,7 +157,7 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
 def _hottest(csr: CSR, per_block: int) -> float:
     """Share of the entries in a block of the hottest columns, estimated from one entry in SAMPLED."""
     sample = cupy.sort(occurrences(csr.indices[::SAMPLED], csr.shape[1]).astype(np.int32))
-    return int(reductions.total(sample[-per_block:], np.int64)) / max(int(reductions.total(sample, np.int64)), 1)
+    return int(total(sample[-per_block:], np.int64)) / max(int(total(sample, np.int64)), 1)
 
 
 KERNELS = KernelSet(
@@ -250,7 +249,7 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
     partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
     heavy = partials > HEAVY * max(int(partials.sum()) // len(partials), GROUP)
     order = cupy.concatenate((cupy.flatnonzero(heavy), cupy.flatnonzero(~heavy)))
-    return order.astype(np.uint32), reductions.count(heavy)
+    return order.astype(np.uint32), count(heavy)
 
 
 def shares(first: Any, block: Any, takers: int) -> Any:

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, RowFormat
-from hpgraph.formats.storage import attached
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.core.device import cupy
+from hpgraph.formats import CSR, RowFormat, attached
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, struct
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
-from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull, ways_of
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, shape_of
@@ -146,8 +145,6 @@ def _known(csr: CSR) -> dict[tuple[Any, ...], bool]:
 
 
 def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
-    import cupy
-
     found = cupy.empty(out.shape[0], out.dtype)
     for column in range(operand.shape[1]):
         pull(rows, gather, reduce, (cupy.ascontiguousarray(operand[:, column]),), found)
@@ -195,8 +192,6 @@ def launch_rows(
     order: Any = None,
 ) -> None:  # fmt: skip
     """Fold the messages of each row, for each column; a thread `takes` so many columns by each of so many loads."""
-    import cupy
-
     module = special.load("spmm.cuh", *DENSE_ROWS)
     columns, binned, short = out.shape[1], bins(csr), len(bins(csr).slots)
     width, loads = taken
@@ -218,8 +213,6 @@ def launch_sums(
     special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, columns: int
 ) -> None:
     """`launch_rows`, and the sum over the columns, of which each operand has so many."""
-    import cupy
-
     module = special.load("messages.cuh", "dense_sums", "dense_long")
     binned, short = bins(csr), len(bins(csr).slots)
     lanes = min(LANES, 1 << (columns // width - 1).bit_length())

@@ -46,8 +46,6 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
 
 def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
     """`hpgraph.kernels.structure.cpu_components.components_within` on the GPU; waits for it."""
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     label, rows = cupy.arange(n, dtype=ids), Rows.of(arcs)
     if arcs.nnz == 0:
