@@ -47,11 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Any) -> None:
-    """Run the command; its module is imported only now, as it imports NumPy."""
+    """Run the command, with its graph if it has one; modules are imported only now, as they import NumPy."""
     from hpgraph.cli import commands, structures, values
+    from hpgraph.cli.graph_input import load
 
     module = next(module for module in (commands, structures, values) if hasattr(module, arguments.command))
-    getattr(module, arguments.command)(arguments)
+    # A conversion need not have its graph in memory.
+    graph = [load(arguments)] if hasattr(arguments, "file") and arguments.command != "convert" else []
+    getattr(module, arguments.command)(*graph, arguments)
 
 
 def _one_line(error: BaseException) -> str:

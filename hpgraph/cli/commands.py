@@ -16,9 +16,8 @@ from hpgraph.io.kinds import kind_of
 from hpgraph.io.remote import check_target
 
 
-def info(arguments: Any) -> None:
+def info(graph: hpg.Graph, arguments: Any) -> None:
     """The content of a graph file."""
-    graph = load(arguments)
     n, m = graph.n_vertices, graph.n_edges
     csr = graph.out_csr
     out_degree, in_degree = np.asarray(graph.out_degree), np.asarray(graph.in_degree)
@@ -69,9 +68,8 @@ def convert(arguments: Any) -> None:
     )
 
 
-def path(arguments: Any) -> None:
+def path(graph: hpg.Graph, arguments: Any) -> None:
     """A shortest path between two vertices."""
-    graph = load(arguments)
     ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
     weight = arguments.weighted or None
     found, took = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
@@ -81,9 +79,8 @@ def path(arguments: Any) -> None:
     print(f"  {' -> '.join(map(printable, found))}")
 
 
-def bfs(arguments: Any) -> None:
+def bfs(graph: hpg.Graph, arguments: Any) -> None:
     """Breadth-first search from one vertex."""
-    graph = load(arguments)
     source = source_of(graph, arguments)
     result, took = timed(arguments, lambda: hpg.bfs(graph, hpg.id(source)))
     level = on_cpu(result.level)
@@ -97,9 +94,8 @@ def bfs(arguments: Any) -> None:
     save(arguments, graph, level=level, parent=on_cpu(result.parent))
 
 
-def sssp(arguments: Any) -> None:
+def sssp(graph: hpg.Graph, arguments: Any) -> None:
     """Shortest paths from one vertex."""
-    graph = load(arguments)
     source = source_of(graph, arguments)
     wanted = arguments.output is not None
     result, took = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))

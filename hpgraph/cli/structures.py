@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.cli.graph_input import load, source_of, vertex_of
+from hpgraph.cli.graph_input import source_of, vertex_of
 from hpgraph.cli.output import called, how_it_ended, on_cpu, plural, save, timed
 
 # Vertices of the center, and of bridges, cut vertices and paths, that are named.
@@ -27,9 +27,8 @@ def _marked(graph: hpg.Graph, vertices: Any) -> Any:
     return mark
 
 
-def diameter(arguments: Any) -> None:
+def diameter(graph: hpg.Graph, arguments: Any) -> None:
     """Diameter, radius and center."""
-    graph = load(arguments)
     how: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
     calls = hpg.diameter, hpg.radius, hpg.center
     try:
@@ -42,9 +41,8 @@ def diameter(arguments: Any) -> None:
     print(f"  center: {plural(len(center), 'vertex')} ({_first(center[:_CENTER].tolist(), len(center))})")
 
 
-def components(arguments: Any) -> None:
+def components(graph: hpg.Graph, arguments: Any) -> None:
     """Connected components, weak or strong."""
-    graph = load(arguments)
     connection: Any = "strong" if arguments.strong else "weak"
     found, took = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
     label = on_cpu(found.label)
@@ -55,9 +53,8 @@ def components(arguments: Any) -> None:
     save(arguments, graph, component=label)
 
 
-def cuts(arguments: Any) -> None:
+def cuts(graph: hpg.Graph, arguments: Any) -> None:
     """Bridges, articulation points and biconnected components."""
-    graph = load(arguments)
     calls = hpg.bridges, hpg.articulation_points, hpg.biconnected_components
     (edges, vertices, parts), took = timed(arguments, lambda: [call(graph) for call in calls])
     print(
@@ -71,9 +68,8 @@ def cuts(arguments: Any) -> None:
     save(arguments, graph, articulation_point=_marked(graph, vertices))
 
 
-def bipartite(arguments: Any) -> None:
+def bipartite(graph: hpg.Graph, arguments: Any) -> None:
     """Whether a graph has two sides, and which."""
-    graph = load(arguments)
     whether, took = timed(arguments, lambda: hpg.is_bipartite(graph))
     print(f"the graph is {'bipartite' if whether else 'not bipartite: it has a cycle of odd length'}; {took}")
     if whether:
@@ -82,9 +78,8 @@ def bipartite(arguments: Any) -> None:
         save(arguments, graph, side=side)
 
 
-def order(arguments: Any) -> None:
+def order(graph: hpg.Graph, arguments: Any) -> None:
     """A topological order, and the longest path."""
-    graph = load(arguments)
     weight = "weight" if arguments.weighted else None
     (ordered, path), took = timed(arguments, lambda: (hpg.topological_sort(graph), hpg.dag_longest_path(graph, weight)))
     print(f"a topological order on {arguments.device}; {took}")
@@ -96,9 +91,8 @@ def order(arguments: Any) -> None:
     save(arguments, graph, place=place)
 
 
-def communities(arguments: Any) -> None:
+def communities(graph: hpg.Graph, arguments: Any) -> None:
     """Communities, and how large the largest are."""
-    graph = load(arguments)
     how = {"weight": arguments.weighted, "seed": arguments.seed}
     calls: dict[str, tuple[Any, dict[str, Any]]] = {
         "louvain": (hpg.louvain, how | {"resolution": arguments.resolution}),
@@ -118,9 +112,8 @@ def communities(arguments: Any) -> None:
     save(arguments, graph, community=label)
 
 
-def forest(arguments: Any) -> None:
+def forest(graph: hpg.Graph, arguments: Any) -> None:
     """A spanning forest of least weight."""
-    graph = load(arguments)
     found, took = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
     print(
         f"spanning forest on {arguments.device}: {plural(len(found.source), 'edge')}, {plural(found.count, 'tree')}, "
@@ -128,9 +121,8 @@ def forest(arguments: Any) -> None:
     )
 
 
-def sample(arguments: Any) -> None:
+def sample(graph: hpg.Graph, arguments: Any) -> None:
     """Neighbours of a vertex, drawn hop by hop."""
-    graph = load(arguments)
     source = source_of(graph, arguments)
     try:
         fanouts = [int(one) for one in arguments.fanouts.split(",")]
@@ -153,9 +145,8 @@ def sample(arguments: Any) -> None:
     save(arguments, graph, hop=hops)
 
 
-def labels(arguments: Any) -> None:
+def labels(graph: hpg.Graph, arguments: Any) -> None:
     """Labels of some vertices for all of them."""
-    graph = load(arguments)
     columns, known = _table(arguments.labels, "--labels")
     if "label" not in columns:
         raise ValueError(f"--labels {arguments.labels}: there must be a column label, not only {', '.join(columns)}")
@@ -170,9 +161,8 @@ def labels(arguments: Any) -> None:
     save(arguments, graph, label=np.where(label == None, "", label))  # noqa: E711
 
 
-def beliefs(arguments: Any) -> None:
+def beliefs(graph: hpg.Graph, arguments: Any) -> None:
     """Loopy belief propagation."""
-    graph = load(arguments)
     columns, known = _table(arguments.unary, "--unary")
     states = [name for name in columns if name != "vertex"]
     unary = {

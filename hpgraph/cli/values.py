@@ -7,12 +7,11 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.cli.graph_input import load, source_of
+from hpgraph.cli.graph_input import source_of
 from hpgraph.cli.output import called, explain, how_it_ended, on_cpu, plural, show, timed
 
 
-def _of_vertices(arguments: Any, call: Callable[[hpg.Graph], Any], name: str) -> Any:
-    graph = load(arguments)
+def _of_vertices(graph: hpg.Graph, arguments: Any, call: Callable[[hpg.Graph], Any], name: str) -> Any:
     found, took = timed(arguments, lambda: call(graph))
     each = on_cpu(found)
     print(f"{name} of every vertex on {arguments.device}: {took}")
@@ -20,19 +19,19 @@ def _of_vertices(arguments: Any, call: Callable[[hpg.Graph], Any], name: str) ->
     return each
 
 
-def degree(arguments: Any) -> None:
+def degree(graph: hpg.Graph, arguments: Any) -> None:
     """Degree centrality."""
-    _of_vertices(arguments, hpg.degree_centrality, "degree_centrality")
+    _of_vertices(graph, arguments, hpg.degree_centrality, "degree_centrality")
 
 
-def cores(arguments: Any) -> None:
+def cores(graph: hpg.Graph, arguments: Any) -> None:
     """Core numbers."""
-    numbers = _of_vertices(arguments, hpg.core_number, "core")
+    numbers = _of_vertices(graph, arguments, hpg.core_number, "core")
     largest = int(numbers.max(initial=0))
     print(f"largest core number {largest:,}, of {plural(int((numbers == largest).sum()), 'vertex')}")
 
 
-def truss(arguments: Any) -> None:
+def truss(graph: hpg.Graph, arguments: Any) -> None:
     """Truss numbers: of a vertex, the largest among its edges."""
 
     def of_vertices(graph: hpg.Graph) -> Any:
@@ -41,18 +40,20 @@ def truss(arguments: Any) -> None:
         np.maximum.at(largest, ends, on_cpu(hpg.truss_number(graph.undirected)))
         return largest
 
-    numbers = _of_vertices(arguments, of_vertices, "truss")
+    numbers = _of_vertices(graph, arguments, of_vertices, "truss")
     largest = int(numbers.max(initial=0))
     print(f"largest truss number {largest:,}, at {plural(int((numbers == largest).sum()), 'vertex')}")
 
 
-def colors(arguments: Any) -> None:
+def colors(graph: hpg.Graph, arguments: Any) -> None:
     """A greedy colouring."""
-    found = _of_vertices(arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color")
+    found = _of_vertices(
+        graph, arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color"
+    )
     print(plural(int(found.max(initial=-1)) + 1, "colour"))
 
 
-def independent(arguments: Any) -> None:
+def independent(graph: hpg.Graph, arguments: Any) -> None:
     """A maximal independent set."""
 
     def members(graph: hpg.Graph) -> Any:
@@ -60,38 +61,39 @@ def independent(arguments: Any) -> None:
         inside[on_cpu(graph.indices_of(hpg.maximal_independent_set(graph, seed=arguments.seed)))] = 1
         return inside
 
-    print(plural(int(_of_vertices(arguments, members, "independent").sum()), "vertex"), "in the set")
+    print(plural(int(_of_vertices(graph, arguments, members, "independent").sum()), "vertex"), "in the set")
 
 
-def matching(arguments: Any) -> None:
+def matching(graph: hpg.Graph, arguments: Any) -> None:
     """A maximal matching."""
     # As "parent" among columns: an index that is written as the vertex's name.
-    mates = _of_vertices(arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
+    mates = _of_vertices(graph, arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
     print(plural(int((mates >= 0).sum()) // 2, "edge"), "in the matching")
 
 
-def pagerank(arguments: Any) -> None:
+def pagerank(graph: hpg.Graph, arguments: Any) -> None:
     """PageRank of every vertex."""
-    _iterated(arguments, "PageRank", hpg.pagerank, damping=arguments.damping)
+    _iterated(graph, arguments, "PageRank", hpg.pagerank, damping=arguments.damping)
 
 
-def eigenvector(arguments: Any) -> None:
+def eigenvector(graph: hpg.Graph, arguments: Any) -> None:
     """Eigenvector centrality."""
-    _iterated(arguments, "eigenvector centrality", hpg.eigenvector_centrality, weight=arguments.weighted)
+    _iterated(graph, arguments, "eigenvector centrality", hpg.eigenvector_centrality, weight=arguments.weighted)
 
 
-def katz(arguments: Any) -> None:
+def katz(graph: hpg.Graph, arguments: Any) -> None:
     """Katz centrality."""
-    _iterated(arguments, "Katz centrality", hpg.katz_centrality, alpha=arguments.alpha, weight=arguments.weighted)
+    _iterated(
+        graph, arguments, "Katz centrality", hpg.katz_centrality, alpha=arguments.alpha, weight=arguments.weighted
+    )
 
 
-def hits(arguments: Any) -> None:
+def hits(graph: hpg.Graph, arguments: Any) -> None:
     """Hubs and authorities."""
-    _iterated(arguments, "HITS", hpg.hits, weight=arguments.weighted)
+    _iterated(graph, arguments, "HITS", hpg.hits, weight=arguments.weighted)
 
 
-def _iterated(arguments: Any, title: str, call: Callable[..., Any], **how: Any) -> None:
-    graph = load(arguments)
+def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., Any], **how: Any) -> None:
     how |= {"tol": arguments.tol, "max_iteration": arguments.max_iteration}
     result, took = timed(arguments, lambda: call(graph, **how))
     print(f"{title} on {arguments.device}: {how_it_ended(result)}, last change {float(result.residual):.2g}; {took}")
@@ -100,9 +102,8 @@ def _iterated(arguments: Any, title: str, call: Callable[..., Any], **how: Any) 
     show(arguments, graph, **{name: on_cpu(getattr(result, name)) for name in names if hasattr(result, name)})
 
 
-def clustering(arguments: Any) -> None:
+def clustering(graph: hpg.Graph, arguments: Any) -> None:
     """Clustering coefficients."""
-    graph = load(arguments)
     found, took = timed(arguments, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form))
     each = on_cpu(found)
     mean, whole = float(each.mean()) if len(each) else 0.0, hpg.transitivity(graph)
@@ -110,18 +111,16 @@ def clustering(arguments: Any) -> None:
     show(arguments, graph, clustering=each)
 
 
-def triangles(arguments: Any) -> None:
+def triangles(graph: hpg.Graph, arguments: Any) -> None:
     """The number of triangles."""
-    graph = load(arguments)
     count, took = timed(arguments, lambda: hpg.triangle_count(graph))
     print(f"{plural(int(count), 'triangle')} on {arguments.device}; {took}")
     if arguments.top > 0 or arguments.output is not None:
         show(arguments, graph, triangles=on_cpu(hpg.triangles(graph)))
 
 
-def closeness(arguments: Any) -> None:
+def closeness(graph: hpg.Graph, arguments: Any) -> None:
     """Closeness, or harmonic centrality, of all vertices or of a sample."""
-    graph = load(arguments)
     vertices = sources_of(graph, arguments.sources, arguments.seed, "--sources")
     call, title = (
         (hpg.harmonic_centrality, "harmonic centrality")
@@ -137,9 +136,8 @@ def closeness(arguments: Any) -> None:
     show(arguments, graph, **{title.replace(" ", "_"): values})
 
 
-def betweenness(arguments: Any) -> None:
+def betweenness(graph: hpg.Graph, arguments: Any) -> None:
     """Betweenness, of shortest paths from all vertices or from a sample."""
-    graph = load(arguments)
     how = {"sources": arguments.sources, "weight": arguments.weighted or None, "seed": arguments.seed}
     found, took = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
     sampled = "all vertices" if arguments.sources is None else plural(arguments.sources, "vertex")
@@ -147,9 +145,8 @@ def betweenness(arguments: Any) -> None:
     show(arguments, graph, betweenness=on_cpu(found))
 
 
-def similar(arguments: Any) -> None:
+def similar(graph: hpg.Graph, arguments: Any) -> None:
     """The vertices most similar to a vertex."""
-    graph = load(arguments)
     source = source_of(graph, arguments)
     measure, how = getattr(hpg, arguments.measure), {"joined": not arguments.links, "incoming": arguments.incoming}
     found, took = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
@@ -163,9 +160,8 @@ def similar(arguments: Any) -> None:
     show(arguments, graph, **{arguments.measure: score})
 
 
-def walks(arguments: Any) -> None:
+def walks(graph: hpg.Graph, arguments: Any) -> None:
     """Where random walks from a vertex lead."""
-    graph = load(arguments)
     source = source_of(graph, arguments)
     starts, call = hpg.id(np.full(arguments.count, source)), hpg.random_walk
     how = {"length": arguments.length, "weight": arguments.weighted, "seed": arguments.seed}
@@ -181,9 +177,8 @@ def walks(arguments: Any) -> None:
     show(arguments, graph, visits=visits)
 
 
-def heat(arguments: Any) -> None:
+def heat(graph: hpg.Graph, arguments: Any) -> None:
     """Heat that spreads from one vertex."""
-    graph = load(arguments)
     start = {hpg.id(source_of(graph, arguments)): 1.0}
     how = {"laplacian": arguments.laplacian, "weight": arguments.weighted}
     found, took = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
