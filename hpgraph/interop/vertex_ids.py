@@ -85,7 +85,11 @@ def _of_arrow(values: Any, title: str) -> Any:
     if pyarrow.types.is_integer(column.type):
         return column.to_numpy()
     if pyarrow.types.is_string(column.type) or column.type == pyarrow.string_view():
-        column = column.cast(pyarrow.large_string())
+        strings = pyarrow.large_string()
+        try:
+            return column.cast(strings)
+        except pyarrow.ArrowNotImplementedError:  # views, of which older versions have no cast
+            return pyarrow.chunked_array([pyarrow.array(column.to_pylist(), strings)])
     return column
 
 
