@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated
+from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated, with_room
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -47,8 +47,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     """
     n = whole(n, "n", least=2, most=MAX_VERTICES)
     m = whole(m, "m", least=1, most=n - 1)
-    xp, rng = begun(n, m * (n - m), seed, device)
-    return of_edges(n, *sampling(device).attachments(xp, rng, n, m))
+    device, rng = with_room(n, m * (n - m), device), np.random.default_rng(seed)
+    return of_edges(n, *sampling(device).attachments(rng, n, m))
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:

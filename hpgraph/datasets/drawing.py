@@ -21,15 +21,16 @@ _CHUNK = 1 << 24
 
 def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
     """The module to draw with, once the memory is known to suffice, and a generator."""
-    check_room(n, edges, device)
-    xp = array_module(normalize_device(device))
+    xp = array_module(with_room(n, edges, device))
     return xp, xp.random.default_rng(seed)
 
 
-def check_room(n: int, edges: float, device: str) -> None:
-    """Raise where the memory will not suffice for a graph of these vertices and edges."""
+def with_room(n: int, edges: float, device: str) -> str:
+    """The device; an error where its memory will not suffice for a graph of these vertices and edges."""
+    device = normalize_device(device)
     # At the sort: a key an edge, as much again for the sort, the ends that keys were made of, and arcs both ways.
-    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", normalize_device(device))
+    check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
+    return device
 
 
 def pairs_of(n: int, directed: bool) -> int:
@@ -37,19 +38,18 @@ def pairs_of(n: int, directed: bool) -> int:
     return n * (n - 1) // (1 if directed else 2)
 
 
-def each_with(xp: ModuleType, rng: Any, total: int, p: float) -> Any:
+def each_with(device: str, rng: np.random.Generator, total: int, p: float) -> Any:
     """Whole numbers below `total`, in order, each with probability p."""
-    # CuPy's generators draw wrong numbers for 2³¹ trials or more.
-    host = rng if xp is np else np.random.default_rng(int(rng.integers(1 << 62)))
-    return drawn(xp, rng, total, total if p == 1 else int(host.binomial(total, float(p))))
+    return drawn(device, rng, total, total if p == 1 else int(rng.binomial(total, float(p))))
 
 
-def drawn(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+def drawn(device: str, rng: np.random.Generator, total: int, count: int) -> Any:
     """So many different whole numbers below `total`, in order; each set of them is as likely."""
     if 2 * count <= total:
-        return sampling(device_of(rng)).sorted_draws(xp, rng, total, count)
+        return sampling(device).sorted_draws(rng, total, count)
+    xp = array_module(device)
     stays = xp.ones(total, np.bool_)
-    stays[drawn(xp, rng, total, total - count)] = False
+    stays[drawn(device, rng, total, total - count)] = False
     return xp.flatnonzero(stays)
 
 

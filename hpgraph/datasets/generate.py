@@ -12,7 +12,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.number import real, whole
 from hpgraph.core.reductions import prefix_sum
-from hpgraph.datasets.drawing import begun, check_room, of_edges, of_rows
+from hpgraph.datasets.drawing import begun, of_edges, of_rows, with_room
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling
 from hpgraph.kernels.sampling.recursive import recursion
@@ -176,7 +176,7 @@ def _recursive(
 ) -> Graph:
     """Draw edges level by level, each of which chooses a quadrant of the adjacency matrix; permute the vertices."""
     n, draws = _sizes(scale, edge_factor)
-    check_room(n, draws, device)
+    with_room(n, draws, device)
     how = recursion(n.bit_length() - 1, initiator, seed)
     return of_edges(n, *sampling(device).recursive_edges(how, draws, index_dtype(n)), weighted=weighted)
 

@@ -20,13 +20,13 @@ from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
     begun,
-    check_room,
     drawn,
     each_with,
     of_edges,
     of_places,
     pairs_of,
     repeated,
+    with_room,
 )
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import run_starts
@@ -80,8 +80,8 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
     n, p = whole(n, "n", least=0, most=MAX_VERTICES), real(p, "p", "a probability", least=0, most=1)
-    xp, rng = begun(n, p * n * n / 2, seed, device)
-    return of_places(n, each_with(xp, rng, pairs_of(n, directed), p), directed)
+    device, rng = with_room(n, p * n * n / 2, device), np.random.default_rng(seed)
+    return of_places(n, each_with(device, rng, pairs_of(n, directed), p), directed)
 
 
 def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
@@ -107,8 +107,8 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     """
     n = whole(n, "n", least=0, most=MAX_VERTICES)
     m = whole(m, "m", least=0, most=pairs_of(n, directed))
-    xp, rng = begun(n, m, seed, device)
-    return of_places(n, drawn(xp, rng, pairs_of(n, directed), m), directed)
+    device, rng = with_room(n, m, device), np.random.default_rng(seed)
+    return of_places(n, drawn(device, rng, pairs_of(n, directed), m), directed)
 
 
 def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int = 0, device: str = "cpu") -> Graph:
@@ -299,7 +299,7 @@ def _of_blocks(
     rng = np.random.default_rng(seed)
     proposals = np.where(once, slots, rng.poisson(slots * rate / np.where(i == j, 2, 1)))
     ends = prefix_sum(proposals)
-    check_room(n, float(ends[-1]), device)
+    with_room(n, float(ends[-1]), device)
     starts, counts = (np.stack((table[i], table[j]), axis=1) for table in (first, sizes))
     weight, vertex = of_vertices or (None, None)
     how = Blocks(ends, starts, counts, rate, chance[i, j], weight, vertex, int(rng.integers(1 << 62)))

@@ -77,10 +77,10 @@ class Sampling(Protocol):
         There rows are read in the order of memory: `order` has the vertices ascending, and where each is in `vertex`.
         """
 
-    def sorted_draws(self, xp: Any, rng: Any, total: int, count: int) -> Any:
+    def sorted_draws(self, rng: Any, total: int, count: int) -> Any:
         """Different numbers below `total`, ascending, each set as likely; `count`: how many, at most half of all."""
 
-    def attachments(self, xp: Any, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+    def attachments(self, rng: Any, n: int, m: int) -> tuple[Any, Any]:
         """The ends of edges of vertices that come one by one, after a star, and each join m others by their degrees."""
 
     def rows_of_pairs(self, n: int, place: Any, directed: bool) -> CSR:

@@ -6,7 +6,6 @@ Variate Generation" (1986), section V.2). So blocks are drawn by any thread, eac
 SplitMix64 at a counter (G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14).
 """
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ _GOLDEN, _MANTISSA, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64((1 << 52) - 
 _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
 
 
-def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the CPU."""
     if count <= MAX_SERIAL:
-        return draws.sorted_draws(xp, rng, total, count)
+        return draws.sorted_draws(rng, total, count)
     drawn = draws.to_draw(total, count)
     while True:
         blocks = -(-(drawn + 1) // BLOCK)
@@ -57,11 +56,11 @@ def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
                 return kept
 
 
-def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
     count = m * (n - m)
     if count <= MAX_SERIAL:
-        return draws.attachments(xp, rng, n, m)
+        return draws.attachments(rng, n, m)
     source, target = np.empty(count, np.int64), np.empty(count, np.int64)
     with interruptible():
         _attach(np.uint64(rng.integers(1 << 62)), np.int64(m), source, target)

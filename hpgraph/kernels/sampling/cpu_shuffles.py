@@ -10,6 +10,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling import shuffles
+from hpgraph.kernels.sampling.cpu_random import below
 from hpgraph.kernels.sampling.recursive import GOLDEN
 from hpgraph.kernels.sampling.shuffles import ROUNDS
 from hpgraph.kernels.structure.cpu_symmetry import mixed
@@ -23,22 +24,26 @@ def shuffled(values: Any, seed: int) -> Any:
         return shuffles.few_shuffled(values, seed)
     out = np.empty_like(values)
     with team() as threads:
-        _shuffle(np.uint64(seed), np.uint64(shuffles.half_bits(len(values))), values, out, np.int64(threads))
+        _shuffle(np.uint64(seed), *map(np.int64, shuffles.table_of(len(values))), values, out, np.int64(threads))
     return out
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _shuffle(seed, half, values, out, shares):
-    mask, count = (np.uint64(1) << half) - np.uint64(1), np.uint64(values.size)
+def _shuffle(seed, rows, columns, values, out, shares):
     for share in prange(shares):
         for i in range(values.size * share // shares, values.size * (share + 1) // shares):
-            place = np.uint64(i)
+            place = i
             while True:
-                left, right = place >> half, place & mask
+                row, column = place // columns, place % columns
                 for turn in range(ROUNDS):
                     key = seed + np.uint64(turn) * _STEP
-                    left, right = right, left ^ (mixed(key ^ (right * _STEP)) & mask)
-                place = (left << half) | right
-                if place < count:
+                    if turn & 1:
+                        column += below(mixed(key ^ (np.uint64(row) * _STEP)), columns)
+                        column -= columns if column >= columns else 0
+                    else:
+                        row += below(mixed(key ^ (np.uint64(column) * _STEP)), rows)
+                        row -= rows if row >= rows else 0
+                place = row * columns + column
+                if place < values.size:
                     break
-            put(out, i, peek(values, np.int64(place)))
+            put(out, i, peek(values, place))

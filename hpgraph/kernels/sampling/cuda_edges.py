@@ -1,6 +1,5 @@
 """Edges of random graphs on the GPU, as `hpgraph.kernels.sampling.recursive` and `cpu_draws` draw them."""
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -69,28 +68,29 @@ def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
     return source, target
 
 
-def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
+def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.sorted_draws` on the GPU; waits for it, for how many are different.
 
     Gaps are drawn twice, for the sums of tiles and for places: that takes less than their traffic. They are whole
     numbers of a small unit, whose sums are the same in any order.
     """
+    import cupy
+
     if not count:
-        return xp.empty(0, np.int64)
+        return cupy.empty(0, np.int64)
     drawn, kernels = to_draw(total, count), ORDERED.of(Index=np.dtype(np.int32))
-    host = np.random.default_rng(int(rng.integers(1 << 62)))
     tiles = drawn // TILE + 1
     unit = np.float64(2.0 ** (61 - (drawn + 64).bit_length()))
-    sums, place = xp.empty(tiles, np.int64), xp.empty(drawn, np.int64)
+    sums, place = cupy.empty(tiles, np.int64), cupy.empty(drawn, np.int64)
     while True:
-        seed = word(int(host.integers(1 << 62)))
+        seed = word(int(rng.integers(1 << 62)))
         kernels.launch("sum_gaps", tiles, seed, unit, np.int64(drawn), sums)
-        kernels.launch("place_gaps", tiles, seed, unit, np.int64(drawn), np.int64(total), xp.cumsum(sums), place)
+        kernels.launch("place_gaps", tiles, seed, unit, np.int64(drawn), np.int64(total), cupy.cumsum(sums), place)
         starts, found = count_different(place)
         if found >= count:
             # All of them are a set drawn at random, and so is what remains without some drawn at random.
-            absent = np.sort(host.choice(found, found - count, replace=False))
-            return keep_different(place, starts, found, xp.asarray(absent))
+            absent = np.sort(rng.choice(found, found - count, replace=False))
+            return keep_different(place, starts, found, cupy.asarray(absent))
 
 
 def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
@@ -106,11 +106,13 @@ def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
     return CSR((n, n), indptr, column, validate=False)
 
 
-def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
+def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the GPU; waits for it, as often as the vertices double."""
+    import cupy
+
     count, ids = m * (n - m), index_dtype(n)
-    source, target = xp.empty(count, ids), xp.empty(count, ids)
-    place, listed = xp.empty(count, np.int64), xp.empty(count, np.int64)
+    source, target = cupy.empty(count, ids), cupy.empty(count, ids)
+    place, listed = cupy.empty(count, np.int64), cupy.empty(count, np.int64)
     kernels, seed = ATTACHMENTS.of(Index=ids), word(int(rng.integers(1 << 62)))
     done = min(max(_FIRST // m, 1) * m, count)
     FIRST.of(Index=ids).launch("attach_first", 1, seed, np.int64(m), np.int64(done), place, source, target)
@@ -121,7 +123,7 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
         kernels.each("draw_places", end - done, seed, *bounds, place, source)
         kernels.each("follow_places", end - done, place, *bounds, np.False_, target)
         while True:
-            again = xp.zeros(1, np.uint64)
+            again = cupy.zeros(1, np.uint64)
             kernels.each("draw_again", end - done, seed, np.int32(attempt), *bounds, target, place, listed, again)
             if not (drawn := int(again[0])):
                 break
@@ -139,6 +141,6 @@ def shuffled(values: Any, seed: int) -> Any:
     count = len(values)
     if count <= shuffles.MAX_SERIAL:
         return shuffles.few_shuffled(values, seed)
-    out, half = cupy.empty_like(values), np.int32(shuffles.half_bits(count))
-    SHUFFLES.of(Value=values.dtype).each("shuffle", count, word(seed), half, values, np.int64(count), out)
+    out, table = cupy.empty_like(values), map(np.int64, shuffles.table_of(count))
+    SHUFFLES.of(Value=values.dtype).each("shuffle", count, word(seed), *table, values, np.int64(count), out)
     return out

@@ -1,26 +1,25 @@
-"""Sets of numbers and of pairs of vertices, drawn in order, over the arrays of either device."""
+"""Sets of numbers and of pairs of vertices, drawn in order, in NumPy: for few of them."""
 
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import run_starts
 
 
-def sorted_draws(xp: ModuleType, rng: Any, total: int, count: int) -> Any:
-    """`hpgraph.kernels.sampling.Sampling.sorted_draws` on either device."""
+def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
+    """`hpgraph.kernels.sampling.Sampling.sorted_draws` in NumPy."""
     # Sums of exponential variables, over the last one, are uniform variables in order.
-    reached = xp.cumsum(rng.standard_exponential(count + 1))
-    place = xp.minimum((reached[:-1] * (total / reached[-1])).astype(np.int64), total - 1)
+    reached = np.cumsum(rng.standard_exponential(count + 1))
+    place = np.minimum((reached[:-1] * (total / reached[-1])).astype(np.int64), total - 1)
     while True:
         if count > 1:
             place = place[run_starts(place)]
         if len(place) == count:
             return place
-        place = xp.sort(xp.concatenate([place, rng.integers(0, total, count - len(place))]))
+        place = np.sort(np.concatenate([place, rng.integers(0, total, count - len(place))]))
 
 
 def to_draw(total: int, count: int) -> int:
@@ -36,21 +35,20 @@ def first_pairs(xp: ModuleType, n: int, directed: bool) -> Any:
 
 
 def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
-    """`hpgraph.kernels.sampling.Sampling.rows_of_pairs` on either device."""
-    xp = array_module(place)
-    begins = first_pairs(xp, n, directed)
-    arcs = CSR((n, n), xp.searchsorted(place, begins).astype(np.int64), place, validate=False)
+    """`hpgraph.kernels.sampling.Sampling.rows_of_pairs` in NumPy."""
+    begins = first_pairs(np, n, directed)
+    arcs = CSR((n, n), np.searchsorted(place, begins).astype(np.int64), place, validate=False)
     row = arcs.expand_rows()
     column = place - begins[row]
     column += (column >= row) if directed else row + 1
     return CSR((n, n), arcs.indptr, column.astype(index_dtype(n)), validate=False)
 
 
-def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
-    """`hpgraph.kernels.sampling.Sampling.attachments` on either device."""
+def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.sampling.Sampling.attachments` in NumPy."""
     count = m * (n - m)
-    edge = xp.arange(count, dtype=np.int64)
-    source, target, place = edge // m + m, edge + 1, xp.zeros(count, np.int64)
+    edge = np.arange(count, dtype=np.int64)
+    source, target, place = edge // m + m, edge + 1, np.zeros(count, np.int64)
     source[:m] = 0
     # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
     bound = edge // m * (2 * m)
@@ -64,15 +62,15 @@ def attachments(xp: ModuleType, rng: Any, n: int, m: int) -> tuple[Any, Any]:
             while len(following):
                 drawn = (at & 1 == 1) & (at >> 1 >= done)
                 ends, of = following[~drawn], at[~drawn]
-                target[ends] = xp.where(of & 1 == 0, source[of >> 1], target[of >> 1])
+                target[ends] = np.where(of & 1 == 0, source[of >> 1], target[of >> 1])
                 following, at = following[drawn], place[at[drawn] >> 1]
             # Each vertex has its edges in a row of m.
             rows = target[new].reshape(-1, m)
-            ordered = xp.sort(rows, axis=1)
-            bad = xp.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-            column = xp.argsort(rows[bad], axis=1)
-            values = xp.take_along_axis(rows[bad], column, axis=1)
-            row, later = xp.nonzero(values[:, 1:] == values[:, :-1])
+            ordered = np.sort(rows, axis=1)
+            bad = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+            column = np.argsort(rows[bad], axis=1)
+            values = np.take_along_axis(rows[bad], column, axis=1)
+            row, later = np.nonzero(values[:, 1:] == values[:, :-1])
             again = done + bad[row] * m + column[row, later + 1]
         done += len(new)
     return source, target

@@ -1,10 +1,13 @@
 """Arrays in random order, by a permutation of places that is computed for each alone.
 
-A network of Feistel over words of an even number of bits, with SplitMix64 as its rounds, permutes these; a place beyond
-the end is permuted again until it is not (R. Mitchell et al., "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 9
-(2022)). Few elements are shuffled by NumPy: few bits make few permutations.
+A place is a row and a column of a table hardly larger than the array. In turn a hash of one of them, SplitMix64's, is
+added to the other, modulo its number: a network of Feistel over any number of places (J. Black, P. Rogaway, "Ciphers
+with arbitrary finite domains", CT-RSA 2002; R. Mitchell et al., "Bandwidth-optimal random shuffling for GPUs", ACM TOPC
+9 (2022)). The few places of the table beyond the array's end are permuted again. NumPy shuffles few elements: networks
+of few places make few permutations.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ def few_shuffled(values: Any, seed: int) -> Any:
     return values[array_module(values).asarray(np.random.default_rng(seed).permutation(len(values)))]
 
 
-def half_bits(count: int) -> int:
-    """Half of the bits of the network's words."""
-    return ((count - 1).bit_length() + 1) // 2
+def table_of(count: int) -> tuple[int, int]:
+    """Rows and columns of the table, fewer than 2³² of each."""
+    columns = math.isqrt(count - 1) + 1
+    return -(-count // columns), columns

@@ -1,39 +1,37 @@
-"""Symmetric patterns of triangles, or of edges in any order, over the arrays of either device."""
+"""Symmetric patterns of triangles, or of edges in any order, in NumPy: for few of them."""
 
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import run_starts
 
 
 def mirrored(triangle: CSR) -> CSR:
-    """`hpgraph.kernels.structure.Structure.mirrored` on either device."""
-    xp, n, m = array_module(triangle.device), triangle.shape[0], triangle.nnz
+    """`hpgraph.kernels.structure.Structure.mirrored` in NumPy."""
+    n, m = triangle.shape[0], triangle.nnz
     row, column = triangle.expand_rows(), triangle.indices
     # What the transpose adds goes before each row.
     key, below = _keys(n, column, row)
     key.sort()
-    begins = _row_starts(xp, key, n, below)
-    found, place = xp.empty(2 * m, column.dtype), xp.arange(m)
+    begins = _row_starts(key, n, below)
+    found, place = np.empty(2 * m, column.dtype), np.arange(m)
     found[place + begins[1:][row]] = column
     found[place + triangle.indptr[key >> below]] = key & ((1 << below) - 1)
     return CSR((n, n), triangle.indptr + begins, found, validate=False)
 
 
 def undirected(n: int, source: Any, target: Any) -> CSR:
-    """`hpgraph.kernels.structure.Structure.undirected` on either device."""
-    xp = array_module(source)
-    key, below = _keys(n, xp.minimum(source, target), xp.maximum(source, target))
+    """`hpgraph.kernels.structure.Structure.undirected` in NumPy."""
+    key, below = _keys(n, np.minimum(source, target), np.maximum(source, target))
     key.sort()
     mask = (1 << below) - 1
     stays = run_starts(key)
     stays &= key >> below != key & mask
     key = key[stays]
     del stays
-    begins = _row_starts(xp, key, n, below)
+    begins = _row_starts(key, n, below)
     key &= mask
     return mirrored(CSR((n, n), begins, key.astype(index_dtype(n)), validate=False))
 
@@ -47,5 +45,5 @@ def _keys(n: int, row: Any, column: Any) -> tuple[Any, int]:
     return key, below
 
 
-def _row_starts(xp: Any, key: Any, n: int, below: int) -> Any:
-    return xp.searchsorted(key, xp.arange(n + 1, dtype=np.int64) << below).astype(np.int64)
+def _row_starts(key: Any, n: int, below: int) -> Any:
+    return np.searchsorted(key, np.arange(n + 1, dtype=np.int64) << below).astype(np.int64)

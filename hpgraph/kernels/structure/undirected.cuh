@@ -42,16 +42,18 @@ __global__ void __launch_bounds__(THREADS) count_different(const i64* __restrict
 __global__ void __launch_bounds__(THREADS)
 keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ starts, const i64* __restrict__ absent,
                i64 removed, i64* __restrict__ kept) {
-    __shared__ i64 of_warps[THREADS / 32], stage[TILE];
+    __shared__ i64 of_warps[THREADS / 32], stage[TILE], bounds[2];
     const i64 first = (i64)blockIdx.x * TILE + threadIdx.x * ITEMS, begin = starts[blockIdx.x];
     const u32 found = different(key, first, count);
     i64 all, rank = begin + sum_before<THREADS>(__popc(found), all, of_warps);
     for (int item = 0; item < ITEMS; ++item)
         if (found >> item & 1) stage[rank++ - begin] = key[first + item];
+    // Of those that are absent, the ones of this tile.
+    if (threadIdx.x < 2) bounds[threadIdx.x] = lower_bound(absent, i64(0), removed, begin + (threadIdx.x ? all : 0));
     __syncthreads();
     for (i64 i = threadIdx.x; i < all; i += THREADS) {
-        const i64 before = removed ? lower_bound(absent, i64(0), removed, begin + i) : 0;
-        if (!(before < removed && absent[before] == begin + i)) kept[begin + i - before] = stage[i];
+        const i64 before = lower_bound(absent, bounds[0], bounds[1], begin + i);
+        if (!(before < bounds[1] && absent[before] == begin + i)) kept[begin + i - before] = stage[i];
     }
 }
 
