@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names, whole
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module, fits, to_device
 from hpgraph.kernels.backend import kernels, mappings
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 
@@ -69,7 +69,12 @@ def subgraph_isomorphisms(
     )
     by_vertex = np.empty_like(found)
     by_vertex[:, order] = found
-    return vertex_names(graph, by_vertex[np.lexsort(by_vertex.T[::-1])] if by_vertex.size else by_vertex)
+    if (order[1:] < order[:-1]).any() and len(found):
+        # On the GPU, where that has room for it.
+        where = graph.device if fits(4 * found.nbytes, graph.device) else "cpu"
+        ascending = array_module(where).lexsort(to_device(by_vertex.T[::-1].copy(), where))
+        by_vertex = by_vertex[to_device(ascending, "cpu")]
+    return vertex_names(graph, by_vertex)
 
 
 @naming_arguments

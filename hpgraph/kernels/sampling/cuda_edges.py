@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.sampling import shuffles
@@ -42,8 +43,6 @@ _EDGES = 16
 
 def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.recursive_edges` on the GPU."""
-    import cupy
-
     source, target = cupy.empty(count, ids), cupy.empty(count, ids)
     factors = map(word, how.factors)
     RECURSIVE.of(Index=np.dtype(ids)).each(
@@ -55,8 +54,6 @@ def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
 
 def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.block_edges` on the GPU."""
-    import cupy
-
     count = int(how.ends[-1])
     source, target = cupy.empty(count, ids), cupy.empty(count, ids)
     ends, *tables = (None if table is None else cupy.asarray(table) for table in how[:-1])
@@ -74,8 +71,6 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
     Gaps are drawn twice, for the sums of tiles and for places: that takes less than their traffic. They are whole
     numbers of a small unit, whose sums are the same in any order.
     """
-    import cupy
-
     if not count:
         return cupy.empty(0, np.int64)
     drawn, kernels = to_draw(total, count), ORDERED.of(Index=np.dtype(np.int32))
@@ -95,8 +90,6 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
 
 def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
     """`hpgraph.kernels.sampling.Sampling.rows_of_pairs` on the GPU."""
-    import cupy
-
     ids, sizes = index_dtype(n), (np.int64(len(place)), np.bool_(directed))
     indptr = cupy.searchsorted(place, first_pairs(cupy, n, directed)).astype(np.int64)
     column = cupy.empty(len(place), ids)
@@ -108,8 +101,6 @@ def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
 
 def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the GPU; waits for it, as often as the vertices double."""
-    import cupy
-
     count, ids = m * (n - m), index_dtype(n)
     source, target = cupy.empty(count, ids), cupy.empty(count, ids)
     place, listed = cupy.empty(count, np.int64), cupy.empty(count, np.int64)
@@ -136,8 +127,6 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
 
 def shuffled(values: Any, seed: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.shuffled` on the GPU."""
-    import cupy
-
     count = len(values)
     if count <= shuffles.MAX_SERIAL:
         return shuffles.few_shuffled(values, seed)
