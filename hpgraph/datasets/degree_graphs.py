@@ -216,35 +216,58 @@ def mended(
     """
     of_edge: Any = group[source] if inside else None
     apart = None if inside else group
-    for turn in range(rounds + 1):
-        pair = _pairs(xp, n, source, target)
-        ordered = xp.sort(pair)
-        bad = _repeated(xp, pair, ordered)
-        # Of those alike one stays.
-        at = xp.flatnonzero(bad)
-        bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
-        bad |= _unfit(source, target, apart)
-        which = xp.flatnonzero(bad)
-        if not len(which) or turn == rounds:
+    pair = _pairs(xp, n, source, target)
+    ordered = xp.sort(pair)
+    bad = _repeated(xp, pair, ordered)
+    # Of those alike one stays.
+    at = xp.flatnonzero(bad)
+    bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
+    which = xp.flatnonzero(bad | _unfit(source, target, apart))
+    # Pairs since then that are no more, and that are new: few beside all.
+    gone = came = pair[:0]
+    for turn in range(rounds):
+        if not len(which):
             break
-        if inside:
-            low, high = (xp.searchsorted(of_edge, of_edge[which], side=side) for side in ("left", "right"))
-            others = low + (rng.random(len(which)) * (high - low)).astype(np.int64)
-        else:
-            others = rng.integers(0, len(source), len(which) + 1)
-        at = xp.unique(xp.concatenate([which, others]))
-        at = at[xp.argsort(rng.random(len(at)))]
-        if inside:
-            at = at[xp.argsort(of_edge[at], kind="stable")]
-        one, other = at[: len(at) // 2 * 2].reshape(-1, 2).T
+        one, other = _drawn_pairs(xp, rng, which, len(source), of_edge)
         swapped = rng.random(len(one)) < 0.5
         first, second = xp.where(swapped, target[one], source[one]), xp.where(swapped, source[one], target[one])
         kept = of_edge[one] == of_edge[other] if inside else xp.ones(len(one), np.bool_)
+        begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
+        made = _pairs(xp, n, begins, ends)
         if (turn + 1) % _FREE:
-            begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
-            made = _pairs(xp, n, begins, ends)
-            fits = ~(_repeated(xp, made, xp.sort(made)) | _among(xp, made, ordered) | _unfit(begins, ends, apart))
+            there = _copies(xp, made, ordered) - _copies(xp, made, gone) + _copies(xp, made, came) > 0
+            fits = ~(_repeated(xp, made, xp.sort(made)) | there | _unfit(begins, ends, apart))
             kept &= fits.reshape(2, -1).all(axis=0)
-        one, other, first, second = one[kept], other[kept], first[kept], second[kept]
-        source[one], target[one], target[other] = first, target[other], second
+        changed = xp.concatenate([one[kept], other[kept]])
+        gone = xp.sort(xp.concatenate([gone, pair[changed]]))
+        pair[changed] = made[xp.tile(kept, 2)]
+        came = xp.sort(xp.concatenate([came, pair[changed]]))
+        source[one[kept]], target[one[kept]] = first[kept], target[other[kept]]
+        target[other[kept]] = second[kept]
+        at = xp.unique(xp.concatenate([which, changed]))
+        # Of those alike one stays, unless another one is elsewhere.
+        _, begin, count = xp.unique(pair[at], return_index=True, return_counts=True)
+        copies = _copies(xp, pair[at], ordered) - _copies(xp, pair[at], gone) + _copies(xp, pair[at], came)
+        bad = copies > 1
+        bad[begin[count == copies[begin]]] = False
+        which = at[bad | _unfit(source[at], target[at], apart)]
     return source, target, which
+
+
+def _drawn_pairs(xp: ModuleType, rng: Any, which: Any, edges: int, of_edge: Any) -> Any:
+    """Bad edges and as many others, two and two at random; with `of_edge`, which rises, mostly of the same group."""
+    if of_edge is not None:
+        low, high = (xp.searchsorted(of_edge, of_edge[which], side=side) for side in ("left", "right"))
+        others = low + (rng.random(len(which)) * (high - low)).astype(np.int64)
+    else:
+        others = rng.integers(0, edges, len(which) + 1)
+    at = xp.unique(xp.concatenate([which, others]))
+    at = at[xp.argsort(rng.random(len(at)))]
+    if of_edge is not None:
+        at = at[xp.argsort(of_edge[at], kind="stable")]
+    return at[: len(at) // 2 * 2].reshape(-1, 2).T
+
+
+def _copies(xp: ModuleType, key: Any, ordered: Any) -> Any:
+    """How often each element occurs among others, which are in order."""
+    return xp.searchsorted(ordered, key, side="right") - xp.searchsorted(ordered, key)
