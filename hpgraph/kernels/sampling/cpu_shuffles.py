@@ -10,12 +10,11 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, put
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.sampling import shuffles
-from hpgraph.kernels.sampling.cpu_random import below
 from hpgraph.kernels.sampling.recursive import GOLDEN
 from hpgraph.kernels.sampling.shuffles import ROUNDS
 from hpgraph.kernels.structure.cpu_symmetry import mixed
 
-_STEP = np.uint64(GOLDEN)
+_STEP, _HALF = np.uint64(GOLDEN), np.uint64(32)
 
 
 def shuffled(values: Any, seed: int) -> Any:
@@ -24,7 +23,7 @@ def shuffled(values: Any, seed: int) -> Any:
         return shuffles.few_shuffled(values, seed)
     out = np.empty_like(values)
     with team() as threads:
-        _shuffle(np.uint64(seed), *map(np.int64, shuffles.table_of(len(values))), values, out, np.int64(threads))
+        _shuffle(np.uint64(seed), *map(np.uint64, shuffles.table_of(len(values))), values, out, np.int64(threads))
     return out
 
 
@@ -32,18 +31,19 @@ def shuffled(values: Any, seed: int) -> Any:
 def _shuffle(seed, rows, columns, values, out, shares):
     for share in prange(shares):
         for i in range(values.size * share // shares, values.size * (share + 1) // shares):
-            place = i
+            place = np.uint64(i)
             while True:
-                row, column = place // columns, place % columns
+                row = place // columns
+                column = place - row * columns
                 for turn in range(ROUNDS):
                     key = seed + np.uint64(turn) * _STEP
                     if turn & 1:
-                        column += below(mixed(key ^ (np.uint64(row) * _STEP)), columns)
-                        column -= columns if column >= columns else 0
+                        column += ((mixed(key ^ (row * _STEP)) >> _HALF) * columns) >> _HALF
+                        column -= columns if column >= columns else np.uint64(0)
                     else:
-                        row += below(mixed(key ^ (np.uint64(column) * _STEP)), rows)
-                        row -= rows if row >= rows else 0
+                        row += ((mixed(key ^ (column * _STEP)) >> _HALF) * rows) >> _HALF
+                        row -= rows if row >= rows else np.uint64(0)
                 place = row * columns + column
-                if place < values.size:
+                if place < np.uint64(values.size):
                     break
-            put(out, i, peek(values, place))
+            put(out, i, peek(values, np.int64(place)))

@@ -1,6 +1,5 @@
 // Arrays in random order: the permutations of hpgraph.kernels.sampling.shuffles.
 #pragma once
-#include "philox.cuh"
 #include "splitmix.cuh"
 
 namespace hpgraph {
@@ -17,10 +16,10 @@ shuffle(u64 seed, i64 rows, i64 columns, const Value* __restrict__ values, i64 c
         for (int turn = 0; turn < ROUNDS; ++turn) {
             const u64 key = seed + turn * GOLDEN;
             if (turn & 1) {
-                column += below(mixed(key ^ (u64)row * GOLDEN), columns);
+                column += (i64)((mixed(key ^ (u64)row * GOLDEN) >> 32) * (u64)columns >> 32);
                 if (column >= columns) column -= columns;
             } else {
-                row += below(mixed(key ^ (u64)column * GOLDEN), rows);
+                row += (i64)((mixed(key ^ (u64)column * GOLDEN) >> 32) * (u64)rows >> 32);
                 if (row >= rows) row -= rows;
             }
         }

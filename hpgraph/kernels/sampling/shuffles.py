@@ -15,7 +15,7 @@ import numpy as np
 from hpgraph.core.device import array_module
 
 # Rounds of the network; elements up to which NumPy shuffles in cache, faster.
-ROUNDS, MAX_SERIAL = 8, 1 << 19
+ROUNDS, MAX_SERIAL = 6, 1 << 19
 
 
 def few_shuffled(values: Any, seed: int) -> Any:
