@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.errors import DamagedPageError
+from hpgraph.core.number import whole
 from hpgraph.formats.bitmask import Bitmask
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype
 
@@ -263,8 +264,7 @@ def cut_points(indptr: Array, arcs_per_page: int) -> Array:
     A page ends at the end of a row, unless that would leave an eighth of it empty: a row that long continues on the
     next page. So all pages but the last hold equally many entries to within an eighth, for any degrees.
     """
-    if arcs_per_page < 1:
-        raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
+    whole(arcs_per_page, "arcs_per_page", least=1)
     entries, at, points = int(indptr[-1]), 0, [0]
     while at < entries:
         most = min(at + arcs_per_page, entries)

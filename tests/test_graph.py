@@ -1,5 +1,7 @@
 """Graph: what it can be made of, what it then says of itself, and what it refuses."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -278,14 +280,15 @@ class TestRefused:
             hpg.Graph.from_edges([0], [1], [1.0, 2.0])
         raises(ValueError, r"source must be one-dimensional", hpg.Graph.from_edges, [[0, 1]], [1, 2])
 
-    @pytest.mark.parametrize("n", [-1, 2**63, True])
+    @pytest.mark.parametrize("n", [-1, 2**63])
     def test_number_of_vertices(self, n: int) -> None:
-        with pytest.raises(ValueError, match=r"n_vertices must be a number of vertices from 0"):
+        with pytest.raises(ValueError, match=r"n_vertices must be from 0 to"):
             hpg.Graph.from_edges([0], [0], n_vertices=n)
 
-    def test_number_of_vertices_of_another_type(self) -> None:
+    @pytest.mark.parametrize("n", ["3", True])
+    def test_number_of_vertices_of_another_type(self, n: Any) -> None:
         with pytest.raises(TypeError, match=r"n_vertices must be a whole number"):
-            hpg.Graph.from_edges([0], [0], n_vertices="3")  # type: ignore[arg-type]
+            hpg.Graph.from_edges([0], [0], n_vertices=n)
 
     def test_direction(self) -> None:
         with pytest.raises(TypeError, match=r"directed must be True, False or None"):

@@ -3,7 +3,6 @@
 All checks of a user's arcs are here; `Graph` and the algorithms rely on them.
 """
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from hpgraph.core.caller import warn_caller
 from hpgraph.core.device import anywhere, array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.core.errors import SparseIdsWarning
+from hpgraph.core.number import whole
 from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates
@@ -110,7 +110,9 @@ def from_arcs(
     # Reading the extreme ids of CUDA arrays waits for the stream.
     ends = (("source", source), ("target", target))
     extremes = [(name, int(ids.min()), int(ids.max())) for name, ids in ends if ids.size]
-    n = 1 + max((highest for _, _, highest in extremes), default=-1) if n_vertices is None else _count(n_vertices)
+    n = 1 + max((highest for _, _, highest in extremes), default=-1)
+    if n_vertices is not None:
+        n = whole(n_vertices, "n_vertices", "a whole number or None", least=0, most=MAX_ID)
     for name, lowest, highest in extremes:
         _check_range(name, lowest, highest, n, n_vertices is not None)
     ids = index_dtype(n)
@@ -232,16 +234,6 @@ def _check_range(name: str, lowest: int, highest: int, n: int, given: bool) -> N
         )
     if given and highest >= n:
         raise IndexError(f"{name} holds {highest}: with n_vertices={n} ids are below {n}; raise it to {highest + 1}")
-
-
-def _count(n_vertices: Any) -> int:
-    try:
-        n = operator.index(n_vertices)
-    except TypeError:
-        raise TypeError(f"n_vertices must be a whole number or None, not {n_vertices!r}") from None
-    if isinstance(n_vertices, bool) or n < 0 or n > MAX_ID:
-        raise ValueError(f"n_vertices must be a number of vertices from 0 to 2**63 - 2, not {n_vertices!r}")
-    return n
 
 
 def _no_graph(source: Any) -> str:

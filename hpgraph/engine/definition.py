@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from hpgraph.core.number import whole
 from hpgraph.kernels.runtime.packed_pair import PAIR_TYPES, PAIRS
 from hpgraph.semiring.dtypes import check_dtype
 
@@ -225,10 +226,7 @@ def _check_length(shape: Any, name: str, example: str) -> None:
     one = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
     if one is None:
         return
-    if isinstance(one, bool) or not isinstance(one, int | np.integer):
-        raise TypeError(f"the shape of {name} must be a whole number, as in {example}, not {shape!r}")
-    if not 1 <= one <= LONGEST:
-        raise ValueError(f"the shape of {name} must be from 1 to {LONGEST}, what registers hold of a vertex, not {one}")
+    whole(one, f"the shape of {name}", f"a whole number, as in {example}", least=1, most=LONGEST)
 
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:

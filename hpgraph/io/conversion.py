@@ -11,6 +11,7 @@ import numpy as np
 
 from hpgraph.containers.adjacency import with_reverses
 from hpgraph.core.config import config
+from hpgraph.core.number import whole
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates, merging, warn_unlike
@@ -110,8 +111,7 @@ def convert(
     if place.suffix.lower() != ".hpg":
         raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.write(hpgraph.read(...)) writes others")
     merging(duplicates, "an .hpg file")
-    if arcs_per_page < 1:
-        raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
+    whole(arcs_per_page, "arcs_per_page", least=1)
     check_compression(compression)
     check_writable(place)
     budget = Budget.of(memory)

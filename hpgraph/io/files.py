@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph, as_graph, whole
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import FileFormatError, HpgraphError
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
@@ -192,13 +192,15 @@ def _more(
     names: bool | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Further arguments of a reader, checked: all for edge lists, those about vertices for tables."""
+    if n_vertices is not None:
+        n_vertices = whole(n_vertices, "n_vertices", "a whole number or None", least=0)
     if kind == "edge list":
         marks = _marks(comments)
         mark = _delimiter(delimiter, marks)
-        return {"comments": marks, "delimiter": mark, "n_vertices": _count(n_vertices), "names": names}
+        return {"comments": marks, "delimiter": mark, "n_vertices": n_vertices, "names": names}
     _only_for_edge_lists(place, delimiter=delimiter)
     if kind == "Arrow":
-        return {"n_vertices": _count(n_vertices), "names": names}
+        return {"n_vertices": n_vertices, "names": names}
     _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
     return {}
 
@@ -312,18 +314,6 @@ def _delimiter(delimiter: str | None, comments: tuple[str, ...]) -> str | None:
             f"delimiter must be one character that is no quote, line end or comment mark, or None, not {delimiter!r}"
         )
     return delimiter
-
-
-def _count(n_vertices: Any) -> int | None:
-    if n_vertices is None:
-        return None
-    try:
-        count = int(n_vertices.__index__())
-    except AttributeError:
-        raise TypeError(f"n_vertices must be a whole number or None, not {type(n_vertices).__name__}") from None
-    if count < 0:
-        raise ValueError(f"n_vertices must not be negative, and is {count}")
-    return count
 
 
 def _only_for_edge_lists(path: Path, **arguments: object) -> None:
