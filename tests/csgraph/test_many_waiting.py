@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph
+from test_against_scipy import home, moved
 
 from hpgraph import csgraph
 
@@ -54,11 +55,12 @@ KINDS = ["even", "equal", "whole", "many magnitudes", "absorbed", "subnormal", "
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 class TestManyWaiting:
-    def test_distances_and_predecessors(self, kind: str, directed: bool) -> None:
+    def test_distances_and_predecessors(self, kind: str, directed: bool, device: str) -> None:
         S = graph(kind)
-        distance, before = csgraph.dijkstra(S, directed, 0, return_predecessors=True)
+        given = moved(S, device)
+        distance, before = home(csgraph.dijkstra(given, directed, 0, return_predecessors=True))
         assert np.array_equal(distance, scipy.sparse.csgraph.dijkstra(S, directed, 0))
-        assert np.array_equal(csgraph.dijkstra(S, directed, 0), distance)
+        assert np.array_equal(home(csgraph.dijkstra(given, directed, 0)), distance)
         both = S if directed else S.maximum(S.T)
         if not directed:
             shared = S.astype(bool).multiply(S.T.astype(bool))

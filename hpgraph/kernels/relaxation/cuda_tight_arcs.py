@@ -1,0 +1,35 @@
+"""Trees of shortest paths by tight arcs, whose lengths are the differences of their ends' distances, on the GPU."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import cupy
+from hpgraph.formats import CSR
+
+
+def only_tree(arcs: CSR, start: int, distance: Any) -> Any:
+    """The vertex before each on its only shortest path, -1 if it is not reached; None if some have several.
+
+    Waits for the stream. Ids have 32 bits.
+    """
+    parent, has_ties = cupy.full(len(distance), -1, np.int32), cupy.zeros(1, bool)
+    parent[start] = start
+    weights = cupy.ones(1, distance.dtype) if arcs.data is None else arcs.data
+    _take_tight_arcs()(arcs.expand_rows(), arcs.indices, weights, distance, parent, has_ties)
+    # An arc so short that it adds nothing may lead back, and leave a vertex without one.
+    is_tree = ~has_ties[0] & ((parent >= 0) == (distance < np.inf)).all()
+    return parent if bool(is_tree) else None
+
+
+@functools.cache
+def _take_tight_arcs() -> Any:
+    return cupy.ElementwiseKernel(
+        "int32 source, int32 target, W weight, raw D distance", "raw int32 parent, raw bool has_ties",
+        """
+        const D there = distance[target];
+        if (isfinite(there) && distance[source] + D(weight) == there && atomicExch(&parent[target], source) >= 0)
+            has_ties[0] = true;
+        """, "hpgraph_take_tight_arcs",
+    )  # fmt: skip
