@@ -12,6 +12,12 @@ from hpgraph.algorithms.maximum_flow import MaximumFlow, _push, both_ways
 from hpgraph.containers.public import matrix_of_csr
 
 
+@pytest.fixture(autouse=True, params=[0, 1 << 22], ids=["pushed", "by paths"])
+def arcs_to_push(request, monkeypatch):
+    """On the GPU small networks are searched on the CPU."""
+    monkeypatch.setattr("hpgraph.algorithms.maximum_flow.MIN_PUSHED", request.param)
+
+
 def random_network(n, m, seed, most=50):
     random = np.random.default_rng(seed)
     ends = random.integers(0, n, (2, m))
