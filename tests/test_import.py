@@ -16,14 +16,16 @@ HEAVY = ["numba", "cupy", "scipy.sparse.csgraph", "pandas", "matplotlib", "netwo
 PROGRAM = """
 import json, sys, time
 start = time.perf_counter()
-import hpgraph
+import {module}
 seconds = time.perf_counter() - start
-print(json.dumps({"seconds": seconds, "modules": list(sys.modules)}))
+print(json.dumps({{"seconds": seconds, "modules": list(sys.modules)}}))
 """
 
 
-def _imported(folder: Path) -> dict[str, object]:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True)
+def _imported(folder: Path, module: str = "hpgraph") -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(module=module)], cwd=folder, capture_output=True, text=True, check=True
+    )
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
 
@@ -33,6 +35,11 @@ def test_import_is_quick_and_brings_nothing_heavy(tmp_path: Path) -> None:
     runs = [_imported(tmp_path) for _ in range(3)]
     assert min(run["seconds"] for run in runs) < 0.3  # type: ignore[type-var]
     assert [name for name in HEAVY if name in runs[-1]["modules"]] == []  # type: ignore[operator]
+
+
+def test_kernels_of_the_gpu_bring_no_numba(tmp_path: Path) -> None:
+    modules = _imported(tmp_path, "hpgraph.kernels.cuda")["modules"]
+    assert [name for name in HEAVY if name in modules and name != "cupy"] == []  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("name", hpgraph.__all__)

@@ -9,7 +9,8 @@ from raising import raises
 from hpgraph.core.errors import DamagedPageError
 from hpgraph.formats import CSR
 from hpgraph.kernels.pages import cut, decode, encode
-from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps, word_bits
+from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps
+from hpgraph.kernels.pages.gaps import word_bits
 
 
 def slowly(stored, count, columns):

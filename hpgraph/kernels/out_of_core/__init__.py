@@ -14,6 +14,9 @@ import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier, Pages
 
+# Most pages of a window on the GPU, as in window.cuh.
+MAX_PAGES = 64
+
 
 class Window(NamedTuple):
     """The arcs ``first`` to ``first + len(indices)`` of a matrix by rows."""

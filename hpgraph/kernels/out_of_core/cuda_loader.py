@@ -13,9 +13,9 @@ import numpy as np
 
 from hpgraph.core.device import cupy, free_memory, prefix_sum
 from hpgraph.formats import Pages
-from hpgraph.kernels.out_of_core import Head
+from hpgraph.kernels.out_of_core import MAX_PAGES, Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
-from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES, Slot, shares_of
+from hpgraph.kernels.out_of_core.cuda_ring import Slot, shares_of
 from hpgraph.kernels.out_of_core.keeping import Kept, Slab, bytes_of_heads
 from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
 from hpgraph.kernels.out_of_core.requests import GAP

@@ -6,12 +6,11 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
+from hpgraph.kernels.out_of_core import MAX_PAGES
 from hpgraph.kernels.out_of_core.cuda_host import addressed
 from hpgraph.kernels.out_of_core.keeping import ring_within
 from hpgraph.kernels.out_of_core.runs import most_stored
 
-# Most pages of a window, as in window.cuh.
-MAX_PAGES = 64
 # Windows in the ring, from memory and from a disk.
 SLOTS, REQUESTS = 4, 9
 

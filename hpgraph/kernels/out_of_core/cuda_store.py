@@ -18,8 +18,8 @@ from hpgraph.kernels.out_of_core.cuda_ring import Slot, pages_are_damaged
 from hpgraph.kernels.out_of_core.cuda_visits import groups_of, survey
 from hpgraph.kernels.out_of_core.requests import REQUEST_BYTES
 from hpgraph.kernels.out_of_core.runs import Pieces, rows_of
-from hpgraph.kernels.pages.cpu_gaps import GROUP
 from hpgraph.kernels.pages.cuda import decode_places
+from hpgraph.kernels.pages.gaps import GROUP
 
 # Assumed bytes a second from host memory and from a disk.
 LINK, DISK = 53e9, 2e9

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.kernels.out_of_core import Spread
-from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
+from hpgraph.kernels.pages.gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram

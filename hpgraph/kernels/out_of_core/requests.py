@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import prefix_sum
 from hpgraph.formats import Pages
-from hpgraph.kernels.pages.cpu_gaps import GROUP, directory_bytes, group_ends
+from hpgraph.kernels.pages.gaps import GROUP, directory_bytes, group_ends
 
 BLOCK = 512
 # Largest gap, in bytes, between two requests that is read too.

@@ -61,7 +61,8 @@ def decode(
     stored = pages.payload(page) if payload is None else payload
     ids, columns = out_indices[:count], pages.shape[1]
     if pages.encoding == "gaps":
-        from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps, word_bits
+        from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps
+        from hpgraph.kernels.pages.gaps import word_bits
 
         chosen = ALL if groups is None else groups
         wrong = decode_gaps(stored, count, columns, (1 << word_bits(columns)) - 1, ids, chosen)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
-from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
+from hpgraph.kernels.pages.gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 THREADS = 256

@@ -9,10 +9,9 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import Frontier
-from hpgraph.kernels.out_of_core import Head, Spread, Tiles
-from hpgraph.kernels.out_of_core.cuda_ring import MAX_PAGES
+from hpgraph.kernels.out_of_core import MAX_PAGES, Head, Spread, Tiles
 from hpgraph.kernels.out_of_core.cuda_visits import THREADS, functor_struct, visit
-from hpgraph.kernels.pages.cpu_gaps import word_bits
+from hpgraph.kernels.pages.gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
