@@ -257,6 +257,23 @@ def test_a_matrix_outlives_its_use_for_derivatives(device: str) -> None:
     assert torch.equal(X.grad[:, 0], torch.bincount(edges(device)[1], minlength=SHAPE[1]).double())
 
 
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no CUDA GPU here")
+def test_work_waits_for_the_current_stream_alone() -> None:
+    A = ht.Adjacency.of(edges("cuda"), shape=SHAPE)
+    ones, X = torch.ones(SHAPE[1], 4, device="cuda"), torch.zeros(SHAPE[1], 4, device="cuda", requires_grad=True)
+    expected = ht.spmm(A, ones)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(100_000_000)
+        X.data.copy_(ones)
+        found = ht.spmm(A, X)
+        (gradient,) = torch.autograd.grad(found, X, found)
+    torch.cuda.synchronize()
+    assert torch.equal(found, expected)
+    row, column = edges("cuda")
+    assert torch.equal(gradient, torch.zeros_like(ones).index_add(0, column, expected[row]))
+
+
 def test_bad_input(device: str) -> None:
     A = ht.Adjacency.of(edges(device), shape=SHAPE)
     X = values_of(SHAPE[1], 2, device=device)
