@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.errors import DamagedPageError
-from hpgraph.core.number import whole
+from hpgraph.core.number import one_of, whole
 from hpgraph.formats.bitmask import Bitmask
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype
 
@@ -90,8 +90,7 @@ class Pages:
         as_offsets(self.offset, "offset", pages, len(self.stored))
         if (self.first_arc[1:] == self.first_arc[:-1]).any():
             raise ValueError("first_arc must rise: a page without entries has no rows; leave it out")
-        if self.encoding not in ENCODINGS:
-            raise ValueError(f'encoding must be "none" or "gaps", not {self.encoding!r}')
+        one_of(self.encoding, "encoding", ENCODINGS)
         if self.id_dtype not in (np.int32, np.int64):
             raise ValueError(f"id_dtype must be int32 or int64, not {self.id_dtype}")
         if self.encoding == "none" and (np.diff(self.offset) != np.diff(self.first_arc) * self.id_dtype.itemsize).any():

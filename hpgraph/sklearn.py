@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from hpgraph.algorithms.knn_graph import knn_graph
 from hpgraph.algorithms.louvain import leiden, louvain
 from hpgraph.algorithms.spectral_clustering import spectral_clustering
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, one_of
 from hpgraph.core.device import normalize_device, to_device
 from hpgraph.core.errors import MissingExtraError
 
@@ -39,8 +39,7 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         estimator
             Itself.
         """
-        if self.affinity not in ("nearest_neighbors", "precomputed"):
-            raise ValueError(f'affinity must be "nearest_neighbors" or "precomputed", not {self.affinity!r}')
+        one_of(self.affinity, "affinity", ("nearest_neighbors", "precomputed"))
         given = self.affinity == "precomputed"
         X = validate_data(self, X, accept_sparse="csr" if given else False, ensure_min_samples=2)
         if given:

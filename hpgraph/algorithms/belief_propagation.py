@@ -18,7 +18,7 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, iterated, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, named, naming_arguments, real
+from hpgraph.containers.graph import Graph, named, naming_arguments, one_of, real
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
 from hpgraph.formats import CSR, index_dtype
@@ -118,8 +118,7 @@ def belief_propagation(
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     damping = real(damping, "damping", least=0, below=1)
-    if product not in ("sum", "max"):
-        raise ValueError(f'product must be "sum" or "max", not {product!r}')
+    one_of(product, "product", ("sum", "max"))
     likes = _potential(graph, potential, dtype)
     own = _unary(graph, unary, likes.shape[0], dtype)
     xp = array_module(graph.device)

@@ -19,7 +19,7 @@ from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, one_of
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, prefix_sum, to_device
 from hpgraph.formats import CSR
@@ -70,8 +70,7 @@ def clustering(
     [1.0, 1.0, 0.33, 0.0]
     """
     graph, weighted = with_weights(G, weight)
-    if form not in FORMS:
-        raise ValueError(f'form must be "networkx" or "ldbc", not {form!r}')
+    one_of(form, "form", FORMS)
     if form == "ldbc" and weighted:
         raise ValueError('form="ldbc" has no weights: use weight=None, or form="networkx"')
     if graph.directed and form == "ldbc":

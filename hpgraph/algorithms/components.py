@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_choice import random_order
-from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments, whole
+from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments, one_of, whole
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, anywhere, array_module, everywhere, fits, to_device
@@ -131,8 +131,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     >>> hpg.connected_components(G, connection="strong").label.tolist()
     [0, 0, 1, 2, 3]
     """
-    if connection not in ("weak", "strong"):
-        raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
+    one_of(connection, "connection", ("weak", "strong"))
     graph = as_simple(G)
     strong = connection == "strong" and graph.directed
     return named(ComponentsResult(*(numbered(_strong(graph)) if strong else _weak(graph))), graph)

@@ -18,7 +18,7 @@ from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph, by_vertex, naming_arguments, real
+from hpgraph.containers.graph import Graph, by_vertex, naming_arguments, one_of, real
 from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
 
 # Limit of the products, for run time only: Bessel functions are exact at far longer times.
@@ -83,8 +83,7 @@ def heat_kernel(
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, _, dtype = checked(real(tol, "tol", above=0, below=1), 0, dtype)
     t = real(t, "t", least=0, below=math.inf)
-    if laplacian not in LAPLACIANS:
-        raise ValueError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}, not {laplacian!r}")
+    one_of(laplacian, "laplacian", LAPLACIANS)
     if laplacian == "normalized" and graph.directed:
         raise ValueError(
             'laplacian="normalized" is that of undirected graphs: give G.undirected, or laplacian="random-walk"'

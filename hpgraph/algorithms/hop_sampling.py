@@ -11,6 +11,7 @@ import numpy as np
 
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.core.device import anywhere, array_module, prefix_sum, to_device
+from hpgraph.core.number import one_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
@@ -175,8 +176,7 @@ def sample_hops(
 
 def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed: bool, ends: int = 1) -> Draws:
     """How to draw, from a user's arguments."""
-    if strategy not in ("uniform", "last"):
-        raise ValueError(f"strategy must be 'uniform' or 'last', not {strategy!r}")
+    one_of(strategy, "strategy", ("uniform", "last"))
     if not timed and (window is not None or strategy == "last"):
         raise ValueError('window and strategy="last" are for arcs that have a time: give time=, and times of arcs')
     return Draws(bool(replace), bool(disjoint) or timed, window, strategy == "last", ends)

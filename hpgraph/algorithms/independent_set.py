@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from hpgraph.algorithms.random_choice import random_order, scattered
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, vertex_names
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, one_of, vertex_names
 from hpgraph.core.device import Array, array_module, everywhere, to_device
 from hpgraph.kernels.backend import kernels
 
@@ -142,8 +142,7 @@ def greedy_color(
     >>> hpg.greedy_color(([0, 0, 0], [1, 2, 3])).tolist()
     [0, 1, 1, 1]
     """
-    if strategy not in _STRATEGIES:
-        raise ValueError(f"strategy must be one of {', '.join(map(repr, _STRATEGIES))}, not {strategy!r}")
+    one_of(strategy, "strategy", _STRATEGIES)
     graph = as_simple(G).undirected
     arcs, backend = graph.out_csr, kernels(graph.device)
     rank = None

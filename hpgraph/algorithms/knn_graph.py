@@ -7,7 +7,7 @@ import numpy as np
 
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, one_of
 from hpgraph.core.device import anywhere, array_module, native
 
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
@@ -99,8 +99,7 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
     >>> G.neighbors(2).tolist(), G.directed
     ([0, 1], True)
     """
-    if weights not in _WEIGHTS:
-        raise ValueError(f'weights must be "fuzzy", "snn", "distance" or None, not {weights!r}')
+    one_of(weights, "weights", _WEIGHTS)
     near = _integers(indices)
     xp, (n, k) = array_module(near), near.shape
     if distances is None and weights in ("fuzzy", "distance"):

@@ -9,7 +9,7 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.heat_kernel import heat_kernel
 from hpgraph.algorithms.out_strength import out_strength_of
 from hpgraph.algorithms.pagerank_delta import ONE, Changes
-from hpgraph.containers.graph import Graph, id, naming_arguments, real, vertex_names
+from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, real, vertex_names
 from hpgraph.core.device import Array, array_module, device_of, to_device
 from hpgraph.engine.definition import Parameter
 from hpgraph.engine.run import run
@@ -94,8 +94,7 @@ def local_cluster(
     ([3, 4, 5], 0.1429)
     """
     damping, tol = real(damping, "damping", above=0, below=1), real(tol, "tol", above=0, below=1)
-    if method not in ("pagerank", "heat_kernel"):
-        raise ValueError(f'method must be "pagerank" or "heat_kernel", not {method!r}')
+    one_of(method, "method", ("pagerank", "heat_kernel"))
     graph, weighted = with_weights(G, weight, parallel="sum")
     graph, level, _ = checked(graph, weighted, 1.0, positive=False)
     if graph.directed:

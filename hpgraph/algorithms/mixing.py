@@ -12,7 +12,7 @@ import numpy as np
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
-from hpgraph.containers.graph import Graph, as_graph, as_simple, by_vertex, naming_arguments
+from hpgraph.containers.graph import Graph, as_graph, as_simple, by_vertex, naming_arguments, one_of
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.formats import CSR
@@ -119,8 +119,7 @@ def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:
 
 def _checked_ends(**ends: str) -> None:
     for name, value in ends.items():
-        if value not in _ENDS:
-            raise ValueError(f'{name} must be "in", "out" or "in+out", not {value!r}')
+        one_of(value, name, _ENDS)
 
 
 def _around(graph: Graph, ends: str, of: Any, weighted: bool) -> Any:

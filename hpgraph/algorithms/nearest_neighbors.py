@@ -8,7 +8,7 @@ from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.config import config
 from hpgraph.core.device import Array, array_module, check_memory, device_of, everywhere, normalize_device, to_device
 from hpgraph.core.errors import optional
-from hpgraph.core.number import whole
+from hpgraph.core.number import one_of, whole
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.backend import nearest
 
@@ -77,8 +77,7 @@ def nearest_neighbors(
             f"metric must be one of {', '.join(_METRICS)}, not {metric!r}: hpgraph.from_knn takes neighbours "
             "that another library found by others"
         )
-    if method not in _METHODS:
-        raise ValueError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
+    one_of(method, "method", _METHODS)
     if device == "cuda" and method not in ("auto", "tiles"):
         raise ValueError(f'method={method!r} runs on the CPU alone: give device="cpu", or method="tiles"')
     if method == "kdtree" and metric != "euclidean":

@@ -12,7 +12,7 @@ from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, samp
 from hpgraph.algorithms.layer_sampling import draw_layers
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
-from hpgraph.containers.graph import Graph, naming_arguments, vertex_names, whole
+from hpgraph.containers.graph import Graph, naming_arguments, one_of, vertex_names, whole
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.kernels.backend import sampling
@@ -192,8 +192,7 @@ def sample_neighbors(
 
 def checked_method(method: Any, how: Draws) -> str:
     """The method, if it goes together with how to draw."""
-    if method not in ("neighbors", "ladies", "fastgcn"):
-        raise ValueError(f"method must be 'neighbors', 'ladies' or 'fastgcn', not {method!r}")
+    one_of(method, "method", ("neighbors", "ladies", "fastgcn"))
     if method != "neighbors" and (how.disjoint or how.replace):
         raise ValueError(f"method={method!r} draws one layer for all seeds: without disjoint=, replace= and time=")
     return str(method)

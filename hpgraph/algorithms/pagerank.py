@@ -26,7 +26,7 @@ from hpgraph.algorithms.power_iteration import checked as iteration_checked
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
-from hpgraph.containers.graph import Graph, named, naming_arguments, real
+from hpgraph.containers.graph import Graph, named, naming_arguments, one_of, real
 from hpgraph.core.device import Array, array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.engine.declarations import declarations_of_own
@@ -197,8 +197,7 @@ def pagerank(
     """
     graph, weighted = with_weights(G, weight, parallel="keep")
     damping, tol, dtype = _checked(damping, tol, max_iteration, dtype, normalization, convergence)
-    if method not in ("power", "delta"):
-        raise ValueError(f'method must be "power" or "delta", not {method!r}')
+    one_of(method, "method", ("power", "delta"))
     if method == "delta" and damping == 1:
         raise ValueError('damping must be below 1 for method="delta": without jumps changes need not come to rest')
     n = graph.n_vertices
@@ -330,8 +329,6 @@ def _checked(
     damping, (tol, _, dtype) = real(damping, "damping"), iteration_checked(tol, max_iteration, dtype)
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
-    if normalization not in ("standard", "hpgraph"):
-        raise ValueError(f'normalization must be "standard" or "hpgraph", not {normalization!r}')
-    if convergence not in ("global", "vertex"):
-        raise ValueError(f'convergence must be "global" or "vertex", not {convergence!r}')
+    one_of(normalization, "normalization", ("standard", "hpgraph"))
+    one_of(convergence, "convergence", ("global", "vertex"))
     return damping, tol, dtype

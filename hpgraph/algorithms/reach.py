@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.distances import with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.containers.graph import Graph, as_simple, id, naming_arguments, real, vertex_names, whole
+from hpgraph.containers.graph import Graph, as_simple, id, naming_arguments, one_of, real, vertex_names, whole
 from hpgraph.core.device import Array, array_module, check_memory, count, to_device
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
@@ -65,8 +65,7 @@ def reach(
     >>> hpg.reach(G, [3], within=1, incoming=True, form="bits")[0].to_indices().tolist()
     [2, 3]
     """
-    if form not in ("counts", "bool", "bits"):
-        raise ValueError(f'form must be "counts", "bool" or "bits", not {form!r}')
+    one_of(form, "form", ("counts", "bool", "bits"))
     graph, weighted = with_lengths(G, weight)
     limit = _limit(within, weighted, "within")
     vertices = sources_of(graph, sources, seed)
@@ -134,9 +133,7 @@ def k_hop(
     >>> hpg.k_hop(G, ["a", "d"], 1, form="vertices").tolist()
     ['a', 'b', 'd', 'e']
     """
-    forms = ("subgraph", "vertices", "count", "bool", "bits")
-    if form not in forms:
-        raise ValueError(f"form must be one of {', '.join(forms)}, not {form!r}")
+    one_of(form, "form", ("subgraph", "vertices", "count", "bool", "bits"))
     graph = as_simple(G)
     limit = _limit(k, False, "k")
     if limit is None:

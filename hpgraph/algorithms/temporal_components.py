@@ -9,7 +9,7 @@ from hpgraph.algorithms.cliques import find_cliques
 from hpgraph.algorithms.temporal_arcs import checked
 from hpgraph.algorithms.temporal_paths import in_turn, unreached
 from hpgraph.containers import adjacency
-from hpgraph.containers.graph import Graph, naming_arguments
+from hpgraph.containers.graph import Graph, naming_arguments, one_of
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.kernels.temporal import ARRIVAL, DURATION
 
@@ -115,8 +115,7 @@ def temporal_components(
     [['ann', 'bob', 'eve']]
     """
     checked(T)
-    if connection not in ("strong", "weak"):
-        raise ValueError(f"connection must be 'strong' or 'weak', not {connection!r}")
+    one_of(connection, "connection", ("strong", "weak"))
     contacts = T.undirected if connection == "weak" else T
     affine = reachability_graph(contacts, mutual=True, within=within, start=start, end=end, strict=strict)
     return find_cliques(affine, min_size=min_size)

@@ -10,6 +10,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import named
 from hpgraph.core.device import Array, array_module
+from hpgraph.core.number import one_of
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.formats import occurrences
 from hpgraph.formats.duplicates import run_starts
@@ -185,8 +186,7 @@ def activity_statistics(T: TemporalGraph, *, ends: Literal["both", "source", "ta
     ([3, 2, 1], 4.0, -1.0)
     """
     checked(T)
-    if ends not in ("both", "source", "target"):
-        raise ValueError(f"ends must be 'both', 'source' or 'target', not {ends!r}")
+    one_of(ends, "ends", ("both", "source", "target"))
     xp, time = array_module(T.device), T._time
     if ends != "both" and T.directed:
         vertex = T._source if ends == "source" else T._target

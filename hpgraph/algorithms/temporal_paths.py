@@ -18,6 +18,7 @@ from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import Array, check_memory
+from hpgraph.core.number import one_of
 from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream
 from hpgraph.kernels.temporal.cpu import search
@@ -299,8 +300,7 @@ def temporal_closeness(
     """
     checked(T)
     kinds = {"hops": HOPS, "duration": DURATION, "arrival": ARRIVAL}
-    if distance not in kinds:
-        raise ValueError(f"distance must be one of {', '.join(map(repr, kinds))}, not {distance!r}")
+    one_of(distance, "distance", kinds)
     total = np.zeros(T.n_vertices)
     first = _start(T, start)
     for some, found in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):

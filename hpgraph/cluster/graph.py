@@ -24,7 +24,7 @@ from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.cluster.workers import Workers
 from hpgraph.containers.graph import Graph as LocalGraph
-from hpgraph.containers.graph import as_graph, whole
+from hpgraph.containers.graph import as_graph, one_of, whole
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import Device, normalize_device, prefix_sum
@@ -119,8 +119,7 @@ class Graph(Algorithms, Placement):
         graph = (as_graph(G) if isinstance(G, LocalGraph) else LocalGraph(G, duplicates=duplicates)).to("cpu")
         graph.require_simple("a graph on a cluster")
         rows, columns = _shape(client, **layout)
-        if order not in ("auto", "given", "scattered"):
-            raise ValueError(f'order must be "auto", "given" or "scattered", not {order!r}')
+        one_of(order, "order", ("auto", "given", "scattered"))
         source = InMemory(graph)
         grid, arcs = source.grid(rows, columns, order)
         names = None if graph.names is None else as_names(graph.names, graph.n_vertices)

@@ -7,6 +7,7 @@ from hpgraph.containers.vertex_array import by_vertex as by_vertex
 from hpgraph.containers.vertex_array import named as named
 from hpgraph.containers.vertices import id as id
 from hpgraph.core.device import to_device
+from hpgraph.core.number import one_of as one_of
 from hpgraph.core.number import real as real
 from hpgraph.core.number import whole as whole
 from hpgraph.core.suggestions import naming_arguments as naming_arguments

@@ -13,6 +13,7 @@ from hpgraph.containers.names import Names
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import require_current
+from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, index_dtype, occurrences
 from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
@@ -125,8 +126,7 @@ class GraphLayouts:
         >>> G.n_edges, G.simple("min").weights.tolist(), G.simple("sum").weights.tolist()
         (2, [3], [8])
         """
-        if weight not in ("min", "max", "sum", "count"):
-            raise ValueError(f'weight must be "min", "max", "sum" or "count", not {weight!r}')
+        one_of(weight, "weight", ("min", "max", "sum", "count"))
         if not self.multigraph:
             return self
         return self._carrying(self._layouts.once(f"simple_{weight}", lambda: self._build_simple(weight)), weight)

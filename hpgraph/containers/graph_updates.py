@@ -14,7 +14,7 @@ from hpgraph.containers.networkx_edges import is_networkx
 from hpgraph.containers.public import public
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import anywhere, array_module, first_true, native, to_device, unmasked
-from hpgraph.core.number import whole
+from hpgraph.core.number import one_of, whole
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates, merging
 from hpgraph.kernels.backend import kernels
@@ -158,8 +158,7 @@ class GraphUpdates(GraphParts):
         duplicates: Duplicates | None = None,
     ) -> Batch:  # fmt: skip
         """The changes that arguments of `update` describe, checked as far as they alone go."""
-        if missing not in ("raise", "ignore"):
-            raise ValueError(f'missing must be "raise" or "ignore", not {missing!r}')
+        one_of(missing, "missing", ("raise", "ignore"))
         if self.multigraph:
             duplicates = checked_duplicates(duplicates) or "keep"
         else:

@@ -1,7 +1,8 @@
-"""Numbers as users give them, of any size and any of Python's and NumPy's types, checked once and by name."""
+"""Numbers and words as users give them, checked once and by name; numbers of any size and type of Python and NumPy."""
 
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,14 @@ def whole(value: Any, name: str, what: str = "a whole number", **bounds: float) 
     if bounds:
         _check(number, value, name, **bounds)
     return number
+
+
+def one_of(value: Any, name: str, choices: Iterable[Any]) -> None:
+    """Raise ValueError unless a value is one of two choices or more: words, or None."""
+    listed = tuple(choices)
+    if value not in listed:
+        words = [f'"{choice}"' if isinstance(choice, str) else repr(choice) for choice in listed]
+        raise ValueError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
 
 
 def _check(

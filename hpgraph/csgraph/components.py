@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph.algorithms.components as algorithm
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, one_of
 from hpgraph.csgraph.graph_input import as_stored
 from hpgraph.kernels.backend import kernels
 
@@ -44,8 +44,7 @@ def connected_components(
     (2, array([0, 0, 1], dtype=int32))
     """
     connection = connection.lower() if isinstance(connection, str) else connection
-    if connection not in ("weak", "strong"):
-        raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
+    one_of(connection, "connection", ("weak", "strong"))
     given = as_stored(csgraph)
     strong = directed and connection == "strong"
     if given.device == "cpu":

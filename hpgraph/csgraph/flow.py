@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
-from hpgraph.containers.graph import Graph, id
+from hpgraph.containers.graph import Graph, id, one_of
 from hpgraph.containers.matrix_source import is_older_matrix
 from hpgraph.core.device import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
@@ -75,8 +75,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     3
     """
     require_sparse(csgraph, "csgraph", ("csr",))
-    if method not in ("dinic", "edmonds_karp"):
-        raise ValueError(f'method must be "dinic" or "edmonds_karp", not {method!r}')
+    one_of(method, "method", ("dinic", "edmonds_karp"))
     rows = as_rows(csgraph)
     require_square(rows, "csgraph")
     n, source, sink = rows.shape[0], operator.index(source), operator.index(sink)

@@ -7,6 +7,7 @@ import numpy as np
 
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module, count, to_device
+from hpgraph.core.number import one_of
 from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids, as_offsets
@@ -55,8 +56,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     >>> csgraph.maximum_bipartite_matching(scipy.sparse.csr_array([[0, 0, 1], [1, 1, 0]]))
     array([ 1, -1,  0], dtype=int32)
     """
-    if perm_type not in ("row", "column"):
-        raise ValueError(f'perm_type must be "row" or "column", not {perm_type!r}')
+    one_of(perm_type, "perm_type", ("row", "column"))
     require_sparse(graph, "graph", ("csr", "csc", "coo"))
     column_of, row_of = _largest(_places(graph))
     found = column_of if perm_type == "column" else row_of

@@ -8,7 +8,7 @@ import scipy.sparse.csgraph
 
 from hpgraph.algorithms.bfs import levels_from
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph, real
+from hpgraph.containers.graph import Graph, one_of, real
 from hpgraph.core import errors
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, everywhere, to_device
@@ -70,8 +70,7 @@ def shortest_path(
            [inf,  0.,  2.],
            [inf, inf,  0.]])
     """
-    if method not in ("auto", "FW", "D", "BF", "J"):
-        raise ValueError(f'method must be "auto", "FW", "D", "BF" or "J", not {method!r}')
+    one_of(method, "method", ("auto", "FW", "D", "BF", "J"))
     if method == "FW" and indices is not None:
         raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
     if method == "D":

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
-from hpgraph.containers.graph import Graph, naming_arguments, real, whole
+from hpgraph.containers.graph import Graph, naming_arguments, one_of, real, whole
 from hpgraph.core.device import Array, array_module
 from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
@@ -81,8 +81,7 @@ def hope(
     >>> bool(vector[0] @ vector[1] > vector[0] @ vector[5])
     True
     """
-    if proximity not in ("katz", "ppr"):
-        raise ValueError(f'proximity must be "katz" or "ppr", not {proximity!r}')
+    one_of(proximity, "proximity", ("katz", "ppr"))
     graph, weighted, dim = checked(G, weight, dim, 6)
     symmetric = proximity == "katz" and not graph.directed
     if not symmetric:

@@ -2,6 +2,7 @@
 
 import inspect
 
+from hpgraph.core.number import one_of
 from hpgraph.engine.definition import (
     TAKEN,
     Definition,
@@ -19,8 +20,7 @@ _EDGES = ("in", "out", "all")
 def check_attributes(program: type[Definition]) -> None:
     """Refuse a vertex program whose attributes and functions do not go together."""
     name = program.__name__
-    if program.edges not in _EDGES:
-        raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
+    one_of(program.edges, f"{name}.edges", _EDGES)
     check_properties(program)
     if updates_alone(program):
         _check_step(program)
@@ -37,8 +37,7 @@ def check_attributes(program: type[Definition]) -> None:
 def check_properties(program: type[Definition]) -> None:
     """Refuse a program without a property of vertices, and an activity that is none."""
     name = program.__name__
-    if program.activity not in ("changed", "all"):
-        raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
+    one_of(program.activity, f"{name}.activity", ("changed", "all"))
     if not declared(program, Property):
         raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, one_of
 from hpgraph.containers.name_arrays import as_array, text_or_numbers
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.config import config
@@ -241,8 +241,7 @@ def check_compression(compression: Any, n_vertices: int | None = None) -> str:
     wide = n_vertices is not None and n_vertices >= 2**31
     if compression is None:
         return "none" if wide else "gaps"
-    if compression not in ENCODINGS:
-        raise ValueError(f'compression must be "gaps", "none" or None, not {compression!r}')
+    one_of(compression, "compression", ENCODINGS)
     if compression == "gaps" and wide:
         raise ValueError('compression="gaps" is for fewer than 2**31 vertices: choose "none"')
     return str(compression)

@@ -14,6 +14,7 @@ from hpgraph.algebra.write import without_zeros
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.writable_views import WritableViews
 from hpgraph.core.device import array_module, unmasked
+from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 from hpgraph.scipy_api.vector import Vector
@@ -186,8 +187,7 @@ class Structure(Indexing):
                [2, 0],
                [3, 0]])
         """
-        if order not in ("C", "F"):
-            raise ValueError(f'order must be "C" or "F", not {order!r}')
+        one_of(order, "order", ("C", "F"))
         places = self.shape[0] * self.shape[1]
         lengths = _without_blank(shape[0] if len(shape) == 1 else shape, places)
         if len(lengths) not in (1, 2):

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 import hpgraph.torch.operators as operators
+from hpgraph.core.number import one_of
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.function import TypedFunction
@@ -180,8 +181,7 @@ def gather_scatter(
     ([10.0, 1.0, 0.0], [-10.0, 4.0, 6.0])
     """
     A = Adjacency.of(A)
-    if reduce not in ("sum", "mean", "max", "min"):
-        raise ValueError(f"reduce must be 'sum', 'mean', 'max' or 'min', not {reduce!r}")
+    one_of(reduce, "reduce", ("sum", "mean", "max", "min"))
     sizes = {"source": A.shape[1], "edge": A.nnz, "target": A.shape[0]}
     kinds, operands, arguments = list[str](), list[Tensor](), list[Any]()
     for kind, given in (("source", source), ("edge", A.values if edge is None else edge), ("target", target)):

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hpgraph.core.number import whole
+from hpgraph.core.number import one_of, whole
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.pattern import Pattern
 
@@ -61,8 +61,7 @@ def negative_edges(
     >>> sorted(found.T.tolist())
     [[1, 0], [2, 0], [2, 1]]
     """
-    if by not in ("uniform", "degree"):
-        raise ValueError(f"by must be 'uniform' or 'degree', not {by!r}")
+    one_of(by, "by", ("uniform", "degree"))
     if (count is None) == (sources is None):
         raise ValueError("give either count, how many pairs, or sources, one column for each")
     pairs = _Pairs(Adjacency.of(A).pattern, bool(loops), by == "degree", generator)

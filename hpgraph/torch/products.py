@@ -10,6 +10,7 @@ from torch import Tensor
 
 import hpgraph.torch.operators as operators
 from hpgraph.containers.public import make_matrix
+from hpgraph.core.number import one_of
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.operators import HALVES
 from hpgraph.torch.pattern import Pattern, stream_of, tensor
@@ -53,8 +54,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     [3.0, 4.0, 0.0]
     """
     A = Adjacency.of(A)
-    if reduce not in ("sum", "mean", "max", "min"):
-        raise ValueError(f"reduce must be 'sum', 'mean', 'max' or 'min', not {reduce!r}")
+    one_of(reduce, "reduce", ("sum", "mean", "max", "min"))
     given = X.dtype
     values, X = checked_operand(A, X, "X", 1)
     if reduce != "sum":
@@ -108,8 +108,7 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
     [5.0, 6.0]
     """
     A = Adjacency.of(A).with_values(None)
-    if op not in ("dot", "add"):
-        raise ValueError(f"op must be 'dot' or 'add', not {op!r}")
+    one_of(op, "op", ("dot", "add"))
     _, X = checked_operand(A, X, "X", 0)
     _, Y = checked_operand(A, Y, "Y", 1)
     if X.dtype != Y.dtype or X.shape[1:] != Y.shape[1:] or X.ndim not in ((2, 3) if op == "dot" else (1, 2)):

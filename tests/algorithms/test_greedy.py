@@ -169,5 +169,5 @@ def test_unfit_input(device):
     G = of(nx.path_graph(3), device)
     raises(ValueError, "nodes must be independent", hpg.maximal_independent_set, G, [0, 1])
     raises(IndexError, "nodes", hpg.maximal_independent_set, G, [3])
-    raises(ValueError, "strategy must be one of 'largest_first'", hpg.greedy_color, G, "smallest_first")
+    raises(ValueError, 'strategy must be "largest_first"', hpg.greedy_color, G, "smallest_first")
     raises(TypeError, "seed must be a whole number", hpg.maximal_matching, G, seed=0.5)

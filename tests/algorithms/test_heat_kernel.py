@@ -132,7 +132,7 @@ PATH = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         (1, {"t": "1"}, TypeError, "t must be a number"),
         (1, {"t": 1e300}, ValueError, "t must be smaller"),
         (1, {"tol": 0}, ValueError, "tol must be above 0"),
-        (1, {"laplacian": "other"}, ValueError, "laplacian must be one of 'combinatorial', "),
+        (1, {"laplacian": "other"}, ValueError, 'laplacian must be "combinatorial", '),
         (1, {"dtype": int}, TypeError, "dtype must be float32 or float64"),
     ],
 )  # fmt: skip

@@ -148,7 +148,7 @@ def test_planted_groups(device):
         (lambda: hpg.nearest_neighbors([[1.0], [np.nan]], 1), ValueError, "X must be finite"),
         (lambda: hpg.nearest_neighbors([[1.0], [2.0]], 2), ValueError, "k must be between 1 and the 1 other"),
         (lambda: hpg.nearest_neighbors([[1.0], [2.0]], 1, "chebyshev"), ValueError, "metric must be one of"),
-        (lambda: hpg.nearest_neighbors([[1.0], [2.0]], 1, method="faiss"), ValueError, "method must be one of"),
+        (lambda: hpg.nearest_neighbors([[1.0], [2.0]], 1, method="faiss"), ValueError, "method must be"),
         (lambda: hpg.nearest_neighbors([[1.0], [2.0]], 1, "cosine", method="kdtree"), ValueError, "kdtree"),
         (lambda: hpg.from_knn([[1], [0]]), ValueError, "distances: weights='fuzzy' needs them"),
         (lambda: hpg.from_knn([[1], [0]], [[1.0], [-1.0]]), ValueError, "distances must be numbers from 0"),

@@ -279,7 +279,7 @@ def test_bad_input(device: str) -> None:
     X = values_of(SHAPE[1], 2, device=device)
     with pytest.raises(ValueError, match="reduce must be"):
         ht.spmm(A, X, "prod")
-    with pytest.raises(ValueError, match="op must be 'dot' or 'add'"):
+    with pytest.raises(ValueError, match='op must be "dot" or "add"'):
         ht.sddmm(A, X[:5], X, op="mul")
     with pytest.raises(ValueError, match="as many columns"):
         ht.sddmm(A, X[:5, 0], X, op="add")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
+from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 
@@ -21,8 +22,7 @@ still holds many pages."""
 
 def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none") -> Pages:
     """Divide the entries of a matrix with sorted, distinct ids into pages; plain ids, offsets and values are shared."""
-    if encoding not in ENCODINGS:
-        raise ValueError(f'encoding must be "none" or "gaps", not {encoding!r}')
+    one_of(encoding, "encoding", ENCODINGS)
     first = cut_points(csr.indptr, arcs_per_page)
     ids, values = csr.indices, csr.data
     if encoding == "none":
