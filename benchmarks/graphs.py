@@ -11,6 +11,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
+from hpgraph.datasets.drawing import of_edges
 
 from .unseen import KINDS
 
@@ -166,7 +167,28 @@ def _generated(make: Callable[..., hpg.Graph], *sizes: int) -> _Maker:
     return lambda device: make(*sizes, weighted=True, device=device)
 
 
-_kron, _social, _uniform, _grid = hpg.datasets.kron, hpg.datasets.social, hpg.datasets.uniform, hpg.datasets.grid
+def _published(
+    initiator: tuple[float, float, float], seed: int, scale: int, edge_factor: int, *, weighted: bool, device: str
+) -> hpg.Graph:
+    """The R-MAT graph that other libraries were measured on, from random streams of NumPy's and CuPy's."""
+    xp, n, draws = array_module(device), 1 << scale, edge_factor << scale
+    rng = xp.random.default_rng(seed)
+    a, b, c = initiator
+    source, target = xp.zeros((2, draws), np.int32)
+    for _ in range(scale):
+        row, column = rng.random(draws, dtype=np.float32), rng.random(draws, dtype=np.float32)
+        lower = row > a + b
+        right = xp.where(lower, column > c / (1 - a - b), column > a / (a + b))
+        for endpoint, bit in ((source, lower), (target, right)):
+            endpoint <<= 1
+            endpoint |= bit
+    new_id = rng.permutation(n) if device == "cpu" else xp.argsort(rng.random(n))
+    return of_edges(n, new_id[source], new_id[target], weighted=weighted)
+
+
+_uniform, _grid = hpg.datasets.uniform, hpg.datasets.grid
+_kron = functools.partial(_published, (0.57, 0.19, 0.19), 2)
+_social = functools.partial(_published, (0.45, 0.22, 0.22), 5)
 _MEASURED: dict[str, dict[str, _Maker]] = {
     "cpu": {
         "kron18": _generated(_kron, 18, 16),
