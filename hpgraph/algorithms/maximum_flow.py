@@ -17,8 +17,7 @@ from hpgraph.algebra.elementwise import ewise_union
 from hpgraph.containers.graph import Graph, as_graph, as_simple, id, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.device import array_module, to_device
-from hpgraph.core.reductions import anywhere
+from hpgraph.core.device import anywhere, array_module, to_device
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run

@@ -3,12 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put
-from hpgraph.kernels.runtime.cpu.progress import LOOPS
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, put, team
 from hpgraph.kernels.sampling import shuffles
 from hpgraph.kernels.sampling.recursive import GOLDEN
 from hpgraph.kernels.sampling.shuffles import ROUNDS
