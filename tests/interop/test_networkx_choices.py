@@ -63,6 +63,7 @@ def test_independent_set() -> None:
     for given in (None, NODES[:1]):
         found = nx.maximal_independent_set(GRAPHS["whole"], given, seed=4, backend="hpgraph")
         assert found == nx.maximal_independent_set(GRAPHS["whole"], given, seed=4, backend="hpgraph")
+        assert type(found) is type(nx.maximal_independent_set(GRAPHS["whole"], given, seed=4, backend="networkx"))
         assert set(given or ()) <= set(found) and len(set(found)) == len(found)
         near = set(found).union(*(GRAPHS["whole"][node] for node in found))
         assert not any(GRAPHS["whole"].has_edge(u, v) for u in found for v in found) and near == set(GRAPHS["whole"])

@@ -15,7 +15,7 @@ from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import family, registered
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, registered
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.structure.cpu_greedy import matching_in_order
 
@@ -26,7 +26,7 @@ def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
     return set(zip(G.named(source[chosen]), G.named(target[chosen]), strict=True))
 
 
-def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any]:
+def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any] | set[Any]:
     given = set(nodes) if nodes else {seed.choice(G.nodes)}
     if not given <= G.index.keys():
         raise nx.NetworkXUnfeasible(f"{given} is not a subset of the nodes of G")
@@ -34,7 +34,8 @@ def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any]:
     if np.isin(G.indices[np.isin(G.rows, numbers)], numbers).any():
         raise nx.NetworkXUnfeasible(f"{given} is not an independent set of G")
     found = to_device(_independent_set.maximal_independent_set(G.graph(), id(numbers), seed.getrandbits(31)), "cpu")
-    return [*given, *G.named(np.setdiff1d(found, numbers))]
+    chosen = [*given, *G.named(np.setdiff1d(found, numbers))]
+    return set(chosen) if NETWORKX >= (3, 7) else chosen
 
 
 def _coloring(G: ConvertedGraph) -> dict[Any, int]:
