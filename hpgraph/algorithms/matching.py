@@ -33,8 +33,8 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
     Notes
     -----
     On the CPU one thread searches, in the worst case for a time of m times the root of n. A graph on the GPU is copied
-    to the CPU if paths are so long that this is faster. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of
-    rows and columns.
+    to the CPU if paths are so long that this is faster; on the GPU the pairs, not their number, may differ between
+    runs. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of rows and columns.
 
     References
     ----------

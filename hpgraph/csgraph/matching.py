@@ -40,6 +40,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     -----
     On the CPU one thread searches, in the worst case for a time of nnz times the root of the number of rows; SciPy's
     may grow exponentially. A matrix on the GPU is copied to the CPU if paths are so long that this is faster.
+    On the GPU the pairs, not their number, may differ from run to run.
 
     References
     ----------
