@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import anywhere, array_module, normalize_device, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated, with_room
 from hpgraph.kernels.backend import sampling
@@ -115,16 +115,18 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     >>> hpg.datasets.configuration_model([3, 2, 2, 1, 1, 1], exact=True).out_degree.tolist()
     [3, 2, 2, 1, 1, 1]
     """
-    degree = np.asarray(to_device(deg_sequence, "cpu") if hasattr(deg_sequence, "dtype") else deg_sequence)
-    if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or (degree < 0).any():
+    device, given = normalize_device(device), deg_sequence
+    degree = to_device(given if hasattr(given, "dtype") else np.asarray(given), device)
+    if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or anywhere(degree < 0):
         raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
+    degree = degree.astype(np.int64, copy=False)
     total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MAX_VERTICES)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
-    if exact and total > (n * (n - 1)) // 2 and degree.max() < n:
+    if exact and total > (n * (n - 1)) // 2 and int(degree.max()) < n:
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     xp, rng = begun(n, total // 2, seed, device)
-    ends = repeated(xp.asarray(degree.astype(np.int64)))
+    ends = repeated(degree)
     key = int(np.random.default_rng(seed).integers(1 << 62))
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
@@ -173,7 +175,8 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
     d = whole(d, "d", least=0, most=max(n - 1, 0))
     if d * n % 2:
         raise ValueError(f"d * n must be even, as each edge has two ends, not {d} * {n}")
-    return configuration_model(np.full(n, d), exact=True, seed=seed, device=device)
+    degree = array_module(normalize_device(device)).full(n, d)
+    return configuration_model(degree, exact=True, seed=seed, device=device)
 
 
 def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:

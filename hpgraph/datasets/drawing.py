@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module, check_memory, device_of, normalize_device
-from hpgraph.core.reductions import prefix_sum
+from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, prefix_sum
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.core.device import prefix_sum
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import prefix_sum
 from hpgraph.datasets.drawing import begun, of_edges, of_rows, with_room
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling

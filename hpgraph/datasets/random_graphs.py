@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import array_module, normalize_device, to_device
+from hpgraph.core.device import array_module, everywhere, normalize_device, prefix_sum, to_device
 from hpgraph.core.number import real, whole
-from hpgraph.core.reductions import everywhere, prefix_sum
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
     begun,
