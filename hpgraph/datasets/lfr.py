@@ -1,7 +1,5 @@
 """Benchmark graphs of Lancichinetti, Fortunato and Radicchi: degrees and communities by power laws, drawn in NumPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random graphs with the degrees of a given one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

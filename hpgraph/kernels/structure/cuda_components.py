@@ -1,8 +1,6 @@
 """Weakly connected components on CUDA: union-find, launched in phases."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -71,7 +69,7 @@ class Rows(NamedTuple):
     arcs: int
 
     @classmethod
-    def of(cls, csr: CSR, first: int = 0) -> Rows:
+    def of(cls, csr: CSR, first: int = 0) -> Self:
         """Rows of a CSR, whole."""
         return cls(csr.indptr[:-1], csr.indptr[1:], csr.indices, first, csr.nnz)
 

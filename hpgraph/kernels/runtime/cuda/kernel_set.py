@@ -1,7 +1,5 @@
 """The kernels of one source, described once: their names for given types, what surrounds it, launches by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,7 +44,7 @@ class KernelSet:
             ),
         }
 
-    def of(self, **types: Any) -> Kernels:
+    def of(self, **types: Any) -> "Kernels":
         """The kernels for types of the parameters, on CuPy's current device; to be kept over several launches."""
         key = cupy.cuda.runtime.getDevice(), *types.values()
         if key not in self._loaded:
