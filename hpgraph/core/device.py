@@ -39,7 +39,13 @@ class _Lazy:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        module = importlib.import_module(self._name)
+        try:
+            module = importlib.import_module(self._name)
+        except ModuleNotFoundError:
+            # Tools that look through a module, as doctest does, ask each of its names for such attributes.
+            if attribute.startswith("__"):
+                raise AttributeError(attribute) from None
+            raise
         self.__dict__ = module.__dict__
         return getattr(module, attribute)
 
