@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph, as_simple, naming_arguments, vertex_names, whole
+from hpgraph.containers.graph import Graph, as_simple, naming_arguments, one_of, vertex_names, whole
 from hpgraph.core.device import array_module, fits, to_device
 from hpgraph.kernels.backend import kernels, mappings
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
@@ -102,8 +102,7 @@ def count_subgraph_isomorphisms(
 
 def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any, Any, Any]:
     """The graph, the order of the pattern's vertices, and both as the search takes them."""
-    if kind not in _KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, not {kind!r}")
+    one_of(kind, "kind", _KINDS)
     graph = as_simple(G)
     xp, arcs, small = array_module(graph.device), graph.out_csr, as_simple(pattern)
     p = small.n_vertices

@@ -1,15 +1,12 @@
 """Random graphs whose degrees are given, or grow: drawn and mended for all edges at once, by NetworkX's names."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import anywhere, array_module, normalize_device, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated, with_room
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs

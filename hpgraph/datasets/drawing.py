@@ -1,7 +1,5 @@
 """What generators share: checked numbers, pairs of vertices drawn in order, and the graphs of drawn edges."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

@@ -5,13 +5,10 @@ the same graph on every machine; `kron`, `social` and `rmat` give it on either d
 the CPU and the GPU are two of a kind, as these draw from different random streams.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import prefix_sum
-from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import begun, of_edges, of_rows, with_room
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling

@@ -5,17 +5,14 @@ drawn without replacement and in order, so that nothing is sorted. The draws dif
 other graphs, of the same distribution. Those of blocks and of weights are the same on either device, the others not.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import array_module, everywhere, normalize_device, prefix_sum, to_device
-from hpgraph.core.number import real, whole
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
     begun,
