@@ -218,6 +218,9 @@ def iterations_of(n_iterations: Any) -> int:
 # would cost as much as the first. Random graphs of 16 edges a vertex leave .93 to .97 of them, and modularity is within
 # .0001 of what refinement of all levels finds; those of 3 edges leave .83, and it would be .004 less.
 MAX_LEFT = 7 / 8
+# Levels with a smaller share of the graph's arcs are not refined either: on a GPU a level takes some 2 ms, whatever its
+# size, and modularity is within .0001 on grids, meshes and real graphs (.9137 and .9137 on cnr-2000).
+MIN_LEFT = 1 / 64
 
 
 class _Found(NamedTuple):
@@ -283,7 +286,7 @@ class Search:
             if refines:
                 parts = [*found.parts, number[found.parts[-1]] if found.parts else number]
                 found = _Found(parts, coarse, inherited, better)
-                refines = coarse.arcs.nnz <= MAX_LEFT * level.arcs.nnz
+                refines = MIN_LEFT * self._base.arcs.nnz <= coarse.arcs.nnz <= MAX_LEFT * level.arcs.nnz
             else:
                 part = number if part is None else number[part]
                 found = found._replace(label=inherited[part], quality=better)
@@ -297,7 +300,9 @@ class Search:
         part = self._backend.refine_communities(level, label, self._resolution, key % 2**64) if refines else label
         # Under their smallest vertices at each level, they are numbered by these in the end.
         coarse, number = self._backend.aggregate_communities(level, self._represented(part))
-        return coarse, number, self._inherited(label, number, coarse)
+        if refines:
+            return coarse, number, self._inherited(label, number, coarse)
+        return coarse, number, self._xp.arange(coarse.arcs.shape[0], dtype=number.dtype)
 
     def _represented(self, label: Any) -> Any:
         """Communities, each under the number of its smallest vertex."""
