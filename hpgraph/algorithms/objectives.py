@@ -51,7 +51,8 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
         return Objective(level, 1.0 if is_share else weight, 0.0, True)
     given = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))
     nodes, node_unit = in_units(given, "node_weights must be finite and not negative")
-    all_nodes = int(nodes.sum()) * node_unit
+    strength = int(nodes.sum())
+    all_nodes = strength * node_unit
     pairs = all_nodes * (all_nodes - 1)
     density, alone = 1.0, 1.0
     if null == "density":
@@ -60,7 +61,7 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
         # leidenalg counts the pair of a vertex with itself only where there are loops: once, or from both of its ends.
         alone = 0.0 if graph.directed else -1.0
     scale = density * node_unit * node_unit / level.unit * level.total
-    searched = level._replace(sent=nodes, received=nodes, scale=scale)
+    searched = level._replace(sent=nodes, received=nodes, scale=scale, strength=strength)
     return Objective(searched, weight, resolution * density * alone * all_nodes, False)
 
 

@@ -87,7 +87,7 @@ def _moved(level: Level, label: Any, resolution: float, search: _Search) -> tupl
     arcs = level.arcs
     if arcs.nnz == 0 or search.rounds == 0:
         return label, 0
-    at_first = groups.beginning(arcs, (level.sent, level.received), label)
+    at_first = groups.beginning(arcs, level, label)
     bits = batch_bits(groups.row_counts(arcs)[0], arcs.nnz)
     search = search._replace(penalty=level.penalty(resolution), bits=bits)
     return label, _launch(arcs, level, label, at_first, search)

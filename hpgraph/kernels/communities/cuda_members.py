@@ -27,24 +27,21 @@ Beginning = namedtuple("Beginning", "sent received size active")
 Members = namedtuple("Members", "number communities sent received starts begin members arcs_before")
 
 
-def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
-    """Initial state of a search over communities.
-
-    ``strengths``: what vertices send and receive, the same array twice if the graph is undirected; None if not needed.
-    """
+def beginning(arcs: CSR, level: Level | None, label: Any) -> Beginning:
+    """Initial state of a search over communities; of the vertices alone if there is no level."""
     import cupy
 
-    n = len(label)
+    n, ids = len(label), arcs.indices.dtype
     active = cupy.empty(n, np.bool_)
-    sent = received = size = None
-    if strengths is not None:
-        sums = cupy.zeros((3 if strengths[0] is not strengths[1] else 2, n), np.int64)
-        sent, size, received = sums[0], sums[1], sums[-1] if len(sums) == 3 else sums[0]
-    apart = strengths is not None and strengths[0] is not strengths[1]
-    of = strengths or (None, None)
-    KERNELS.of(Index=arcs.indices.dtype).each(
-        "begin_groups", n, np.int64(n), arcs.indptr, label if strengths is not None else None,
-        of[0], of[1] if apart else None, sent, received if apart else None, size, active)  # fmt: skip
+    sent = received = size = given = incoming = None
+    is_wide = False
+    if level is not None:
+        sums, given, incoming = sum_type(level), level.sent, level.received if level.is_two_sided else None
+        sent, size, is_wide = cupy.zeros(n, sums), cupy.zeros(n, ids), sums.itemsize == 8
+        received = cupy.zeros(n, sums) if level.is_two_sided else sent
+    KERNELS.of(Index=ids).each(
+        "begin_groups", n, np.int64(n), arcs.indptr, None if level is None else label, given, incoming,
+        np.bool_(is_wide), sent, None if incoming is None else received, size, active)  # fmt: skip
     return Beginning(sent, received, size, active)
 
 
@@ -110,8 +107,8 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
 
 
 def sum_type(level: Level) -> np.dtype:
-    """The type that holds the weight around any vertex of a graph, or of a graph of its communities."""
-    return np.dtype(np.uint32 if level.total < 2**31 else np.uint64)
+    """The type that holds the weight around any vertex, and any strength, of a graph or a graph of its communities."""
+    return np.dtype(np.uint32 if max(level.total, level.strength) < 2**31 else np.uint64)
 
 
 def types_of(arcs: CSR, sums: np.dtype) -> dict[str, Any]:

@@ -37,7 +37,9 @@ struct Moving {
     const W* weights;
     const i64 *sent, *received;
     Index* label;
-    i64 *group_sent, *group_received, *group_size, *group_load;
+    Sum *group_sent, *group_received;
+    Index* group_size;
+    i64* group_load;
     const Index* within;
     // Under a size limit: original vertices of each vertex, and what those from each priority on would add to each
     // community. Vertices that may move, null if all.
@@ -136,16 +138,16 @@ struct Chooser {
     };
     __device__ Strengths strengths_of(Index v, Index own) const {
         if (FREQUENT) return {0, 0, 0, 0};
-        const i64 sent = m.sent[v], group_sent = m.group_sent[own];
-        return {sent, m.two_sided ? m.received[v] : sent, group_sent, m.two_sided ? m.group_received[own] : group_sent};
+        const i64 sent = m.sent[v], group_sent = i64(m.group_sent[own]);
+        return {sent, m.two_sided ? m.received[v] : sent, group_sent, m.two_sided ? i64(m.group_received[own]) : group_sent};
     }
     // Score of another community c for a vertex.
     __device__ Choice offer(Index v, Index c, i64 sum, const Strengths& of) const {
         if (FREQUENT) return {double(sum), u64(c)};
         if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NO_LABEL};
         if (m.limit && m.group_load[c] + m.load[v] > m.limit) return {0, NO_LABEL};
-        const i64 group_sent = m.group_sent[c];
-        return {score(sum, of.sent, of.received, group_sent, m.two_sided ? m.group_received[c] : group_sent), u64(c)};
+        const i64 group_sent = i64(m.group_sent[c]);
+        return {score(sum, of.sent, of.received, group_sent, m.two_sided ? i64(m.group_received[c]) : group_sent), u64(c)};
     }
     // Writes the target of a vertex; by one thread.
     __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties, const Strengths& of) const {

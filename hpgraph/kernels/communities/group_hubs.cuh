@@ -17,6 +17,10 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         const i64 begin = m.hub_begin[hub];
         return {m.hub_keys + begin, m.hub_sums + begin, min(u64(m.hub_begin[hub + 1] - begin), (2 * groups + 64) / 4 * 4)};
     }
+    // Chunks of the arcs of a vertex.
+    __device__ i64 chunks_of(Index v) const {
+        return (m.indptr[v + 1] - m.indptr[v] + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
+    }
     // Adds a chunk of its arcs to the table.
     __device__ void gather_chunk(i64 place, i64 chunk, u64 groups, Index* keys, Sum* sums) const {
         const Index v = m.listed[place], own = m.label[v], hub = m.hub_of[v];
@@ -97,10 +101,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
     __device__ void gather_hubs(i64 begin, i64 end, u64 groups, i64* ends, Index* keys, Sum* sums) const {
         distribute(
             begin, end, ends,
-            [&](i64 place) {
-                const Index v = m.listed[place];
-                return (m.indptr[v + 1] - m.indptr[v] + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-            },
+            [&](i64 place) { return chunks_of(m.listed[place]); },
             [&](i64 place, i64 chunk, i64) { gather_chunk(place, chunk, groups, keys, sums); });
     }
     __device__ void look_at_hubs(i64 begin, i64 end, u64 groups, i64* ends) const {

@@ -13,17 +13,23 @@ __device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
     return __shfl_sync(peers, before, leader) + __popc(peers & lanes_below());
 }
 
+// Adds to an element of an array of u32, or of u64 if it is wide.
+__device__ __forceinline__ void add_to(void* sums, bool is_wide, i64 at, i64 amount) {
+    if (is_wide) atomicAdd((u64*)sums + at, u64(amount));
+    else atomicAdd((u32*)sums + at, u32(amount));
+}
+
 // Marks vertices with arcs; sums strengths and sizes of communities, if there are any.
 template <class Index>
-__global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, u64* group_sent,
-                             u64* group_received, u64* group_size, unsigned char* active) {
+__global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, bool is_wide,
+                             void* group_sent, void* group_received, Index* group_size, unsigned char* active) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
         active[v] = activated(indptr[v + 1] - indptr[v]);
         if (!label) continue;
         const Index c = label[v];
-        atomicAdd(group_sent + c, u64(sent[v]));
-        if (received) atomicAdd(group_received + c, u64(received[v]));
-        atomicAdd(group_size + c, 1ull);
+        add_to(group_sent, is_wide, c, sent[v]);
+        if (received) add_to(group_received, is_wide, c, received[v]);
+        add_to(group_size + c, Index(1));
     }
 }
 

@@ -21,6 +21,9 @@ __device__ __forceinline__ unsigned char activated(i64 degree) {
     return degree == 0 ? 0 : degree < LONG_ROW ? IS_ACTIVE : IS_ACTIVE | IS_LONG;
 }
 
+__device__ __forceinline__ void add_to(int* at, int amount) { atomicAdd(at, amount); }
+__device__ __forceinline__ void add_to(i64* at, i64 amount) { atomicAdd((u64*)at, u64(amount)); }
+
 // Weights of an unweighted graph.
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }

@@ -19,9 +19,10 @@ class Level(NamedTuple):
     the strengths. ``sent, received``: the null model, by which ``scale · sent · received / total`` is expected between
     two vertices; in modularity the weight of the arcs that leave and reach each, at a scale of 1; one array if equal.
     ``total``: weight of all arcs, an undirected edge twice; ``unit``: the original weight of 1 unit; ``directed``:
-    whether ``arcs`` has the sums of both directions. ``size``: original vertices of each, None without a size limit;
-    ``movable``: False for vertices that keep their communities, None without such. ``flow``: by the map equation, of a
-    walk that leaves vertices by `sent` and reaches them by `received`; on the CPU alone.
+    whether ``arcs`` has the sums of both directions; ``strength``: sum of `sent`, 0 if it is the total. ``size``:
+    original vertices of each, None without a size limit; ``movable``: False for vertices that keep their communities,
+    None without such. ``flow``: by the map equation, of a walk that leaves vertices by `sent` and reaches them by
+    `received`; on the CPU alone.
     """
 
     arcs: CSR
@@ -34,6 +35,7 @@ class Level(NamedTuple):
     size: Any = None
     movable: Any = None
     flow: bool = False
+    strength: int = 0
 
     @property
     def is_two_sided(self) -> bool:

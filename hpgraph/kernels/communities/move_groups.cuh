@@ -155,19 +155,19 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             ++moves;
             m.label[v] = to;
             if (FREQUENT) continue;
-            atomicAdd((u64*)m.group_size + own, ~0ull);
-            atomicAdd((u64*)m.group_size + to, 1ull);
+            add_to(m.group_size + own, Index(-1));
+            add_to(m.group_size + to, Index(1));
             if (m.limit) {
                 atomicAdd((u64*)m.group_load + own, 0 - u64(m.load[v]));
                 atomicAdd((u64*)m.group_load + to, u64(m.load[v]));
             }
-            const u64 sent = u64(m.sent[v]);
-            atomicAdd((u64*)m.group_sent + own, 0 - sent);
-            atomicAdd((u64*)m.group_sent + to, sent);
+            const Sum sent = Sum(m.sent[v]);
+            atomicAdd(m.group_sent + own, 0 - sent);
+            atomicAdd(m.group_sent + to, sent);
             if (m.two_sided) {
-                const u64 received = u64(m.received[v]);
-                atomicAdd((u64*)m.group_received + own, 0 - received);
-                atomicAdd((u64*)m.group_received + to, received);
+                const Sum received = Sum(m.received[v]);
+                atomicAdd(m.group_received + own, 0 - received);
+                atomicAdd(m.group_received + to, received);
             }
         }
         return moves;
@@ -178,20 +178,35 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         const u64 drawn = group_hash((u64(u) << 32 ^ u64(v)) + m.seed + u64(this->round) * 0x9E3779B97F4A7C15ull);
         return drawn >> __clzll(shares) == 0;
     }
-    // Activates the neighbours of moved vertices that are in another community.
-    __device__ void wake(i64 begin, i64 end) const {
-        const i64 warps = (i64)gridDim.x * GROUP_WARPS;
-        for (i64 i = begin + (i64)blockIdx.x * GROUP_WARPS + threadIdx.x / 32; i < end; i += warps) {
-            const Index to = m.target[i];
-            if (to == Index(-1)) continue;
-            const Index v = m.listed[i];
-            for (i64 at = m.indptr[v] + lane_of_warp(); at < m.indptr[v + 1]; at += 32) {
-                const Index u = m.indices[at];
-                const unsigned char flags = m.active[u];
-                const bool is_apart = FREQUENT || m.label[u] != to;
-                if (flags & IS_ACTIVE || !is_apart) continue;
-                if (FREQUENT || m.by_weight || !(flags & IS_LONG) || is_woken(u, v)) m.active[u] = flags | IS_ACTIVE;
-            }
+    // Activates the neighbours, by some of its arcs, of the vertex at a place if it moved to another community than theirs.
+    __device__ void wake(i64 place, i64 begin, i64 end, int first, int stride) const {
+        const Index to = m.target[place], v = m.listed[place];
+        if (to == Index(-1)) return;
+        for (i64 at = begin + first; at < end; at += stride) {
+            const Index u = m.indices[at];
+            const unsigned char flags = m.active[u];
+            const bool is_apart = FREQUENT || m.label[u] != to;
+            if (flags & IS_ACTIVE || !is_apart) continue;
+            if (FREQUENT || m.by_weight || !(flags & IS_LONG) || is_woken(u, v)) m.active[u] = flags | IS_ACTIVE;
+        }
+    }
+    // The same for a batch, whose buckets start at `at`: rows of hubs by chunks, others by a block or a warp.
+    __device__ void wake(const i64* at, i64* ends) const {
+        this->distribute(
+            at[0], at[1], ends,
+            [&](i64 place) { return m.target[place] == Index(-1) ? 0 : this->chunks_of(m.listed[place]); },
+            [&](i64 place, i64 chunk, i64) {
+                const auto row = this->row_of_listed(place);
+                const i64 begin = row.begin + chunk * BLOCK_ENTRIES;
+                wake(place, begin, min(begin + BLOCK_ENTRIES, row.end), threadIdx.x, GROUP_THREADS);
+            });
+        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x, [&](i64 place, auto row) {
+            wake(place, row.begin, row.end, threadIdx.x, GROUP_THREADS);
+        });
+        const i64 number = (i64)blockIdx.x * GROUP_WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * GROUP_WARPS;
+        for (i64 i = at[2] + number; i < at[BINS]; i += warps) {
+            const auto row = this->row_of_listed(i);
+            wake(i, row.begin, row.end, lane_of_warp(), 32);
         }
     }
 };
@@ -256,7 +271,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
                 if (const u64 all = atomicExch(tally + 1, 0ull)) atomicAdd(set + MOVES, all);
             barrier.wait();
             waking = waking && __ldcg(set + MOVES) <= u64(m.many);
-            if (waking) mover.wake(at[0], at[BINS]);
+            if (waking) mover.wake(at, share.ends);
         }
         barrier.wait();
         last = __ldcg(set + MOVES);
