@@ -16,7 +16,7 @@ constexpr int AT_ONCE = 4;
 
 // Flags of a vertex in local moving: whether it is active, and whether its row is long, as in batches.py.
 constexpr unsigned char IS_ACTIVE = 1, IS_LONG = 2;
-constexpr i64 LONG_ROW = 64;
+constexpr i64 LONG_ROW = 128;
 __device__ __forceinline__ unsigned char activated(i64 degree) {
     return degree == 0 ? 0 : degree < LONG_ROW ? IS_ACTIVE : IS_ACTIVE | IS_LONG;
 }
