@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.batches import (
@@ -15,8 +15,7 @@ from hpgraph.kernels.communities.batches import (
     batch_bits,
 )
 from hpgraph.kernels.communities.level import Level, summed_by
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
 
 # As in the source: two sets of counters, the barrier's word and the number of moves.
 _SET = 2 * 5 * 64 + 3
@@ -67,16 +66,12 @@ def move_vertices(
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
     """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU."""
-    import cupy
-
     label = cupy.arange(len(within), dtype=within.dtype)
     return _moved(level, label, resolution, _Search(REFINING_ROUNDS, seed, within=within))[0]
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
     """`hpgraph.kernels.communities.cpu_asynchronous.asynchronous_labels` on the GPU, in batches of single vertices."""
-    import cupy
-
     n = level.arcs.shape[0]
     label = cupy.arange(n, dtype=level.arcs.indices.dtype)
     return _moved(level, label, 0.0, _Search(rounds, seed, int(few * n), by_weight=True))[0]
@@ -104,8 +99,6 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 
 def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginning, search: _Search) -> Any:
     """Run the kernel, label propagation if there is no level; returns the number of moves."""
-    import cupy
-
     n, ids = arcs.shape[0], arcs.indices.dtype
     sums = np.dtype(np.uint32) if level is None else groups.sum_type(level)
     strengths = (None, None) if level is None else (level.sent, level.received)
@@ -135,8 +128,6 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginni
 
 def _tables(arcs: CSR, count: int, sums: np.dtype) -> tuple[Any, ...]:
     """Work space of the vertices whose arcs several blocks share."""
-    import cupy
-
     if count == 0:
         return (None,) * 7
     n, ids, degrees = arcs.shape[0], arcs.indices.dtype, arcs.degrees

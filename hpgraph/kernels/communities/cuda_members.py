@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
-from hpgraph.formats import CSR
-from hpgraph.formats.storage import attached
+from hpgraph.core.device import check_memory, cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
@@ -29,8 +28,6 @@ Members = namedtuple("Members", "number communities sent received starts begin m
 
 def beginning(arcs: CSR, level: Level | None, label: Any) -> Beginning:
     """Initial state of a search over communities; of the vertices alone if there is no level."""
-    import cupy
-
     n, ids = len(label), arcs.indices.dtype
     active = cupy.empty(n, np.bool_)
     sent = received = size = given = incoming = None
@@ -48,8 +45,6 @@ def beginning(arcs: CSR, level: Level | None, label: Any) -> Beginning:
 @attached
 def row_counts(arcs: CSR) -> tuple[int, int]:
     """Numbers of rows with entries, and of those with more than a block sums; waits for the GPU the first time."""
-    import cupy
-
     counts = cupy.zeros(2, np.uint64)
     n = arcs.shape[0]
     KERNELS.of(Index=arcs.indices.dtype).each("count_rows", n, np.int64(n), arcs.indptr, counts)
@@ -59,8 +54,6 @@ def row_counts(arcs: CSR) -> tuple[int, int]:
 
 def members_of(level: Level, label: Any) -> Members:
     """The members of communities, numbered from 0 in the order of their labels; waits for the GPU."""
-    import cupy
-
     arcs, n, ids = level.arcs, len(label), label.dtype
     size = np.int64(n)
     present = cupy.zeros(n, ids)
@@ -86,8 +79,6 @@ def members_of(level: Level, label: Any) -> Members:
 
 def table_plan(members: Members) -> tuple[Any, Any]:
     """Inclusive sums of chunks, of communities with more arcs than a warp sums, and the start of each table."""
-    import cupy
-
     count, ids = members.communities, members.number.dtype
     plan = cupy.zeros((2, count + 1), np.int64)
     KERNELS.of(Index=ids).each("plan_tables", count, np.int64(count), members.begin, plan[0], plan[1])
@@ -96,8 +87,6 @@ def table_plan(members: Members) -> tuple[Any, Any]:
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.communities.cpu_aggregate.group_strengths` on the GPU."""
-    import cupy
-
     sent = cupy.zeros(count, np.int64)
     received = cupy.zeros(count, np.int64) if level.is_two_sided else sent
     apart = (level.received, sent, received) if level.is_two_sided else (None, sent, None)
@@ -122,8 +111,6 @@ def clear_tables(begin: Any, ids: np.dtype, sums: np.dtype) -> tuple[Any, Any]:
 
     ``begin`` (CuPy int64 array of shape (k + 1,)): exclusive sum of the slots.
     """
-    import cupy
-
     slots = int(begin[-1])
     check_memory(slots * (ids.itemsize + sums.itemsize), "the tables of vertices with many arcs", "cuda")
     return cupy.full(slots, -1, ids), cupy.zeros(slots, sums)

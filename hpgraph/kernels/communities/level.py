@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import everywhere
+from hpgraph.core.device import array_module, everywhere
 from hpgraph.formats import CSR, occurrences
 
 # Integers up to here are exact as float64, and so are all sums of weights.
