@@ -6,11 +6,13 @@ Bound: each wedge costs one coalesced read of four bytes and one probe of a bit 
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
+from hpgraph.core import reductions
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -25,15 +27,16 @@ LONG, PIECE = 256, 1024
 BY_RANK, BY_ID = range(2)
 TOTAL, OF_VERTICES, OF_EDGES = range(3)
 UPWARDS = Layout(
-    "Upwards<{Index}, hpgraph::BY_RANK>", indptr="*", indices="*", order="*", rank="*", row_start="*", lower="*",
+    "Upwards<{Index}, {Place}, hpgraph::BY_RANK>", row_start="*", lower="*", entries="i64", span_start="*", spans="*",
+    upper="*",
 )  # fmt: skip
 TASKS = Layout("Tasks<{Index}>", vertex="*", begin="*", count="*")
-# What the kernel that lists tasks is instantiated with.
-LISTING = "<{Index}, {above} == hpgraph::BY_RANK>"
+SPANS = KernelSet("middles.cuh", "wedges", {"<{Index}, {Place}>": "own_spans list_spans"})
 KERNELS = KernelSet(
     "triangles.cuh", "triangles",
-    {"<{Index}, {above}, {tally}, {lanes}, {filtered}>": "count_short count_long", LISTING: "list_tasks",
-     "<{Index}, {tally}>": "count_few mark_hubs count_hubs"}, layouts=(UPWARDS, TASKS),
+    {"<{Index}, {Place}, {above}, {tally}, {filtered}>": "count_short count_long",
+     "<{Index}, {Place}, {above}>": "list_tasks", "<{Index}, {tally}>": "count_few mark_hubs count_hubs"},
+    layouts=(UPWARDS, TASKS),
 )  # fmt: skip
 # Degree up to which one thread walks a vertex's rows.
 WALK_DEGREE = 16
@@ -42,8 +45,10 @@ MAX_BITS = 1 << 17
 # Hubs whose bits, 32 MiB, leave room in the second-level cache; one of how many of their pairs is an edge at least: of
 # two rows the bits are then no more words than the shorter one has entries.
 MAX_HUBS, SPARSEST = 1 << 14, 16
-# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, lanes, hubs.
-Plan = namedtuple("Plan", "by_degree few longest lanes hubs")
+# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, hubs, spans.
+Plan = namedtuple("Plan", "by_degree few longest hubs spans")
+# Where the spans of each vertex start (None: where they are by id), and the first and last place of each in the rows.
+Spans = namedtuple("Spans", "start places")
 
 
 def plan(graph: CSR) -> Plan:
@@ -62,15 +67,32 @@ def _plans(graph: CSR) -> dict[bool, Plan]:
 def _plan(graph: CSR, ordered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
     ordered = ordered and worth_ordering(used, graph.nnz, squares)
-    by_degree = order_by_degree(graph, longest) if ordered else None
-    # Length of the part of a row that lies below v: by ids a third of the row; by degree order about the mean number of
-    # lower neighbours, because most wedges lie in rows much longer than the average.
-    row = graph.nnz / (2 * used) if used else 0
-    if by_degree is None:
-        row *= 2 / 3
-    lanes = 32 if row >= 32 else 16 if row >= 8 else 8
+    by_degree, few = order_by_degree(graph, longest) if ordered else None, longest <= WALK_DEGREE
     hubs = 0 if by_degree is None else _hubs(by_degree.indptr)
-    return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes, hubs)
+    return Plan(by_degree, few, longest, hubs, None if few else _spans(graph, by_degree))
+
+
+def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
+    """Which parts of rows each vertex reads; see middles.cuh."""
+    import cupy
+
+    n = graph.shape[0]
+    row_start, lower, _ = below(graph, by_degree)
+    place = _place(lower)
+    kernels = SPANS.of(Index=lower.dtype, Place=place)
+    check_memory(2 * place.itemsize * (n if by_degree is None else len(lower)), "the wedges of a graph", "cuda")
+    if by_degree is None:
+        places = cupy.empty((n, 2), place)
+        kernels.each("own_spans", n, row_start, lower, np.int64(n), places)
+        return Spans(None, places)
+    start, places = reductions.prefix_sum(occurrences(lower, n)), cupy.empty((len(lower), 2), place)
+    kernels.each("list_spans", 32 * n, row_start, lower, np.int64(n), start[:-1].copy(), places)
+    return Spans(start, places)
+
+
+def _place(lower: Any) -> np.dtype[Any]:
+    """The type of places in rows, which are rounded up to whole sectors."""
+    return np.dtype(np.int32 if len(lower) < 2**31 - 64 else np.int64)
 
 
 def _hubs(row_start: Any) -> int:
@@ -81,44 +103,37 @@ def _hubs(row_start: Any) -> int:
     return hubs if hubs >= 1024 else 0
 
 
-class Upwards(NamedTuple):
-    """The rows of a graph, whose edges reach each vertex from above, too; and the neighbours below."""
-
-    indptr: Any
-    indices: Any
-    order: Any
-    rank: Any
-    row_start: Any
-    lower: Any
-
-    @classmethod
-    def of(cls, graph: CSR, by_degree: DegreeOrder | None) -> Upwards:
-        """Those of a graph, in the order of ids if there is no other."""
-        rows = graph.indptr, graph.indices
-        if by_degree is None:
-            return cls(*rows, None, None, *rows)
-        return cls(*rows, by_degree.order, by_degree.rank, by_degree.indptr, by_degree.indices)
+def below(graph: CSR, by_degree: DegreeOrder | None) -> tuple[Any, Any, Any]:
+    """Where rows start, the neighbours in them, those below a vertex first, and the vertex of each row; None by id."""
+    if by_degree is None:
+        return graph.indptr, graph.indices, None
+    return by_degree.indptr, by_degree.indices, by_degree.order
 
 
-def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: Any, ranked: bool, *sums: Any) -> None:
+def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: Any, tallied: int, *sums: Any) -> None:
     """Launch the kernels of short rows, of long rows, and the one that lists these, for the vertices from one on."""
     import cupy
 
-    n, ids, up = np.int64(graph.shape[0]), graph.indices.dtype, Upwards.of(graph, chosen.by_degree)
+    n, ids, (row_start, lower, _) = graph.shape[0], graph.indices.dtype, below(graph, chosen.by_degree)
+    upper = None
+    if tallied == OF_VERTICES and chosen.by_degree is not None:
+        upper = CSR((n, n), row_start, lower, validate=False, copy=False).expand_rows().astype(ids, copy=False)
+    fields = row_start, lower, len(lower), chosen.spans.start, chosen.spans.places, upper
+    up = UPWARDS.of(Index=ids, Place=_place(lower))(*fields)
     # Next short vertex, number of tasks, next task.
     next_vertex, tasks, next_task = (row for row in cupy.zeros((3, 1), np.uint64))
-    blocks, made, begin = multiprocessors() * (2048 // THREADS), UPWARDS.of(Index=ids)(*up), np.int64(first)
+    blocks, vertices = multiprocessors() * (2048 // THREADS), (np.int64(first), np.int64(n))
     if chosen.longest > LONG:
         # Long tasks first, so that small ones are left at the end.
         most = graph.nnz // LONG + graph.nnz // PIECE + 1
         task_vertex, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
         listing = TASKS.of(Index=ids)(task_vertex, task_begin, tasks)
-        kernels.each("list_tasks", int(n), up.indptr, up.order, up.row_start, begin, n, of, listing)
-        bits = max(1024, min(MAX_BITS, 1 << (int(n) - 1).bit_length()))
+        kernels.each("list_tasks", n, up, *vertices, of, listing)
+        bits = max(1024, min(MAX_BITS, 1 << (n - 1).bit_length()))
         # Ranks are half a filter more: the members before each word.
-        room = bits // 8 + ranked * bits // 16
-        kernels.launch("count_long", blocks, made, listing, np.uint32(bits), next_task, *sums, shared_mem=room)
-    kernels.launch("count_short", blocks, made, begin, n, _share(int(n)), of, next_vertex, *sums)
+        room = bits // 8 + (tallied != TOTAL) * bits // 16
+        kernels.launch("count_long", blocks, up, listing, np.uint32(bits), next_task, *sums, shared_mem=room)
+    kernels.launch("count_short", blocks, up, *vertices, _share(n), of, next_vertex, *sums)
 
 
 def _share(n: int, most: int = 32) -> np.int32:
@@ -135,8 +150,8 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
     import cupy
 
     n, ids, by_degree = np.int64(graph.shape[0]), graph.indices.dtype, chosen.by_degree
-    types = {"Index": ids, "above": BY_ID if by_degree is None else BY_RANK, "tally": of,
-             "lanes": chosen.lanes, "filtered": techniques.triangle_filters}  # fmt: skip
+    types = {"Index": ids, "Place": _place(below(graph, by_degree)[1]), "above": BY_RANK if by_degree else BY_ID,
+             "tally": of, "filtered": techniques.triangle_filters}  # fmt: skip
     kernels, piece = KERNELS.of(**types), struct(np.int32(part), np.int32(parts))
     # Total, next vertex of the hubs'.
     counters = cupy.zeros(2, np.uint64)
@@ -151,7 +166,7 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
         blocks, room = multiprocessors() * (2048 // THREADS), THREADS // 32 * hubs // 8
         arguments = *rows, n, bits, np.int64(hubs), _share(int(n), 4), piece, counters[1:], *sums
         kernels.launch("count_hubs", blocks, *arguments, shared_mem=room)
-    _count_middles(kernels, graph, chosen, hubs, piece, of != TOTAL, *sums)
+    _count_middles(kernels, graph, chosen, hubs, piece, of, *sums)
     return counters
 
 
@@ -179,7 +194,7 @@ def per_edge(graph: CSR, chosen: Plan) -> Any:
     """Triangles of each edge, uint32, by its place in its upper end's row: in degree order, unless degrees are few."""
     import cupy
 
-    lower = graph.indices if chosen.few or chosen.by_degree is None else chosen.by_degree.indices
+    _, lower, _ = below(graph, None if chosen.few else chosen.by_degree)
     support = cupy.zeros(len(lower), np.uint32)
     _count(graph, chosen, OF_EDGES, support)
     return support

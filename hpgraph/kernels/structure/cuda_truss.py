@@ -100,8 +100,8 @@ def truss_numbers(arcs: CSR) -> Any:
 def _support(graph: CSR) -> tuple[Rows, Any]:
     """Rows, in degree order if that pays, and the triangles of each edge."""
     chosen = triangles.plan(graph)
-    up = triangles.Upwards.of(graph, None if chosen.few else chosen.by_degree)
-    return Rows(up.row_start, up.lower, up.order), triangles.per_edge(graph, chosen)
+    rows = Rows(*triangles.below(graph, None if chosen.few else chosen.by_degree))
+    return rows, triangles.per_edge(graph, chosen)
 
 
 def _kept(rows: Rows, places: Any) -> Rows:

@@ -1,11 +1,16 @@
-// The middle vertices v of triangles u > v > w: their neighbours below, as a bit filter in shared memory, and their arcs
-// from above.
+// Vertices and their spans: parts of rows whose entries are looked up among the vertex's neighbours below, which are a bit
+// filter in shared memory.
 //
-// "Below" is by rank in order of falling degree, or by id where degrees are even. The filter keeps ids modulo its size. Up
-// to that size it is exact; beyond, a bit that is set is confirmed by binary search. After ordering by degree nearly all
-// wedges have small ranks: of kron21's, 98% lie below 131,072.
+// "Below" is by rank in order of falling degree, or by id where degrees are even. Of a triangle u > v > w the vertex is by
+// rank the middle one, v, and the spans the parts of the rows of its neighbours above that lie below it: each pair of edges
+// from one u down is looked at once, the least that any enumeration of wedges needs. Where degrees are even it may as well be
+// u, whose spans are the rows of its neighbours below, and need not be listed.
 //
-// Vertices of up to LONG arcs take a warp each. The arcs of longer rows are cut in tasks of PIECE, each the work of one block.
+// The filter keeps ids modulo its size. Up to that size it is exact; beyond, a bit that is set is confirmed by binary search.
+// After ordering by degree nearly all wedges have small ranks: of kron21's, 98% lie below 131,072.
+//
+// Vertices of up to LONG spans and neighbours take a warp each. Those of others are cut in tasks of PIECE, each the work of
+// one block.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -19,29 +24,80 @@ constexpr int PIECE = 1024;
 // Bits of a warp's own filter.
 constexpr u32 SHORT_BITS = 16384;
 
-// Source of the edges that reach a vertex from above: rows of a symmetric graph, of which those below are skipped, by
-// rank or by id.
+// A vertex, its spans from `begin` to `end`, and its neighbours below, from `low` to `stop` in `lower`.
+template <class Index>
+struct Middle {
+    Index v;
+    i64 begin, end, low, stop;
+
+    // A triangle has two edges at the vertex.
+    __device__ bool has_wedges() const { return begin < end && low < stop; }
+    __device__ bool is_long() const { return end - begin > LONG || stop - low > LONG; }
+};
+
+// Entries of `lower` from one place to another.
+template <class Place>
+struct alignas(2 * sizeof(Place)) Span {
+    Place start, stop;
+};
+
+// By rank the spans of a middle vertex are the parts of the rows of its neighbours above that lie below it, and it has
+// its own row; by id a vertex has one span, the neighbours below it, and those of these neighbours are its spans.
 constexpr int BY_RANK = 0, BY_ID = 1;
 
-// By id, order and rank are not read, and row_start and lower are the graph's own indptr and indices. Read-only during a
-// kernel, hence __ldg.
-template <class Index, int ABOVE>
+// Rows of neighbours below, ascending: of a graph, by id, or of its degree order. Read-only during a kernel, hence __ldg.
+template <class Index, class Place, int ABOVE>
 struct Upwards {
-    const i64* indptr;
-    const Index* indices;  // of the graph
-    const Index* order;
-    const Index* rank;
-    const i64* row_start;
+    const i64* row_start;   // by rank
     const Index* lower;
+    i64 entries;            // of `lower`
+    const i64* span_start;  // by rank: the first of each vertex's spans
+    const Span<Place>* spans;
+    const Index* upper;     // by rank, if vertices are tallied: the row of each entry
 
-    __device__ i64 vertex(i64 v) const { return ABOVE == BY_RANK ? i64(__ldg(order + v)) : v; }
-    __device__ Index neighbour(i64 at) const {
-        const Index u = __ldg(indices + at);
-        return ABOVE == BY_RANK ? __ldg(rank + u) : u;
+    __device__ Span<Place> load(i64 at) const {
+        if constexpr (sizeof(Place) == 4) {
+            const int2 span = __ldg(reinterpret_cast<const int2*>(spans) + at);
+            return {span.x, span.y};
+        } else {
+            const longlong2 span = __ldg(reinterpret_cast<const longlong2*>(spans) + at);
+            return {span.x, span.y};
+        }
     }
-    __device__ i64 begin(i64 v) const { return __ldg(row_start + v); }
-    __device__ Index below(i64 at) const { return __ldg(lower + at); }
+    // Number `at` of all spans that vertices look up.
+    __device__ Span<Place> span(i64 at) const { return load(ABOVE == BY_RANK ? at : i64(__ldg(lower + at))); }
+    // The vertex, and the edge from it to the other, of a span: the upper end by rank, the lower one by id.
+    __device__ Index vertex(i64 at, Span<Place> span) const {
+        return ABOVE == BY_RANK ? __ldg(upper + span.stop) : __ldg(lower + at);
+    }
+    __device__ i64 edge(i64 at, Span<Place> span) const { return ABOVE == BY_RANK ? i64(span.stop) : at; }
+    __device__ Middle<Index> middle(i64 v) const {
+        if constexpr (ABOVE == BY_ID) {
+            const Span<Place> own = load(v);
+            return {Index(v), own.start, own.stop, own.start, own.stop};
+        } else {
+            return {Index(v), __ldg(span_start + v), __ldg(span_start + v + 1), __ldg(row_start + v), __ldg(row_start + v + 1)};
+        }
+    }
 };
+
+// By id: the neighbours below each vertex in its row.
+template <class Index, class Place>
+__global__ void own_spans(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, Span<Place>* spans) {
+    const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (v < n) spans[v] = {Place(indptr[v]), Place(lower_bound(ReadOnly<Index>{indices}, indptr[v], indptr[v + 1], Index(v)))};
+}
+
+// By rank: for each entry v of a row, what precedes it there, among the spans of v; a warp a row. `next`: the first of each
+// vertex's spans; their order does not matter.
+template <class Index, class Place>
+__global__ void list_spans(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, u64* next, Span<Place>* spans) {
+    const i64 u = (i64(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    if (u >= n) return;
+    const i64 begin = row_start[u], end = row_start[u + 1];
+    for (i64 at = begin + lane_of_warp(); at < end; at += 32)
+        spans[atomicAdd(next + lower[at], 1ull)] = {Place(begin), Place(at)};
+}
 
 // The neighbours below v; without FILTERED they are found by binary search alone.
 template <class Index, bool FILTERED>
@@ -55,11 +111,12 @@ struct Members {
 
     __device__ void insert(Index w) const { if (FILTERED) atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
     __device__ void erase(Index w) const { if (FILTERED) filter[(u32(w) & mask) >> 5] = 0; }
+    __device__ bool may_contain(Index w) const {
+        return !FILTERED || filter[(u32(w) & mask) >> 5] >> (u32(w) & 31) & 1;
+    }
     __device__ bool contains(Index w) const {
-        if (FILTERED) {
-            if (!(filter[(u32(w) & mask) >> 5] >> (u32(w) & 31) & 1)) return false;
-            if (exact) return true;
-        }
+        if (!may_contain(w)) return false;
+        if (FILTERED && exact) return true;
         const Index at = lower_bound<Index>(sorted, 0, size, w);
         return at < size && sorted[at] == w;
     }
@@ -80,93 +137,67 @@ struct OfParts {
     int part, parts;
 };
 
-// A middle vertex: its arcs begin..end that may come from above, and the neighbours below, from `low` to `stop` in `lower`.
-template <class Index>
-struct Middle {
-    Index v;
-    i64 begin, end, low, stop;
-};
-
-// Vertices from `begin` on whose rows are short, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes, with
-// the filter set. For each neighbour w below, insert is called with its place in `lower`, and erase with its place
-// among them. `next` starts at 0.
-template <bool FILTERED, class Index, int ABOVE, class Insert, class Use, class Erase>
-__device__ __forceinline__ void for_short(const Upwards<Index, ABOVE>& up, i64 begin, i64 n, int share, OfParts of, u64* next,
-                                          u32* filter, Insert insert, Use use, Erase erase) {
+// Vertices from `begin` on that are not long, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes,
+// with the filter set; erase is called for each neighbour below with its place among them. `next` starts at 0.
+template <bool FILTERED, class Index, class Place, int ABOVE, class Use, class Erase>
+__device__ __forceinline__ void for_short(const Upwards<Index, Place, ABOVE>& up, i64 begin, i64 n, int share, OfParts of,
+                                          u64* next, u32* filter, Use use, Erase erase) {
     const int lane = lane_of_warp();
     for (;;) {
         i64 base = 0;
         if (lane == 0) base = i64(atomicAdd(next, u64(share)));
         base = begin + __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
         if (base >= n) break;
-        // Each lane loads one vertex's row bounds; the warp then processes these vertices one by one.
+        // Each lane loads one vertex's bounds; the warp then processes these vertices one by one.
         Middle<Index> mine{0, 0, 0, 0, 0};
-        if (lane < share && base + lane < n) {
-            const i64 vertex = up.vertex(base + lane);
-            mine = {Index(base + lane), __ldg(up.indptr + vertex), __ldg(up.indptr + vertex + 1), up.begin(base + lane),
-                    up.begin(base + lane + 1)};
-        }
-        // In a graph's row one arc alone is in no triangle.
-        const i64 arcs = mine.end - mine.begin;
-        u32 waiting = __ballot_sync(ALL, mine.low < mine.stop && arcs > 1 && arcs <= LONG);
+        if (lane < share && base + lane < n) mine = up.middle(base + lane);
+        u32 waiting = __ballot_sync(ALL, mine.has_wedges() && !mine.is_long());
         for (; waiting; waiting &= waiting - 1) {
             const int owner = __ffs(waiting) - 1;
-            Middle<Index> middle{Index(base + owner), __shfl_sync(ALL, mine.begin, owner), __shfl_sync(ALL, mine.end, owner),
-                                 __shfl_sync(ALL, mine.low, owner), __shfl_sync(ALL, mine.stop, owner)};
-            Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(middle.v) <= SHORT_BITS, {up.lower + middle.low}, 0};
-            for (i64 i = middle.low; i < middle.stop; i += 32) {
-                const Index w = i + lane < middle.stop ? up.below(i + lane) : middle.v;
-                if (w < middle.v) members.insert(w);
-                insert(members, i + lane, w, w < middle.v);
-                const int below = __popc(__ballot_sync(ALL, w < middle.v));
-                members.size += below;
-                if (below < 32) break;
-            }
-            middle.stop = middle.low + members.size;
+            const Middle<Index> middle{Index(base + owner), __shfl_sync(ALL, mine.begin, owner), __shfl_sync(ALL, mine.end, owner),
+                                       __shfl_sync(ALL, mine.low, owner), __shfl_sync(ALL, mine.stop, owner)};
+            const Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(middle.v) <= SHORT_BITS,
+                                                   {up.lower + middle.low}, Index(middle.stop - middle.low)};
+            for (i64 i = middle.low + lane; i < middle.stop; i += 32) members.insert(__ldg(up.lower + i));
             __syncwarp();
-            // In the order of ids the neighbours above v follow those below in the same row.
-            if (ABOVE == BY_ID) middle.begin = middle.stop;
-            if (middle.low == middle.stop) continue;
             use(middle, members);
+            __syncwarp();
             for (i64 i = middle.low + lane; i < middle.stop; i += 32) {
-                const Index w = up.below(i);
-                members.erase(w), erase(members, i - middle.low, w);
+                members.erase(__ldg(up.lower + i)), erase(members, i - middle.low);
             }
             __syncwarp();
         }
     }
 }
 
-// Tasks: pieces of rows that are not short.
+// Tasks: pieces of the spans of long vertices.
 template <class Index>
 struct Tasks {
     Index* vertex;
-    i64* begin;  // the first of up to PIECE arcs
+    i64* begin;  // the first of up to PIECE spans
     u64* count;  // starts at 0
 };
 
-template <class Index, bool ORDERED>
-__global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restrict__ order,
-                           const i64* __restrict__ row_start, i64 begin, i64 n, OfParts of, Tasks<Index> tasks) {
+template <class Index, class Place, int ABOVE>
+__global__ void list_tasks(const Upwards<Index, Place, ABOVE> up, i64 begin, i64 n, OfParts of, Tasks<Index> tasks) {
     const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (v < begin || v >= n) return;
-    const i64 vertex = ORDERED ? i64(order[v]) : v;
-    const i64 row = indptr[vertex], end = indptr[vertex + 1];
-    if (end - row <= LONG || row_start[v] == row_start[v + 1]) return;
+    const Middle<Index> middle = up.middle(v);
+    if (!middle.has_wedges() || !middle.is_long()) return;
     // Round-robin over the parts, starting one part further on with each vertex.
-    const i64 pieces = (end - row + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
+    const i64 pieces = (middle.end - middle.begin + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
     if (first >= pieces) return;
     u64 place = atomicAdd(tasks.count, u64((pieces - first - 1) / of.parts + 1));
-    for (i64 at = row + first * PIECE; at < end; at += i64(PIECE) * of.parts, ++place) {
+    for (i64 at = middle.begin + first * PIECE; at < middle.end; at += i64(PIECE) * of.parts, ++place) {
         tasks.vertex[place] = Index(v);
         tasks.begin[place] = at;
     }
 }
 
 // The same as for_short, of the tasks, by blocks; `filter` has `bits` bits, a power of two.
-template <bool FILTERED, class Index, int ABOVE, class Insert, class Use, class Erase>
-__device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const Tasks<Index>& tasks, u32 bits, u64* next,
-                                          u32* filter, Insert insert, Use use, Erase erase) {
+template <bool FILTERED, class Index, class Place, int ABOVE, class Use, class Erase>
+__device__ __forceinline__ void for_tasks(const Upwards<Index, Place, ABOVE>& up, const Tasks<Index>& tasks, u32 bits, u64* next,
+                                          u32* filter, Use use, Erase erase) {
     __shared__ u64 task;
     for (;;) {
         // All threads have finished with the last task's filter, and have read its number.
@@ -174,24 +205,15 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, ABOVE>& up, const
         if (threadIdx.x == 0) task = atomicAdd(next, 1ull);
         __syncthreads();
         if (task >= *tasks.count) break;
-        const Index v = tasks.vertex[task];
-        const i64 begin = tasks.begin[task], row_end = __ldg(up.indptr + up.vertex(v) + 1);
-        Middle<Index> middle{v, begin, begin + PIECE < row_end ? begin + PIECE : row_end, up.begin(v), up.begin(i64(v) + 1)};
-        if (ABOVE == BY_ID) {
-            if (up.neighbour(middle.end - 1) <= v) continue;
-            middle.stop = lower_bound(ReadOnly<Index>{up.lower}, middle.low, middle.stop, v);
-        }
-        Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, {up.lower + middle.low},
+        Middle<Index> middle = up.middle(tasks.vertex[task]);
+        middle.begin = tasks.begin[task], middle.end = min(middle.begin + PIECE, middle.end);
+        Members<Index, FILTERED> members{filter, bits - 1, u64(middle.v) <= bits, {up.lower + middle.low},
                                          Index(middle.stop - middle.low)};
-        for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
-            const Index w = up.below(i);
-            members.insert(w), insert(members, i, w, true);
-        }
+        for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) members.insert(__ldg(up.lower + i));
         use(middle, members);
         __syncthreads();
         for (i64 i = middle.low + threadIdx.x; i < middle.stop; i += THREADS) {
-            const Index w = up.below(i);
-            members.erase(w), erase(members, i - middle.low, w);
+            members.erase(__ldg(up.lower + i)), erase(members, i - middle.low);
         }
     }
 }

@@ -1,6 +1,5 @@
-// Triangles u > v > w, each found at its middle vertex v (middles.cuh): for each neighbour u above v, the neighbours of u
-// below v are read in a row and looked up among those of v. Each pair of arcs that leave one u is looked at once, the least
-// that any enumeration of wedges needs. Counts are integers, so results do not depend on the schedule.
+// Triangles, each found at one of its vertices, whose spans are read and looked up among its neighbours below (middles.cuh).
+// Counts are integers, so results do not depend on the schedule.
 #pragma once
 #include "middles.cuh"
 
@@ -8,15 +7,6 @@ namespace hpgraph {
 
 // What is counted: triangles in all, and besides those of each vertex or of each edge.
 constexpr int TOTAL = 0, OF_VERTICES = 1, OF_EDGES = 2;
-
-// The rows of up to 32 neighbours above v, in shared memory; `found`: triangles at each, if they are tallied. By edge a row
-// stops at v, and that is where the edge to v is tallied.
-template <class Index>
-struct Batch {
-    i64 start[32], stop[32];
-    Index vertex[32];
-    u32 found[32];
-};
 
 // Triangles by vertex or by edge. Those at the neighbours below v, or at the edges to them, are counted in shared memory,
 // by place, and added to the tally when v is done: of many triangles most have the same few vertices. Places from NEAR on
@@ -52,98 +42,122 @@ struct Counts {
 // No tally: only the total is wanted.
 struct NoCounts {};
 
+// Whether w, at `at` in `lower`, is a member; counted if it is.
 template <class Index, bool FILTERED>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, i64, NoCounts) { return members.contains(w); }
+__device__ bool look_up(const Members<Index, FILTERED>& members, Index w, i64, NoCounts) { return members.contains(w); }
 template <class Index, bool FILTERED, int TALLY, int NEAR>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, i64 at, const Counts<Index, TALLY, NEAR>& counts) {
+__device__ bool look_up(const Members<Index, FILTERED>& members, Index w, i64 at, const Counts<Index, TALLY, NEAR>& counts) {
     const Index place = members.place(w);
     if (place >= 0) counts.add(members, place, at);
     return place >= 0;
 }
 
-// Look up the rows of a batch as far as they are below v, LANES lanes to a row; returns what this lane found. The first
-// loads of four rows, and then four loads along a row, are in flight at once.
-template <class Index, int TALLY, int LANES, bool FILTERED, class Kept>
-__device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, Batch<Index>& batch, int rows, Index v,
-                            const Members<Index, FILTERED>& members, const Kept& counts) {
-    constexpr int GROUPS = 32 / LANES, LOADS = 4;  // in flight at once
-    const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
-    u32 found = 0;
-    for (int first = group; first < rows; first += LOADS * GROUPS) {
-        Index head[LOADS];
+// A span of at least one entry. The quads of 16 bytes that a warp looks up are numbered through its spans; less `origin`
+// they are counted from the first of all rows.
+template <class Place>
+struct alignas(4 * sizeof(Place)) Numbered {
+    Place start, stop, origin;
+};
+
+// Those of the spans that a warp looks up at once, and the triangles found in each.
+template <class Place>
+struct Batch {
+    Numbered<Place> spans[32];
+    u32 found[32];
+};
+
+// The entries of a quad, the first of which is number `at`, that may be members.
+template <class Index, class Place, bool FILTERED>
+__device__ __forceinline__ u32 filter_quad(const Index* __restrict__ lower, i64 entries, Place at, const Numbered<Place>& span,
+                                           const Members<Index, FILTERED>& members) {
+    constexpr int QUAD = 16 / sizeof(Index);
+    union {
+        uint4 quad;
+        Index ids[QUAD];
+    } held;
+    if (at >= 0 && at + QUAD <= entries) {
+        held.quad = __ldg(reinterpret_cast<const uint4*>(lower + at));
+    } else {
 #pragma unroll
-        for (int a = 0; a < LOADS; ++a) {
-            int row = first + a * GROUPS;
-            head[a] = v;
-            if (row < rows && batch.start[row] + sub < batch.stop[row]) head[a] = __ldg(lower + batch.start[row] + sub);
+        for (int k = 0; k < QUAD; ++k) held.ids[k] = at + k >= span.start && at + k < span.stop ? __ldg(lower + at + k) : 0;
+    }
+    u32 hits = 0;
+#pragma unroll
+    for (int k = 0; k < QUAD; ++k) hits |= u32(members.may_contain(held.ids[k])) << k;
+    const int skipped = int(max(span.start - at, Place(0))), end = int(min(span.stop - at, Place(QUAD)));
+    return hits & ((1u << end) - (1u << skipped));
+}
+
+// This lane's share of the triangles of a vertex: every `stride` of its spans, from number `first` on, a warp's 32. Lanes
+// take quads, however many a span has, so that those of one span are read together.
+template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED, class Kept>
+__device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
+                                        const Members<Index, FILTERED>& members, Batch<Place>& batch, const Kept& counts) {
+    constexpr int QUAD = 16 / sizeof(Index);
+    const int lane = lane_of_warp(), shift = int(reinterpret_cast<u64>(up.lower) / sizeof(Index)) % QUAD;
+    u32 here = 0;
+    for (i64 begin = middle.begin + first; begin < middle.end; begin += stride) {
+        const i64 number = begin + lane;
+        Span<Place> mine{0, 0};
+        if (number < middle.end) mine = up.span(number);
+        const Place quad = (mine.start + shift) / QUAD;
+        const u32 quads = mine.start < mine.stop ? u32((mine.stop - 1 + shift) / QUAD - quad) + 1 : 0;
+        u32 through = quads;
+        for (int d = 1; d < 32; d <<= 1) {
+            const u32 before = __shfl_up_sync(ALL, through, d);
+            if (lane >= d) through += before;
         }
+        const u32 all = __shfl_sync(ALL, through, 31), before = through - quads;
+        const int place = __popc(__ballot_sync(ALL, quads) & lanes_below());
+        if (quads) batch.spans[place] = {mine.start, mine.stop, quad - Place(before)};
+        if (TALLY) batch.found[lane] = 0;
+        __syncwarp();
+        int begun = -1;
+        for (u32 taken = 0; taken < all; taken += 32) {
+            // Bits of the quads that are the first of a span.
+            const u32 starts = warp_or(quads && before - taken < 32 ? 1u << (before - taken) : 0);
+            const int owner = begun + __popc(starts & (lanes_below() | 1u << lane));
+            begun += __popc(starts);
+            Place at = 0;
+            u32 hits = 0;
+            if (taken + lane < all) {
+                const Numbered<Place> span = batch.spans[owner];
+                at = (span.origin + Place(taken + lane)) * QUAD - shift;
+                hits = filter_quad(up.lower, up.entries, at, span, members);
+            }
+            if (!TALLY && FILTERED && members.exact) {
+                here += __popc(hits);
+                continue;
+            }
+            if (!__any_sync(ALL, hits)) continue;
+            // A lane an entry, so that entries that lie together are counted together.
 #pragma unroll
-        for (int a = 0; a < LOADS; ++a) {
-            u32 here = 0;
-            int row = first + a * GROUPS;
-            if (head[a] < v) {
-                here = look_up(members, head[a], batch.start[row] + sub, counts);
-                const i64 stop = batch.stop[row];
-                for (i64 at = batch.start[row] + sub + LANES; at < stop; at += LOADS * LANES) {
-                    Index next[LOADS];
-                    const Index* const from = lower + at;
-                    const int left = (int)min(stop - at, (i64)LOADS * LANES);
-#pragma unroll
-                    for (int k = 0; k < LOADS; ++k) next[k] = k * LANES < left ? __ldg(from + k * LANES) : v;
-#pragma unroll
-                    for (int k = 0; k < LOADS; ++k)
-                        if (next[k] < v) here += look_up(members, next[k], at + k * LANES, counts);
-                    // Rows ascend: what follows is not below v either.
-                    if (next[LOADS - 1] >= v) break;
+            for (int round = 0; round < QUAD; ++round) {
+                const int from = round * (32 / QUAD) + lane / QUAD;
+                const i64 entry = i64(__shfl_sync(ALL, at, from)) + lane % QUAD;
+                const bool hit = __shfl_sync(ALL, hits, from) >> (lane % QUAD) & 1;
+                const bool closed = hit && look_up(members, __ldg(up.lower + entry), entry, counts);
+                here += closed;
+                if (TALLY) {
+                    const int row = __shfl_sync(ALL, owner, from);
+                    const u32 of_quad = __ballot_sync(ALL, closed) >> (lane - lane % QUAD) & ((1u << QUAD) - 1);
+                    if (lane % QUAD == 0 && of_quad) atomicAdd(batch.found + row, u32(__popc(of_quad)));
                 }
             }
-            found += here;
-            if (TALLY && here) atomicAdd(batch.found + row, here);
         }
-    }
-    return found;
-}
-
-// Put those of 32 neighbours that are above v into the batch; returns how many. All lanes of the warp call it.
-template <int TALLY, class Index, int ABOVE>
-__device__ __forceinline__ int gather(const Upwards<Index, ABOVE>& up, i64 at, i64 end, Index v, Batch<Index>& batch) {
-    Index u = v;
-    if (at + lane_of_warp() < end) u = up.neighbour(at + lane_of_warp());
-    const bool above = u > v;
-    const u32 which = __ballot_sync(ALL, above);
-    if (above) {
-        const int place = __popc(which & lanes_below());
-        batch.start[place] = up.begin(u);
-        batch.stop[place] = up.begin(i64(u) + 1);
-        if (TALLY == OF_EDGES) batch.stop[place] = lower_bound(up.lower, batch.start[place], batch.stop[place], v);
-        batch.vertex[place] = u;
-        batch.found[place] = 0;
-    }
-    __syncwarp();
-    return __popc(which);
-}
-
-// This lane's share of the triangles at a middle vertex: every `stride` of its arcs, from number `first` on, a warp's 32.
-template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED, class Kept>
-__device__ __forceinline__ u32 count_at(const Upwards<Index, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
-                                        const Members<Index, FILTERED>& members, Batch<Index>& batch, const Kept& counts) {
-    u32 here = 0;
-    for (i64 at = middle.begin + first; at < middle.end; at += stride) {
-        const int rows = gather<TALLY>(up, at, middle.end, middle.v, batch);
-        here += look_up_rows<Index, TALLY, LANES, FILTERED>(up.lower, batch, rows, middle.v, members, counts);
-        __syncwarp();
         if constexpr (TALLY) {
-            const int row = lane_of_warp();
-            if (row < rows && batch.found[row]) {
-                if (TALLY == OF_EDGES) atomicAdd(counts.support + batch.stop[row], batch.found[row]);
-                else atomicAdd(counts.tally + batch.vertex[row], u64(batch.found[row]));
-            }
             __syncwarp();
+            const u32 closed = quads ? batch.found[place] : 0;
+            if (closed) {
+                if (TALLY == OF_EDGES) atomicAdd(counts.support + up.edge(number, mine), closed);
+                else atomicAdd(counts.tally + up.vertex(number, mine), u64(closed));
+            }
         }
+        __syncwarp();
     }
     if constexpr (TALLY == OF_VERTICES) {
         const u64 of_warp = warp_sum((u64)here);
-        if (lane_of_warp() == 0 && of_warp) atomicAdd(counts.tally + middle.v, of_warp);
+        if (lane == 0 && of_warp) atomicAdd(counts.tally + middle.v, of_warp);
     }
     return here;
 }
@@ -156,25 +170,24 @@ __device__ auto counts_of(u32* near, void* tally, const Index* lower) {
 }
 
 // Short rows. `total` starts at 0.
-template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED>
+template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, 5)
-count_short(const Upwards<Index, ABOVE> up, i64 begin, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
+count_short(const Upwards<Index, Place, ABOVE> up, i64 begin, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? LONG : 1;
     __shared__ u32 filters[WARPS][SHORT_BITS / 32], near[WARPS][NEAR];
-    __shared__ Batch<Index> batches[WARPS];
+    __shared__ Batch<Place> batches[WARPS];
     const int warp = threadIdx.x / 32;
     for (u32 i = lane_of_warp(); i < SHORT_BITS / 32; i += 32) filters[warp][i] = 0;
     for (u32 i = lane_of_warp(); i < NEAR; i += 32) near[warp][i] = 0;
     __syncwarp();
     u64 found = 0;
     const auto counts = counts_of<TALLY, NEAR>(near[warp], tally, up.lower);
-    const auto nothing = [](auto&&...) {};
     for_short<FILTERED>(
-        up, begin, n, share, of, next, filters[warp], nothing,
+        up, begin, n, share, of, next, filters[warp],
         [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
-            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, 0, 32, members, batches[warp], counts);
+            found += count_at<Index, Place, ABOVE, TALLY>(up, middle, 0, 32, members, batches[warp], counts);
         },
-        [&](const Members<Index, FILTERED>& members, i64 place, Index) {
+        [&](const Members<Index, FILTERED>& members, i64 place) {
             if constexpr (TALLY) counts.flush(members, place);
         });
     found = warp_sum(found);
@@ -202,12 +215,12 @@ __device__ inline void rank_words(const u32* filter, u32 words, unsigned short* 
 }
 
 // Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two; by vertex also two bytes for each word.
-template <class Index, int ABOVE, int TALLY, int LANES, bool FILTERED>
-__global__ void __launch_bounds__(THREADS, TALLY ? 5 : ABOVE == BY_ID ? 6 : 8)
-count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, void* tally) {
+template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
+__global__ void __launch_bounds__(THREADS, TALLY ? 5 : 6)
+count_long(const Upwards<Index, Place, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? 2048 : 1;
     extern __shared__ u32 filter[];
-    __shared__ Batch<Index> batches[WARPS];
+    __shared__ Batch<Place> batches[WARPS];
     __shared__ u32 near[NEAR];
     const int warp = threadIdx.x / 32;
     for (u32 i = threadIdx.x; i < bits / 32; i += THREADS) filter[i] = 0;
@@ -215,7 +228,7 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
     u64 found = 0;
     const auto counts = counts_of<TALLY, NEAR>(near, tally, up.lower);
     for_tasks<FILTERED>(
-        up, tasks, bits, next, filter, [](auto&&...) {},
+        up, tasks, bits, next, filter,
         [&](const Middle<Index>& middle, Members<Index, FILTERED>& members) {
             __syncthreads();
             if constexpr (TALLY && FILTERED) {
@@ -225,9 +238,9 @@ count_long(const Upwards<Index, ABOVE> up, const Tasks<Index> tasks, u32 bits, u
                     members.before = before;
                 }
             }
-            found += count_at<Index, ABOVE, TALLY, LANES>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
+            found += count_at<Index, Place, ABOVE, TALLY>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
         },
-        [&](const Members<Index, FILTERED>& members, i64 place, Index) {
+        [&](const Members<Index, FILTERED>& members, i64 place) {
             if constexpr (TALLY) counts.flush(members, place);
         });
     found = warp_sum(found);

@@ -30,6 +30,16 @@ __device__ inline u64 warp_sum(u64 value) {
     return value;
 }
 
+// The bits that are set in any lane, in every lane.
+__device__ inline u32 warp_or(u32 bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL, bits);
+#else
+    for (int d = 16; d; d >>= 1) bits |= __shfl_xor_sync(ALL, bits, d);
+    return bits;
+#endif
+}
+
 // A square of 32 x 32 bits, a row per lane: row i of 32 words becomes column i, so that thread l of the warp receives bit
 // l of every thread's word.
 __device__ inline u32 transpose_bits(u32 word) {
