@@ -40,7 +40,7 @@ class IGraph(peers_cpu.IGraph):
 class NetworKit(peers_cpu.NetworKit):
     """networkit, C++ and OpenMP; it draws its sources itself: as many, others."""
 
-    bfs = sssp = None  # type: ignore[assignment]
+    bfs = sssp = pagerank = None  # type: ignore[assignment]
 
     def betweenness(self, chosen: np.ndarray) -> Any:
         return self._nk.centrality.EstimateBetweenness(self._unweighted, len(chosen), False, True).run()
@@ -49,7 +49,7 @@ class NetworKit(peers_cpu.NetworKit):
 class GAPBS(gapbs.GAPBS):
     """The GAP Benchmark Suite; it draws its sources itself, and adds up in float32."""
 
-    bfs = sssp = None  # type: ignore[assignment]
+    bfs = sssp = pagerank = None  # type: ignore[assignment]
 
     @classmethod
     def is_installed(cls) -> bool:
