@@ -76,4 +76,7 @@ def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "c
         n_workers=n_workers, threads_per_worker=each, processes=True,
         **{"dashboard_address": "127.0.0.1:0", "silence_logs": 50, **arguments},
     )  # fmt: skip
-    return _Owner(cluster)
+    client = _Owner(cluster)
+    # A cluster may start before its scheduler knows all workers.
+    client.wait_for_workers(n_workers)
+    return client
