@@ -106,11 +106,6 @@ __device__ inline double quotient(double inverse, int less) {
     return less == 0 ? inverse : less == 1 ? inverse * STEP_DOWN : 0.0;
 }
 
-__device__ inline u64 warp_or(u64 value) {
-    for (int d = 16; d; d >>= 1) value |= __shfl_xor_sync(ALL, value, d);
-    return value;
-}
-
 // Calls body(first) for every 32 of `count` items, by warps: the first chunk of each is static, the others dynamic.
 template <class Body>
 __device__ void for_chunks(u64* counter, i64 count, Body body) {

@@ -2,6 +2,7 @@
 // fetches two words: more sources would take more loads, and their bits exceed the second-level cache.
 #pragma once
 #include "load_balancing.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 
@@ -58,17 +59,6 @@ __device__ void store_bits(u64* bits, i64 v, const Bits<W>& some) {
     if constexpr (W == 2) ((ulonglong2*)bits)[v] = ulonglong2{some.word[0], some.word[1]};
     else bits[v] = some.word[0];
 }
-
-__device__ inline u32 warp_or(u32 bits) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(ALL, bits);
-#else
-    for (int d = 16; d; d >>= 1) bits |= __shfl_xor_sync(ALL, bits, d);
-    return bits;
-#endif
-}
-
-__device__ inline u64 warp_or(u64 bits) { return warp_or((u32)bits) | (u64)warp_or((u32)(bits >> 32)) << 32; }
 
 // Tally of a superstep: sums, bits of the sources whose frontier is not empty, and the tails of lists.
 struct MultiSourceTally {

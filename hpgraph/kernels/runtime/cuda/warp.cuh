@@ -39,6 +39,7 @@ __device__ inline u32 warp_or(u32 bits) {
     return bits;
 #endif
 }
+__device__ inline u64 warp_or(u64 bits) { return warp_or((u32)bits) | (u64)warp_or((u32)(bits >> 32)) << 32; }
 
 // A square of 32 x 32 bits, a row per lane: row i of 32 words becomes column i, so that thread l of the warp receives bit
 // l of every thread's word.
