@@ -80,8 +80,8 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         for place in (np.dtype(np.int32), np.dtype(np.int64)):
             types = {"Index": ids, "Place": place}
             yield of_set(cuda_triangles.SPANS, arch, **types)
-            kinds = [(0, 0, True), (1, 1, True), (0, 2, True), (1, 2, False), (0, 0, False)]
-            given = [dict(zip(("above", "tally", "filtered"), kind, strict=True)) for kind in kinds]
+            kinds = [(0, 0, 32, True), (1, 1, 16, True), (0, 2, 32, True), (1, 2, 16, False), (0, 0, 16, False)]
+            given = [dict(zip(("above", "tally", "line", "filtered"), kind, strict=True)) for kind in kinds]
             counts = [of_set(cuda_triangles.KERNELS, arch, **types, **kind) for kind in given]
             yield counts[0][0], dict.fromkeys(name for count in counts for name in count[1]), arch, counts[0][3]
         frequent = {"frequent": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}

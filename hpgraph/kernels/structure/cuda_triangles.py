@@ -34,7 +34,7 @@ TASKS = Layout("Tasks<{Index}>", vertex="*", begin="*", count="*")
 SPANS = KernelSet("middles.cuh", "wedges", {"<{Index}, {Place}>": "own_spans list_spans"})
 KERNELS = KernelSet(
     "triangles.cuh", "triangles",
-    {"<{Index}, {Place}, {above}, {tally}, {filtered}>": "count_short count_long",
+    {"<{line}, {Index}, {Place}, {above}, {tally}, {filtered}>": "count_short count_long",
      "<{Index}, {Place}, {above}>": "list_tasks", "<{Index}, {tally}>": "count_few mark_hubs count_hubs"},
     layouts=(UPWARDS, TASKS),
 )  # fmt: skip
@@ -45,8 +45,9 @@ MAX_BITS = 1 << 17
 # Hubs whose bits, 32 MiB, leave room in the second-level cache; one of how many of their pairs is an edge at least: of
 # two rows the bits are then no more words than the shorter one has entries.
 MAX_HUBS, SPARSEST = 1 << 14, 16
-# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, hubs, spans.
-Plan = namedtuple("Plan", "by_degree few longest hubs spans")
+# How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, bytes of a row
+# that a lane looks up at once, hubs, spans.
+Plan = namedtuple("Plan", "by_degree few longest line hubs spans")
 # Where the spans of each vertex start (None: where they are by id), and the first and last place of each in the rows.
 Spans = namedtuple("Spans", "start places")
 
@@ -68,8 +69,14 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
     ordered = ordered and worth_ordering(used, graph.nnz, squares)
     by_degree, few = order_by_degree(graph, longest) if ordered else None, longest <= WALK_DEGREE
+    # Entries of a span: by ids a third of a row; by degree order about the mean number of lower neighbours, because
+    # most wedges lie in rows much longer than the average. Of short ones a lane would find little in a whole sector.
+    span = graph.nnz / (2 * used) if used else 0
+    if by_degree is None:
+        span *= 2 / 3
+    line = 32 if span * graph.indices.itemsize >= 64 else 16
     hubs = 0 if by_degree is None else _hubs(by_degree.indptr)
-    return Plan(by_degree, few, longest, hubs, None if few else _spans(graph, by_degree))
+    return Plan(by_degree, few, longest, line, hubs, None if few else _spans(graph, by_degree))
 
 
 def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
@@ -151,7 +158,7 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
 
     n, ids, by_degree = np.int64(graph.shape[0]), graph.indices.dtype, chosen.by_degree
     types = {"Index": ids, "Place": _place(below(graph, by_degree)[1]), "above": BY_RANK if by_degree else BY_ID,
-             "tally": of, "filtered": techniques.triangle_filters}  # fmt: skip
+             "tally": of, "filtered": techniques.triangle_filters, "line": chosen.line}  # fmt: skip
     kernels, piece = KERNELS.of(**types), struct(np.int32(part), np.int32(parts))
     # Total, next vertex of the hubs'.
     counters = cupy.zeros(2, np.uint64)

@@ -52,8 +52,8 @@ __device__ bool look_up(const Members<Index, FILTERED>& members, Index w, i64 at
     return place >= 0;
 }
 
-// A span of at least one entry. The quads of 16 bytes that a warp looks up are numbered through its spans; less `origin`
-// they are counted from the first of all rows.
+// A span of at least one entry. The lines that a warp looks up are numbered through its spans; less `origin` they are counted
+// from the first of all rows.
 template <class Place>
 struct alignas(4 * sizeof(Place)) Numbered {
     Place start, stop, origin;
@@ -66,88 +66,98 @@ struct Batch {
     u32 found[32];
 };
 
-// The entries of a quad, the first of which is number `at`, that may be members.
-template <class Index, class Place, bool FILTERED>
-__device__ __forceinline__ u32 filter_quad(const Index* __restrict__ lower, i64 entries, Place at, const Numbered<Place>& span,
+// The entries of a line, the first of which is number `first`, that may be members. All loads are in flight at once.
+template <int LINE, class Index, class Place, bool FILTERED>
+__device__ __forceinline__ u32 filter_line(const Index* __restrict__ lower, i64 entries, Place first, const Numbered<Place>& span,
                                            const Members<Index, FILTERED>& members) {
-    constexpr int QUAD = 16 / sizeof(Index);
+    constexpr int QUAD = 16 / sizeof(Index), QUADS = LINE / 16;
     union {
-        uint4 quad;
-        Index ids[QUAD];
+        uint4 quads[QUADS];
+        Index ids[QUADS * QUAD];
     } held;
-    if (at >= 0 && at + QUAD <= entries) {
-        held.quad = __ldg(reinterpret_cast<const uint4*>(lower + at));
-    } else {
 #pragma unroll
-        for (int k = 0; k < QUAD; ++k) held.ids[k] = at + k >= span.start && at + k < span.stop ? __ldg(lower + at + k) : 0;
+    for (int q = 0; q < QUADS; ++q) {
+        const Place at = first + q * QUAD;
+        held.quads[q] = uint4{0, 0, 0, 0};
+        if (QUADS > 1 && (at >= span.stop || at + QUAD <= span.start)) continue;
+        if (at >= 0 && at + QUAD <= entries) {
+            held.quads[q] = __ldg(reinterpret_cast<const uint4*>(lower + at));
+        } else {
+#pragma unroll
+            for (int k = 0; k < QUAD; ++k)
+                if (at + k >= span.start && at + k < span.stop) held.ids[q * QUAD + k] = __ldg(lower + at + k);
+        }
     }
     u32 hits = 0;
 #pragma unroll
-    for (int k = 0; k < QUAD; ++k) hits |= u32(members.may_contain(held.ids[k])) << k;
-    const int skipped = int(max(span.start - at, Place(0))), end = int(min(span.stop - at, Place(QUAD)));
+    for (int k = 0; k < QUADS * QUAD; ++k) hits |= u32(members.may_contain(held.ids[k])) << k;
+    const int skipped = int(max(span.start - first, Place(0))), end = int(min(span.stop - first, Place(QUADS * QUAD)));
     return hits & ((1u << end) - (1u << skipped));
 }
 
 // This lane's share of the triangles of a vertex: every `stride` of its spans, from number `first` on, a warp's 32. Lanes
-// take quads, however many a span has, so that those of one span are read together.
-template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED, class Kept>
+// take lines of LINE bytes, however many a span has, so that those of one span are read together.
+template <int LINE, class Index, class Place, int ABOVE, int TALLY, bool FILTERED, class Kept>
 __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
                                         const Members<Index, FILTERED>& members, Batch<Place>& batch, const Kept& counts) {
-    constexpr int QUAD = 16 / sizeof(Index);
-    const int lane = lane_of_warp(), shift = int(reinterpret_cast<u64>(up.lower) / sizeof(Index)) % QUAD;
+    constexpr int ENTRIES = LINE / sizeof(Index);
+    const int lane = lane_of_warp(), shift = int(reinterpret_cast<u64>(up.lower) / sizeof(Index)) % ENTRIES;
     u32 here = 0;
     for (i64 begin = middle.begin + first; begin < middle.end; begin += stride) {
         const i64 number = begin + lane;
         Span<Place> mine{0, 0};
         if (number < middle.end) mine = up.span(number);
-        const Place quad = (mine.start + shift) / QUAD;
-        const u32 quads = mine.start < mine.stop ? u32((mine.stop - 1 + shift) / QUAD - quad) + 1 : 0;
-        u32 through = quads;
+        const Place line = (mine.start + shift) / ENTRIES;
+        const u32 lines = mine.start < mine.stop ? u32((mine.stop - 1 + shift) / ENTRIES - line) + 1 : 0;
+        u32 through = lines;
         for (int d = 1; d < 32; d <<= 1) {
             const u32 before = __shfl_up_sync(ALL, through, d);
             if (lane >= d) through += before;
         }
-        const u32 all = __shfl_sync(ALL, through, 31), before = through - quads;
-        const int place = __popc(__ballot_sync(ALL, quads) & lanes_below());
-        if (quads) batch.spans[place] = {mine.start, mine.stop, quad - Place(before)};
+        const u32 all = __shfl_sync(ALL, through, 31), before = through - lines;
+        const int place = __popc(__ballot_sync(ALL, lines) & lanes_below());
+        if (lines) batch.spans[place] = {mine.start, mine.stop, line - Place(before)};
         if (TALLY) batch.found[lane] = 0;
         __syncwarp();
         int begun = -1;
         for (u32 taken = 0; taken < all; taken += 32) {
-            // Bits of the quads that are the first of a span.
-            const u32 starts = warp_or(quads && before - taken < 32 ? 1u << (before - taken) : 0);
+            // Bits of the lines that are the first of a span.
+            const u32 starts = warp_or(lines && before - taken < 32 ? 1u << (before - taken) : 0);
             const int owner = begun + __popc(starts & (lanes_below() | 1u << lane));
             begun += __popc(starts);
             Place at = 0;
             u32 hits = 0;
             if (taken + lane < all) {
                 const Numbered<Place> span = batch.spans[owner];
-                at = (span.origin + Place(taken + lane)) * QUAD - shift;
-                hits = filter_quad(up.lower, up.entries, at, span, members);
+                at = (span.origin + Place(taken + lane)) * ENTRIES - shift;
+                hits = filter_line<LINE>(up.lower, up.entries, at, span, members);
             }
+            u32 closed = 0;
             if (!TALLY && FILTERED && members.exact) {
-                here += __popc(hits);
-                continue;
-            }
-            if (!__any_sync(ALL, hits)) continue;
-            // A lane an entry, so that entries that lie together are counted together.
-#pragma unroll
-            for (int round = 0; round < QUAD; ++round) {
-                const int from = round * (32 / QUAD) + lane / QUAD;
-                const i64 entry = i64(__shfl_sync(ALL, at, from)) + lane % QUAD;
-                const bool hit = __shfl_sync(ALL, hits, from) >> (lane % QUAD) & 1;
-                const bool closed = hit && look_up(members, __ldg(up.lower + entry), entry, counts);
-                here += closed;
-                if (TALLY) {
-                    const int row = __shfl_sync(ALL, owner, from);
-                    const u32 of_quad = __ballot_sync(ALL, closed) >> (lane - lane % QUAD) & ((1u << QUAD) - 1);
-                    if (lane % QUAD == 0 && of_quad) atomicAdd(batch.found + row, u32(__popc(of_quad)));
+                closed = __popc(hits);
+            } else if (TALLY != OF_EDGES) {
+                for (; hits; hits &= hits - 1) {
+                    const i64 entry = i64(at) + __ffs(hits) - 1;
+                    closed += look_up(members, __ldg(up.lower + entry), entry, counts);
+                }
+            } else if (__any_sync(ALL, hits)) {
+                // A lane an entry, so that the words of entries that lie together are added to together.
+#pragma unroll 1
+                for (int round = 0; round < ENTRIES; ++round) {
+                    const int from = round * (32 / ENTRIES) + lane / ENTRIES;
+                    const i64 entry = i64(__shfl_sync(ALL, at, from)) + lane % ENTRIES;
+                    const bool hit = __shfl_sync(ALL, hits, from) >> (lane % ENTRIES) & 1;
+                    const u32 found = __ballot_sync(ALL, hit && look_up(members, __ldg(up.lower + entry), entry, counts));
+                    if (lane / (32 / ENTRIES) == round)
+                        closed = __popc(found >> (lane % (32 / ENTRIES) * ENTRIES) & ((1u << ENTRIES) - 1));
                 }
             }
+            here += closed;
+            if (TALLY && closed) atomicAdd(batch.found + owner, closed);
         }
         if constexpr (TALLY) {
             __syncwarp();
-            const u32 closed = quads ? batch.found[place] : 0;
+            const u32 closed = lines ? batch.found[place] : 0;
             if (closed) {
                 if (TALLY == OF_EDGES) atomicAdd(counts.support + up.edge(number, mine), closed);
                 else atomicAdd(counts.tally + up.vertex(number, mine), u64(closed));
@@ -170,7 +180,7 @@ __device__ auto counts_of(u32* near, void* tally, const Index* lower) {
 }
 
 // Short rows. `total` starts at 0.
-template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
+template <int LINE, class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, 5)
 count_short(const Upwards<Index, Place, ABOVE> up, i64 begin, i64 n, int share, OfParts of, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? LONG : 1;
@@ -185,7 +195,7 @@ count_short(const Upwards<Index, Place, ABOVE> up, i64 begin, i64 n, int share, 
     for_short<FILTERED>(
         up, begin, n, share, of, next, filters[warp],
         [&](const Middle<Index>& middle, const Members<Index, FILTERED>& members) {
-            found += count_at<Index, Place, ABOVE, TALLY>(up, middle, 0, 32, members, batches[warp], counts);
+            found += count_at<LINE, Index, Place, ABOVE, TALLY>(up, middle, 0, 32, members, batches[warp], counts);
         },
         [&](const Members<Index, FILTERED>& members, i64 place) {
             if constexpr (TALLY) counts.flush(members, place);
@@ -215,7 +225,7 @@ __device__ inline void rank_words(const u32* filter, u32 words, unsigned short* 
 }
 
 // Long rows. Dynamic shared memory: a filter of `bits` bits, a power of two; by vertex also two bytes for each word.
-template <class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
+template <int LINE, class Index, class Place, int ABOVE, int TALLY, bool FILTERED>
 __global__ void __launch_bounds__(THREADS, TALLY ? 5 : 6)
 count_long(const Upwards<Index, Place, ABOVE> up, const Tasks<Index> tasks, u32 bits, u64* next, u64* total, void* tally) {
     constexpr int NEAR = TALLY ? 2048 : 1;
@@ -238,7 +248,7 @@ count_long(const Upwards<Index, Place, ABOVE> up, const Tasks<Index> tasks, u32 
                     members.before = before;
                 }
             }
-            found += count_at<Index, Place, ABOVE, TALLY>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
+            found += count_at<LINE, Index, Place, ABOVE, TALLY>(up, middle, warp * 32, THREADS, members, batches[warp], counts);
         },
         [&](const Members<Index, FILTERED>& members, i64 place) {
             if constexpr (TALLY) counts.flush(members, place);
