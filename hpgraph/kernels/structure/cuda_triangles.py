@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core import reductions
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, cupy, prefix_sum
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet
@@ -81,8 +80,6 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
 
 def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
     """Which parts of rows each vertex reads; see middles.cuh."""
-    import cupy
-
     n = graph.shape[0]
     row_start, lower, _ = below(graph, by_degree)
     place = _place(lower)
@@ -92,7 +89,7 @@ def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
         places = cupy.empty((n, 2), place)
         kernels.each("own_spans", n, row_start, lower, np.int64(n), places)
         return Spans(None, places)
-    start, places = reductions.prefix_sum(occurrences(lower, n)), cupy.empty((len(lower), 2), place)
+    start, places = prefix_sum(occurrences(lower, n)), cupy.empty((len(lower), 2), place)
     kernels.each("list_spans", 32 * n, row_start, lower, np.int64(n), start[:-1].copy(), places)
     return Spans(start, places)
 
@@ -119,8 +116,6 @@ def below(graph: CSR, by_degree: DegreeOrder | None) -> tuple[Any, Any, Any]:
 
 def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: Any, tallied: int, *sums: Any) -> None:
     """Launch the kernels of short rows, of long rows, and the one that lists these, for the vertices from one on."""
-    import cupy
-
     n, ids, (row_start, lower, _) = graph.shape[0], graph.indices.dtype, below(graph, chosen.by_degree)
     upper = None
     if tallied == OF_VERTICES and chosen.by_degree is not None:
@@ -154,8 +149,6 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
     ``of``: what is counted; ``tally``: n zeros of uint64 for vertices; zeros of uint32 for edges, one for each place in
     the rows.
     """
-    import cupy
-
     n, ids, by_degree = np.int64(graph.shape[0]), graph.indices.dtype, chosen.by_degree
     types = {"Index": ids, "Place": _place(below(graph, by_degree)[1]), "above": BY_RANK if by_degree else BY_ID,
              "tally": of, "filtered": techniques.triangle_filters, "line": chosen.line}  # fmt: skip
@@ -186,8 +179,6 @@ def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
 
 def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
     """Number of triangles at each vertex, int64."""
-    import cupy
-
     tally = cupy.zeros(graph.shape[0], np.uint64)
     if graph.nnz:
         chosen = plan(graph)
@@ -199,8 +190,6 @@ def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
 
 def per_edge(graph: CSR, chosen: Plan) -> Any:
     """Triangles of each edge, uint32, by its place in its upper end's row: in degree order, unless degrees are few."""
-    import cupy
-
     _, lower, _ = below(graph, None if chosen.few else chosen.by_degree)
     support = cupy.zeros(len(lower), np.uint32)
     _count(graph, chosen, OF_EDGES, support)

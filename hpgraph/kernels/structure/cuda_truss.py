@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core import reductions
-from hpgraph.core.device import check_memory
+from hpgraph.core.device import check_memory, count, cupy, prefix_sum
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
@@ -47,14 +46,12 @@ Rows = namedtuple("Rows", "indptr lower order")
 
 def truss(arcs: CSR, k: int) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss` on the GPU."""
-    import cupy
-
     inside = cupy.zeros(arcs.nnz, np.bool_)
     if arcs.nnz == 0:
         return inside
     rows, support = _support(arcs)
     enough = support >= k - 2
-    left = reductions.count(enough)
+    left = count(enough)
     if 2 * left <= arcs.nnz // 2:
         # To count the triangles of the others again is less work than to find those that are gone.
         if left:
@@ -67,7 +64,7 @@ def truss(arcs: CSR, k: int) -> Any:
         rows, support = _kept(rows, places), support[places]
     _peel(rows, support, k - 2, k - 2)
     gone = support >= ENDED
-    few = 2 * reductions.count(gone) <= len(gone)
+    few = 2 * count(gone) <= len(gone)
     if few:
         inside.fill(True)
         if 2 * len(gone) < arcs.nnz:
@@ -78,8 +75,6 @@ def truss(arcs: CSR, k: int) -> Any:
 
 def truss_numbers(arcs: CSR) -> Any:
     """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU."""
-    import cupy
-
     number = cupy.full(arcs.nnz, 2, np.int64)
     if arcs.nnz == 0:
         return number
@@ -106,8 +101,6 @@ def _support(graph: CSR) -> tuple[Rows, Any]:
 
 def _kept(rows: Rows, places: Any) -> Rows:
     """The edges at given positions, which ascend, between the vertices that have any."""
-    import cupy
-
     n, m = len(rows.indptr) - 1, len(places)
     indptr, lower = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False), rows.lower[places]
     used = cupy.flatnonzero(cupy.diff(indptr) + occurrences(lower, n))
@@ -132,15 +125,13 @@ def _peel(rows: Rows, word: Any, level: int, last: int) -> int:
 
     ``word`` (uint32 array): support of each edge; ENDED is set where it is removed.
     """
-    import cupy
-
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
     words = -(-n // 128) * 4
     dense = n * words * PLACES <= m * MAX_BITS
     held = n * words * PLACES if dense else m * (TABLE + 2 * ids.itemsize)
     check_memory(held + m * (20 + 2 * ids.itemsize) + 24 * n, "the edges of a graph by both of their ends", "cuda")
     kernels, size, upper = KERNELS.of(Index=ids), np.int64(m), _uppers(rows)
-    indptr = reductions.prefix_sum(cupy.diff(rows.indptr) + occurrences(rows.lower, n))
+    indptr = prefix_sum(cupy.diff(rows.indptr) + occurrences(rows.lower, n))
     keys, edge = cupy.empty(m, np.uint64), cupy.empty(2 * m, np.uint32)
     kernels.each("edge_keys", m, rows.lower, size, keys)
     keys.sort()
