@@ -17,7 +17,7 @@ from hpgraph.algebra.elementwise import ewise_union
 from hpgraph.containers.graph import Graph, as_graph, as_simple, id, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.device import anywhere, array_module, to_device
+from hpgraph.core.device import anywhere, array_module, to_device, total
 from hpgraph.engine.definition import EdgeProperty, Parameter, Property
 from hpgraph.engine.edge_program import EdgeVertexProgram
 from hpgraph.engine.run import run
@@ -154,9 +154,9 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     -----
     The value is the same on every device. Where several flows are right, each device always gives the same one, but
     the CPU may give another than the GPU: it augments along shortest paths on one thread, and the GPU pushes excesses
-    in parallel. With floats for capacities, or fewer than 2**22 arcs, it always runs on the CPU, to which a graph on
-    the GPU is copied; sums of floats are rounded in double precision. Beside the graph it takes some 90 bytes for each
-    arc in both directions on the GPU, and 40 on the CPU.
+    in parallel. With floats for capacities, or fewer than 2**22 arcs in both directions, it always runs on the CPU,
+    to which a graph on the GPU is copied; sums of floats are rounded in double precision. Beside the graph it takes
+    some 90 bytes for each arc in both directions on the GPU, and 40 on the CPU.
 
     References
     ----------
@@ -247,7 +247,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
     # As floats they cannot wrap around.
-    if float(capacity[begin:end].sum(dtype=np.float64)) >= MAX_FLOW:
+    if float(total(capacity[begin:end], np.float64)) >= MAX_FLOW:
         raise ValueError(f"the source's arcs carry more than {MAX_FLOW} together, which cannot be counted")
 
 

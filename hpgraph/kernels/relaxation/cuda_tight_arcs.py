@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import cupy
+from hpgraph.core.device import cupy, everywhere
 from hpgraph.formats import CSR
 
 
@@ -19,8 +19,8 @@ def only_tree(arcs: CSR, start: int, distance: Any) -> Any:
     weights = cupy.ones(1, distance.dtype) if arcs.data is None else arcs.data
     _take_tight_arcs()(arcs.expand_rows(), arcs.indices, weights, distance, parent, has_ties)
     # An arc so short that it adds nothing may lead back, and leave a vertex without one.
-    is_tree = ~has_ties[0] & ((parent >= 0) == (distance < np.inf)).all()
-    return parent if bool(is_tree) else None
+    is_tree = not has_ties.item() and everywhere((parent >= 0) == (distance < np.inf))
+    return parent if is_tree else None
 
 
 @functools.cache
