@@ -152,6 +152,12 @@ def test_probabilities_of_blocks_and_weights(device):
     assert abs(seen - wanted).max() < 5 * 0.5 / np.sqrt(1500)
 
 
+def test_products_of_weights_beyond_the_range_of_floats(device):
+    with np.errstate(over="raise"):
+        graph = datasets.expected_degree_graph([1e200, 1e200, 0.0], device=device)
+    assert graph.has_edge(0, 1) and graph.n_edges == 1
+
+
 def test_blocks_are_the_same_on_every_path(device, monkeypatch):
     """In NumPy, in parallel on the CPU, and on the GPU; with pairs drawn often, and dense blocks, of each pair once."""
     table, theta = [[0.6, 0.1, 0.01], [0.1, 0.1, 0.3], [0.01, 0.3, 0.7]], np.arange(220) * 97 % 220 / 110

@@ -2,7 +2,8 @@
 
 Pairs of vertices are numbered; a graph in which each is joined with the same probability is a binomial number of them,
 drawn without replacement and in order, so that nothing is sorted. The draws differ from NetworkX's: the same seed gives
-other graphs, of the same distribution. Those of blocks and of weights are the same on either device, the others not.
+other graphs, of the same distribution. `stochastic_block_model` and `expected_degree_graph` draw the same graph on
+either device, the others do not.
 """
 
 from itertools import pairwise
@@ -159,8 +160,8 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
 
     Notes
     -----
-    Vertices are grouped by their weights. Between two groups pairs are drawn with the largest probability there is, and
-    kept with the share that theirs is of it.
+    Vertices are grouped by their weights. Pairs of two groups are drawn with the largest probability of any of them,
+    and each is kept with the quotient of its own probability and that.
 
     References
     ----------
@@ -276,14 +277,15 @@ def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: 
     counts = np.diff(to_device(begins, "cpu"), append=len(weight))
     own, highest = (to_device(of[begins + xp.asarray(counts) - 1], "cpu") for of in (block, weight))
     chance = p[np.ix_(own, own)]
-    most = np.minimum(np.outer(highest, highest) * chance, 1)
+    # In this order products of weights do not overflow, and none exceeds the largest by its rounding.
+    most = np.minimum(chance * highest[:, None] * highest, 1)
     return _of_blocks(counts, chance, most, seed, device, weight, order)
 
 
 def _of_blocks(
     sizes: np.ndarray, chance: np.ndarray, most: np.ndarray, seed: int, device: str, *of_vertices: Any
 ) -> Graph:
-    """The graph of `Blocks` of these sizes and chances, the largest of which are given, and of weights and vertices."""
+    """The graph of `Blocks` of these sizes and chances; ``most``: of two blocks, the largest probability of a pair."""
     n, first = int(sizes.sum()), np.cumsum(sizes) - sizes
     i, j = np.triu_indices(len(sizes))
     used = np.flatnonzero((most[i, j] > 0) & (sizes[i] > 0) & (sizes[j] > 0))
