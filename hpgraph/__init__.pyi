@@ -1,4 +1,4 @@
-"""The public names, for type checkers, to whom ``a as a`` is public, and for `__init__.py`, which loads them."""
+"""The public names, for type checkers, which take ``a as a`` for public, and for `__init__.py`, which loads them."""
 
 from hpgraph import algebra as algebra
 from hpgraph import algorithms as algorithms

@@ -144,7 +144,7 @@ class BatchLoader:
 
 
 class NeighborLoader(BatchLoader):
-    """Samples around seeds in batches; iterating prefetches the next batch.
+    """Samples around seeds in batches; iterating prefetches the next batches.
 
     Parameters
     ----------

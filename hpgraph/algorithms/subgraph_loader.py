@@ -28,7 +28,7 @@ class _Chances(NamedTuple):
 
 
 class SubgraphLoader(BatchLoader):
-    """Batches of vertices with all edges among them; iterating prefetches the next batch.
+    """Batches of vertices with all edges among them; iterating prefetches the next batches.
 
     Parameters
     ----------

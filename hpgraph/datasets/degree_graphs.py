@@ -177,7 +177,7 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
 
 
 def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:
-    """Which elements occur more than once; `ordered`: the same, ascending."""
+    """Flags of the elements that occur more than once; `ordered`: the same elements, ascending."""
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     # Few are: a table of their last bits rules out nearly all others.
     marked, found = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
@@ -219,11 +219,11 @@ def mended(
     pair = _pairs(xp, n, source, target)
     ordered = xp.sort(pair)
     bad = _repeated(xp, pair, ordered)
-    # Of those alike one stays.
+    # Of equal pairs one stays.
     at = xp.flatnonzero(bad)
     bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
     which = xp.flatnonzero(bad | _unfit(source, target, apart))
-    # Pairs since then that are no more, and that are new: few beside all.
+    # Pairs that exchanges have removed and added since then, ascending: few beside all.
     gone = came = pair[:0]
     for turn in range(rounds):
         if not len(which):
@@ -245,7 +245,7 @@ def mended(
         source[one[kept]], target[one[kept]] = first[kept], target[other[kept]]
         target[other[kept]] = second[kept]
         at = xp.unique(xp.concatenate([which, changed]))
-        # Of those alike one stays, unless another one is elsewhere.
+        # Of equal pairs one stays, unless there is another beyond `at`.
         _, begin, count = xp.unique(pair[at], return_index=True, return_counts=True)
         copies = _copies(xp, pair[at], ordered) - _copies(xp, pair[at], gone) + _copies(xp, pair[at], came)
         bad = copies > 1
@@ -255,7 +255,7 @@ def mended(
 
 
 def _drawn_pairs(xp: ModuleType, rng: Any, which: Any, edges: int, of_edge: Any) -> Any:
-    """Bad edges and as many others, two and two at random; with `of_edge`, which rises, mostly of the same group."""
+    """Random pairs of bad edges and as many others; with `of_edge`, which rises, mostly of the same group."""
     if of_edge is not None:
         low, high = (xp.searchsorted(of_edge, of_edge[which], side=side) for side in ("left", "right"))
         others = low + (rng.random(len(which)) * (high - low)).astype(np.int64)
@@ -269,5 +269,5 @@ def _drawn_pairs(xp: ModuleType, rng: Any, which: Any, edges: int, of_edge: Any)
 
 
 def _copies(xp: ModuleType, key: Any, ordered: Any) -> Any:
-    """How often each element occurs among others, which are in order."""
+    """How often each key occurs in `ordered`, which is ascending."""
     return xp.searchsorted(ordered, key, side="right") - xp.searchsorted(ordered, key)

@@ -41,7 +41,7 @@ def each_with(device: str, rng: np.random.Generator, total: int, p: float) -> An
 
 
 def drawn(device: str, rng: np.random.Generator, total: int, count: int) -> Any:
-    """So many different whole numbers below `total`, in order; each set of them is as likely."""
+    """`count` different whole numbers below `total`, in order; all sets are equally likely."""
     if 2 * count <= total:
         return sampling(device).sorted_draws(rng, total, count)
     xp = array_module(device)
@@ -51,7 +51,7 @@ def drawn(device: str, rng: np.random.Generator, total: int, count: int) -> Any:
 
 
 def repeated(times: Any) -> Any:
-    """Numbers 0, 1, ..., each so many times."""
+    """Numbers 0, 1, ..., each as often as `times` says."""
     starts = prefix_sum(times)
     places = array_module(times).empty(int(starts[-1]), index_dtype(len(times)))
     return CSR((len(times), len(places)), starts, places, validate=False).expand_rows()

@@ -1,8 +1,8 @@
 """Random graphs for measuring: Kronecker (Graph500), uniform, a road-like lattice, a social network.
 
 All are undirected, without loops and without duplicates, and made on the device where they are to lie. A seed gives
-the same graph on every machine; `kron`, `social` and `rmat` give it on either device. Of `uniform` and `grid` those of
-the CPU and the GPU are two of a kind, as these draw from different random streams.
+the same graph on every machine; `kron`, `social` and `rmat` give it on either device. `uniform` and `grid` differ
+between the CPU and the GPU, which draw from different random streams.
 """
 
 import numpy as np

@@ -78,7 +78,7 @@ class Sampling(Protocol):
         """
 
     def sorted_draws(self, rng: Any, total: int, count: int) -> Any:
-        """Different numbers below `total`, ascending, each set as likely; `count`: how many, at most half of all."""
+        """`count` different numbers below `total`, at most half of them, ascending; all sets are equally likely."""
 
     def attachments(self, rng: Any, n: int, m: int) -> tuple[Any, Any]:
         """The ends of edges of vertices that come one by one, after a star, and each join m others by their degrees."""

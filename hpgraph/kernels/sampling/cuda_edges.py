@@ -1,4 +1,8 @@
-"""Edges of random graphs on the GPU, as `hpgraph.kernels.sampling.recursive` and `cpu_draws` draw them."""
+"""Edges of random graphs on the GPU.
+
+Recursive edges, edges between blocks and shuffles are those of the CPU; sorted draws and attachments have the same
+distribution as there, but other values.
+"""
 
 from typing import Any
 

@@ -23,13 +23,13 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
 
 
 def to_draw(total: int, count: int) -> int:
-    """How many draws have as many different values: on average so many have, and these are some more."""
+    """Number of draws among which there are `count` different values: on average, and six standard deviations more."""
     repeated = -total * np.log1p(-count / total) - count
     return count + int(repeated + 6 * np.sqrt(max(repeated, 0))) + 8
 
 
 def first_pairs(xp: ModuleType, n: int, directed: bool) -> Any:
-    """At which number the pairs of each vertex begin: with all others, or with those above it."""
+    """The number of each vertex's first pair: with all others, or with those above it."""
     vertex = xp.arange(n + 1, dtype=np.int64)
     return vertex * (n - 1) - (0 if directed else vertex * (vertex - 1) // 2)
 

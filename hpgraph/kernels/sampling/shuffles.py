@@ -1,10 +1,10 @@
 """Arrays in random order, by a permutation of places that is computed for each alone.
 
-A place is a row and a column of a table hardly larger than the array. In turn a hash of one of them, SplitMix64's, is
-added to the other, modulo its number: a network of Feistel over any number of places (J. Black, P. Rogaway, "Ciphers
-with arbitrary finite domains", CT-RSA 2002; R. Mitchell et al., "Bandwidth-optimal random shuffling for GPUs", ACM TOPC
-9 (2022)). The few places of the table beyond the array's end are permuted again. NumPy shuffles few elements: networks
-of few places make few permutations.
+A place is a row and a column of a table hardly larger than the array. Rounds alternately add SplitMix64's hash of the
+row to the column and of the column to the row, modulo their numbers: a Feistel network over any number of places (J.
+Black, P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002; R. Mitchell et al., "Bandwidth-optimal random
+shuffling for GPUs", ACM TOPC 9 (2022)). Places of the table beyond the array's end are permuted again (cycle walking).
+NumPy shuffles few elements, of which a Feistel network makes too few of the permutations.
 """
 
 import math
