@@ -101,7 +101,7 @@ template <int LINE, class Index, class Place, int ABOVE, int TALLY, bool FILTERE
 __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
                                         const Members<Index, FILTERED>& members, Batch<Place>& batch, const Kept& counts) {
     constexpr int ENTRIES = LINE / sizeof(Index);
-    const int lane = lane_of_warp(), shift = int(reinterpret_cast<u64>(up.lower) / sizeof(Index)) % ENTRIES;
+    const int lane = lane_of_warp(), shift = int(reinterpret_cast<u64>(up.lower) / sizeof(Index) % ENTRIES);
     u32 here = 0;
     for (i64 begin = middle.begin + first; begin < middle.end; begin += stride) {
         const i64 number = begin + lane;
