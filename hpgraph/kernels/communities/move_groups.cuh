@@ -10,9 +10,8 @@ namespace hpgraph {
 // As in batches.py.
 constexpr int PRIORITIES = 10, MIN_BITS = 2, NEIGHBOUR_BATCHES = 2;
 constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
-// Counters: a double buffer of vertices by bucket, of those placed, of moves, of communities and of active
-// vertices; then the barrier's
-// word and the number of moves.
+// Counters: a double buffer of vertices by bucket, of those placed, of moves, of communities and of active vertices; then
+// the barrier's word and the number of moves.
 constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, ACTIVE = MOVES + 2, SET = MOVES + 3;
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
@@ -122,7 +121,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
     }
     // Gives vertices of a batch target -1 if those of their priority and above would together exceed the limit. The
-    // steps of it, with a barrier after the first two: demand on each community, vertices within its limit, and the demand reset.
+    // steps, with a barrier after the first two: demand on each community, vertices within its limit, reset of the demand.
     __device__ void add_demand(i64 begin, i64 end) const {
         for_moving(begin, end, [&](i64, Index v, Index to, int priority) {
             for (int p = 0; p <= priority; ++p) atomicAdd((u64*)m.demand + p * m.n + to, u64(m.load[v]));

@@ -1,8 +1,8 @@
-// Matchings of most arcs between rows and columns, in one kernel.
+// Maximum matchings of rows and columns, in one kernel.
 //
 // Each row takes its first free column. Then alternating trees grow from all free rows at once, level by level, each up
 // to its first free column; the paths to these, one in each tree and so disjoint, are augmented, and new trees grow
-// until none meets a free column (M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum cardinality
+// until none reaches a free column (M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum cardinality
 // matching algorithms for bipartite graphs", Euro-Par'13). Levels are separated by a barrier of the grid, not by
 // launches.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace hpgraph {
 
-// The mate of each row and column, -1 for none; of trees the root that each row is in, the row before each column, -1
-// outside of all, and the free column that each root has met, -1 for none.
+// The mate of each row and column, -1 for none. Of trees: the root of each row's tree, the row before each column, -1
+// outside of all trees, and the free column that each root's tree has reached, -1 for none.
 template <class Index>
 struct MatchingSpace {
     Header* header;
@@ -29,7 +29,7 @@ __device__ bool claimed(Index* slot, Index value) {
     else return atomicCAS((u64*)slot, ~0ull, (u64)value) == ~0ull;
 }
 
-// Arcs that the grid looks at in the time of a barrier.
+// Binary logarithm of the arcs that the grid reads in the time of a barrier.
 constexpr int LEVEL_SHIFT = 16;
 
 // `most`: levels, those of many arcs counted as several, after which the kernel ends with paths left; `levels` receives
@@ -97,7 +97,7 @@ match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i
             u[k] = batch.live[k] ? indices[batch.arc[k]] : 0;
             root[k] = batch.live[k] ? space.root[batch.source[k]] : 0;
         }
-        // May be stale in L1: a tree that has met a free column may grow on, and the claim checks `before` again.
+        // May be stale in L1: a tree that has reached a free column may grow on, and the claim checks `before` again.
 #pragma unroll
         for (int k = 0; k < T::BATCH; ++k)
             is_open[k] = batch.live[k] && space.before[u[k]] < 0 && *(volatile Index*)(space.end + root[k]) < 0;
@@ -106,7 +106,7 @@ match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i
             mate[k] = -1;
             if (!is_open[k] || !claimed(space.before + u[k], batch.source[k])) continue;
             mate[k] = space.row_of[u[k]];
-            // Of several columns that a tree meets in a level any will do.
+            // Any of several free columns that a tree reaches in a level is correct.
             if (mate[k] < 0) *(volatile Index*)(space.end + root[k]) = u[k];
             else space.root[mate[k]] = root[k];
         }

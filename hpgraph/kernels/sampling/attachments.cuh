@@ -1,7 +1,8 @@
-// Edges of vertices that come one by one and join others by their degrees: hpgraph.kernels.sampling.draws.attachments.
+// Preferential attachment, new vertices joined to others by their degrees: hpgraph.kernels.sampling.draws.attachments.
 //
-// Edge e of m (n - m) is one of vertex e / m + m, but the first m, a star. Its other end is an end of an earlier edge, drawn
-// by its place: 2 e' and 2 e' + 1 are the ends of edge e' (P. Sanders, C. Schulz, Information Processing Letters 116 (2016)).
+// The first m of the m (n - m) edges are a star; any other edge e is of vertex e / m + m. Its other end is an end of an
+// earlier edge, drawn by its place: 2 e' and 2 e' + 1 are the ends of edge e' (P. Sanders, C. Schulz, Information Processing
+// Letters 116 (2016)).
 // Edges below `done` are final; others are followed to one of those.
 #pragma once
 #include "splitmix.cuh"
@@ -20,7 +21,7 @@ __device__ __forceinline__ Index followed(const i64* place, const Index* target,
     return at & 1 ? target[edge] : (Index)(edge < m ? 0 : edge / m + m);
 }
 
-// Whether an edge's vertex joins the same one before; draws it anew then.
+// Whether an earlier edge of the same vertex has the same target; if so, the edge is drawn anew.
 template <class Index>
 __device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64 m, const Index* target, i64* place) {
     for (i64 other = edge / m * m; other < edge; ++other)
@@ -62,7 +63,7 @@ __global__ void draw_places(u64 seed, i64 m, i64 done, i64 end, i64* __restrict_
     if (edge < end) place[edge] = draw_place(seed, edge, 0, m), source[edge] = (Index)(edge / m + m);
 }
 
-// Targets of the edges drawn in a round; `dependent`: of those alone that follow one of the same round.
+// Targets of the edges drawn in a round; `dependent`: only of those that follow an edge of the same round.
 template <class Index>
 __global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i64 end, bool dependent, Index* target) {
     const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -72,7 +73,7 @@ __global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i6
     target[edge] = followed(place, target, done, m, at);
 }
 
-// Edges that are drawn anew, in any order.
+// Lists the edges that are drawn anew, in any order.
 template <class Index>
 __global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target, i64* place,
                            i64* list, u64* again) {

@@ -1,4 +1,4 @@
-// Whole numbers drawn in order, as in hpgraph.kernels.sampling.cpu_draws, and pairs of vertices by their numbers.
+// Sorted random integers, as in hpgraph.kernels.sampling.cpu_draws, and pairs of vertices by their numbers.
 #pragma once
 #include "grid_scan.cuh"
 #include "splitmix.cuh"
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(THREADS) sum_gaps(u64 seed, double unit, i64 d
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// Where each gap but the last ends, of a total where that ends. `ends`: of tiles.
+// The end of each gap but the last, scaled so that the last one ends at `total`. `ends`: of tiles.
 __global__ void __launch_bounds__(THREADS)
 place_gaps(u64 seed, double unit, i64 drawn, i64 total, const i64* __restrict__ ends, i64* __restrict__ place) {
     __shared__ i64 of_warps[THREADS / 32];
@@ -46,7 +46,7 @@ place_gaps(u64 seed, double unit, i64 drawn, i64 total, const i64* __restrict__ 
     }
 }
 
-// The other vertex of each pair, which lie in rows of their first.
+// The second vertex of each pair; pairs are in rows by their first vertex.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 columns_of_pairs(const i64* __restrict__ indptr, i64 n, const i64* __restrict__ place, i64 pairs, bool directed,

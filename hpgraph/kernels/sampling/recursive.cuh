@@ -1,4 +1,4 @@
-// Recursive edges: the draws of hpgraph.kernels.sampling.recursive, an edge a thread.
+// R-MAT edges: the draws of hpgraph.kernels.sampling.recursive, an edge a thread.
 #pragma once
 #include "splitmix.cuh"
 

@@ -9,7 +9,7 @@ namespace hpgraph {
 
 constexpr int THREADS = 256, ITEMS = 8, TILE = THREADS * ITEMS, WORDS = TILE / 32;
 
-// A graph by source and by target, and a bit for each step of the pattern that a vertex may be.
+// A graph by source and by target, and for each vertex a bit for each step of the pattern that it may be mapped to.
 template <class Index>
 struct Graph {
     const i64* indptr;
@@ -29,8 +29,7 @@ struct Graph {
     }
 };
 
-
-// The candidates of each row of a table: where the shortest row that must have them begins, twice that and one for arcs by
+// The candidates of each row of a table, the shortest row of arcs that has them all: twice its start, plus one for arcs by
 // target; -1 stands for all n vertices.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
@@ -51,7 +50,7 @@ find_candidates(const i64* indptr, const i64* in_indptr, i64 n, const i64* other
     length[row] = size;
 }
 
-// Of each candidate a bit, whether it extends its row; and how many do in each tile. `ends`: of the candidates of each row.
+// A bit for each candidate, whether it extends its row, and their number in each tile. `starts`: the first candidate of each row.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 test_candidates(const i64* indptr, const Index* indices, const i64* in_indptr, const Index* in_indices, const u64* allowed,
@@ -84,7 +83,7 @@ test_candidates(const i64* indptr, const Index* indices, const i64* in_indptr, c
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// The rows that candidates extend, with these, in their order. `begins`: of the new rows of each tile.
+// Extends each row by the candidates that fit, in order. `begins`: the first new row of each tile.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 extend_rows(const Index* indices, const Index* in_indices, i64 step, const Index* __restrict__ table, i64 stride, i64 rows,

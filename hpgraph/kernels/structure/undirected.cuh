@@ -19,7 +19,7 @@ edge_keys(const Id* __restrict__ source, const Id* __restrict__ target, i64 edge
     key[edge] = u == v ? LOOP : (u < v ? u : v) << below | (u < v ? v : u);
 }
 
-// Of the items of a thread of a tile of sorted keys, those that differ from the one before and are no loops, as bits.
+// Bits of a thread's sorted keys: those that differ from the key before and are no loops.
 __device__ __forceinline__ u32 different(const i64* __restrict__ key, i64 first, i64 count) {
     u32 found = 0;
     i64 before = first && first < count ? key[first - 1] : -1;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(THREADS) count_different(const i64* __restrict
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// The distinct keys, without some by their ranks, which rise. `starts`: ranks of the first of each tile.
+// The distinct keys, without those of the ranks in `absent`, which ascend. `starts`: the rank of the first of each tile.
 __global__ void __launch_bounds__(THREADS)
 keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ starts, const i64* __restrict__ absent,
                i64 removed, i64* __restrict__ kept) {
@@ -48,7 +48,7 @@ keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ s
     i64 all, rank = begin + sum_before<THREADS>(__popc(found), all, of_warps);
     for (int item = 0; item < ITEMS; ++item)
         if (found >> item & 1) stage[rank++ - begin] = key[first + item];
-    // Of those that are absent, the ones of this tile.
+    // The absent ranks in this tile.
     if (threadIdx.x < 2) bounds[threadIdx.x] = lower_bound(absent, i64(0), removed, begin + (threadIdx.x ? all : 0));
     __syncthreads();
     for (i64 i = threadIdx.x; i < all; i += THREADS) {
@@ -71,8 +71,7 @@ read_columns(const i64* __restrict__ key, i64 count, int below, Index* __restric
     if (p < count) column[p] = (Index)(key[p] & ((i64(1) << below) - 1));
 }
 
-// Entries of each row to as many places later as the other half has entries in the rows before, and in this one too where
-// that half comes first.
+// Moves each row up by the number of entries that the other half has in the rows before, and, `after` it, in this one.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 spread_rows(const i64* __restrict__ indptr, i64 rows, const Index* __restrict__ column, i64 count,
