@@ -8,12 +8,6 @@
 namespace hpgraph {
 
 template <class T>
-__device__ T shuffle(T value, int lane) {
-    if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
-    else return T(__shfl_sync(ALL, int(value), lane));
-}
-
-template <class T>
 __device__ T shuffle_down(T value, int offset) {
     if constexpr (sizeof(T) >= 4) return __shfl_down_sync(ALL, value, offset);
     else return T(__shfl_down_sync(ALL, int(value), offset));
@@ -113,7 +107,7 @@ __device__ __forceinline__ bool join_lanes(bool valid, int owner, typename M::In
     const bool leads = valid && __ffs(same) - 1 == lane;
     u32 rest = leads ? same & ~(1u << lane) : 0;
     while (__any_sync(ALL, rest != 0)) {
-        const typename M::C other = shuffle(value, rest ? __ffs(rest) - 1 : lane);
+        const typename M::C other = warp_shuffle(value, rest ? __ffs(rest) - 1 : lane);
         if (rest) {
             value = M::reduce(value, other);
             rest &= rest - 1;

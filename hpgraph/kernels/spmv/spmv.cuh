@@ -55,12 +55,6 @@ __device__ T shuffle_up(T value, int distance) {
     else return T(__shfl_up_sync(ALL, int(value), distance));
 }
 
-template <class T>
-__device__ T shuffle(T value, int lane) {
-    if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
-    else return T(__shfl_sync(ALL, int(value), lane));
-}
-
 // Position of element i of a buffer in shared memory, free of bank conflicts both for lanes that read eight adjacent
 // ones each and for lanes that read one each.
 template <class T>

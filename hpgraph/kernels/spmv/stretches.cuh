@@ -60,7 +60,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
         if (holds) {
 #pragma unroll
             for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
-            open = P::reduce(open, shuffle(held, 0));
+            open = P::reduce(open, warp_shuffle(held, 0));
             held = P::identity();
             holds = false;
         }
@@ -94,7 +94,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
         if (lane == 0) brought = open;
         else if (!(enders & ((1u << lane) - 1u))) brought = P::reduce(open, brought);
         if (ends) buffer[swizzled<Message>(mine)] = P::reduce(brought, begins);
-        open = shuffle(value, 31);
+        open = warp_shuffle(value, 31);
         const int total = __shfl_sync(ALL, through, 31);
         __syncwarp();
         if (lane < total) put(put_before + lane, buffer[swizzled<Message>(lane)]);
@@ -109,7 +109,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
     if (holds) {
 #pragma unroll
         for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
-        open = P::reduce(open, shuffle(held, 0));
+        open = P::reduce(open, warp_shuffle(held, 0));
     }
     return open;
 }

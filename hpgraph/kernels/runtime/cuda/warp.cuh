@@ -12,6 +12,13 @@ constexpr u32 ALL = 0xffffffffu;  // every lane of a warp
 __device__ inline int lane_of_warp() { return threadIdx.x & 31; }
 __device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
 
+// The value of a lane, of any size.
+template <class T>
+__device__ T warp_shuffle(T value, int lane) {
+    if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
+    else return T(__shfl_sync(ALL, int(value), lane));
+}
+
 // The sum over the warp, in every lane.
 template <class T>
 __device__ T warp_sum(T value) {
