@@ -78,6 +78,7 @@ def test_mappings_in_parts(directed, kind, device, monkeypatch):
             assert hpg.count_subgraph_isomorphisms(G, pattern, labels, kind=kind) == len(wanted) * (p > 0)
             some = hpg.subgraph_isomorphisms(G, pattern, labels, kind=kind, limit=3)
             assert (some == hpg.subgraph_isomorphisms(G.to("cpu"), pattern, labels, kind=kind, limit=3)).all()
+            assert p == 0 or len(set(map(tuple, some.tolist())) & set(map(tuple, wanted))) == min(3, len(wanted))
 
 
 def test_of_a_larger_graph(device):
