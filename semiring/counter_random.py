@@ -3,7 +3,8 @@
 Philox4x32 of ten rounds: a block cipher with the seed as key and a counter as text (J. K. Salmon, M. A. Moraes, R. O.
 Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the constants are those of its section 4.3 and
 of the authors' Random123). It is stateless: seed and counters determine the number. The functions are plain Python that
-kernels inline; they take NumPy arrays as well.
+kernels inline; they take NumPy arrays as well. SplitMix64 at a counter takes fewer steps: `mixed`, of a seed plus
+multiples of `GOLDEN`.
 """
 
 from typing import Any
@@ -15,6 +16,8 @@ _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _KEY_STEPS = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
+# What SplitMix64 adds between words: the golden ratio as a fraction of 2⁶⁴.
+GOLDEN = 0x9E3779B97F4A7C15
 # Bits that a float64 and a float32 do not hold, and what one of those they hold is worth.
 _DROPPED_64, _STEP_64 = np.uint64(11), 2.0**-53
 _DROPPED_32, _STEP_32 = np.uint64(40), np.float32(2.0**-24)
@@ -48,6 +51,13 @@ def random_bits(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
         a, b, c, d = (right >> _HALF) ^ b ^ first, right & _WORD, (left >> _HALF) ^ d ^ second, left & _WORD
         first, second = (first + _KEY_STEPS[0]) & _WORD, (second + _KEY_STEPS[1]) & _WORD
     return a | (b << _HALF)
+
+
+def mixed(word: Any) -> Any:
+    """The finalizer of SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14."""
+    word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return word ^ word >> np.uint64(31)
 
 
 def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:

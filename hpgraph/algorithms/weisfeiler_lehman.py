@@ -19,6 +19,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, count, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
+from hpgraph.semiring.counter_random import mixed
 
 # Keys that distinguish the hashes of neighbours along arcs out and along arcs in.
 _OUT, _IN = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
@@ -227,11 +228,7 @@ def _coded(graph: Graph, values: Any) -> tuple[Any, list[str]]:
 
 
 def _hashed(words: Any) -> Any:
-    """The finalizer of SplitMix64, of each word."""
-    words = words.astype(np.uint64) + np.uint64(_OUT)
-    words = (words ^ words >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ words >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return words ^ words >> np.uint64(31)
+    return mixed(words.astype(np.uint64) + np.uint64(_OUT))
 
 
 def _distinct(words: Any) -> int:

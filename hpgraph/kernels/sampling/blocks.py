@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.kernels.sampling.recursive import GOLDEN, mixed
+from hpgraph.semiring.counter_random import GOLDEN, mixed
 
 # Words of a proposal: for either vertex, and for whether it is kept.
 DRAWN = 3

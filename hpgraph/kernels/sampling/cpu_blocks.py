@@ -9,8 +9,8 @@ from hpgraph.kernels.sampling import blocks
 from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
 from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL
 from hpgraph.kernels.sampling.cpu_random import below, unit
-from hpgraph.kernels.sampling.recursive import GOLDEN
 from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.semiring.counter_random import GOLDEN
 
 _STEP = np.uint64(GOLDEN)
 

@@ -7,8 +7,9 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, team
 from hpgraph.kernels.sampling import recursive
 from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL
-from hpgraph.kernels.sampling.recursive import GOLDEN, LEVELS, WORDS, Recursion
+from hpgraph.kernels.sampling.recursive import LEVELS, WORDS, Recursion
 from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.semiring.counter_random import GOLDEN
 
 _STEP, _BYTE, _PATH = np.uint64(GOLDEN), np.uint64(8), np.uint64(255)
 _HALF, _WORD = np.uint64(32), np.uint64((1 << 32) - 1)

@@ -6,9 +6,9 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, put, team
 from hpgraph.kernels.sampling import shuffles
-from hpgraph.kernels.sampling.recursive import GOLDEN
 from hpgraph.kernels.sampling.shuffles import ROUNDS
 from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.semiring.counter_random import GOLDEN
 
 _STEP, _HALF = np.uint64(GOLDEN), np.uint64(32)
 

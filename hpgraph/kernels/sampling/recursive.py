@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-GOLDEN = 0x9E3779B97F4A7C15
+from hpgraph.semiring.counter_random import GOLDEN, mixed
+
 # Levels of a draw, half a word; and words an edge, up to 32 levels.
 LEVELS, WORDS = 4, 4
 
@@ -67,13 +68,6 @@ def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
     beyond = np.uint64(words * 2 * LEVELS - how.levels)
     source, target = (_permuted(how, end >> beyond).astype(ids) for end in (source, target))
     return source, target
-
-
-def mixed(word: Any) -> Any:
-    """The finalizer of SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14."""
-    word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return word ^ word >> np.uint64(31)
 
 
 def _permuted(how: Recursion, vertex: Any) -> Any:

@@ -18,6 +18,7 @@ from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.structure.cpu_transpose import PARALLEL_ENTRIES
+from hpgraph.semiring import counter_random
 
 Array = np.ndarray[Any, Any]
 
@@ -59,12 +60,7 @@ def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
     return bits, np.uint64(2 ** (8 * values.itemsize - 1) - 1), np.uint64(infinity)
 
 
-@njit(nogil=True)
-def mixed(word):
-    """The finalizer of SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA'14."""
-    word = (word ^ (word >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return word ^ (word >> uint64(31))
+mixed = njit(nogil=True)(counter_random.mixed)
 
 
 @njit(cache=True, nogil=True)
