@@ -33,7 +33,7 @@ move_sampled(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
         for (int end = 0; end < 2; ++end)
             move(other, [&](float square, float power) { return pull * power / (square * (1 + a * power)); });
         for (i64 k = 0; k < negatives; ++k) {
-            key += 0x9E3779B97F4A7C15ull;
+            key += GOLDEN;
             const i64 u = (i64)__umul64hi(mixed(key), (u64)n);
             if (u != v)
                 move(here[u], [&](float square, float power) { return push / ((NEAREST + square) * (1 + a * power)); });
