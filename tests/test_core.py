@@ -9,6 +9,7 @@ import pytest
 
 from hpgraph.core.device import anywhere, count, everywhere, first_true, to_device, total
 from hpgraph.core.locks import uncollected
+from hpgraph.core.number import one_of
 
 
 @pytest.fixture
@@ -52,3 +53,9 @@ def test_sums_are_made_in_the_wider_type(dtype: str, device: str) -> None:
         array = np.full(n, 100, dtype)
         assert total(to_device(array, device), np.int64 if dtype[0] in "iu" else np.float64) == 100 * n
     assert total(to_device(np.array([2**24, 1], np.float32), device), np.float64) == 2**24 + 1
+
+
+@pytest.mark.parametrize("given", [np.array(["weak", "strong"]), ["weak"], 1, None])
+def test_what_is_no_word_among_choices_is_refused_by_name(given: Any) -> None:
+    with pytest.raises(ValueError, match='connection must be "weak" or "strong"'):
+        one_of(given, "connection", ("weak", "strong"))

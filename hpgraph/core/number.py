@@ -40,7 +40,8 @@ def whole(value: Any, name: str, what: str = "a whole number", **bounds: float) 
 def one_of(value: Any, name: str, choices: Iterable[Any]) -> None:
     """Raise ValueError unless a value is one of two choices or more: words, or None."""
     listed = tuple(choices)
-    if value not in listed:
+    # Arrays compare element by element.
+    if not isinstance(value, str | None) or value not in listed:
         words = [f'"{choice}"' if isinstance(choice, str) else repr(choice) for choice in listed]
         raise ValueError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
 
