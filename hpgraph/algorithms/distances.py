@@ -20,7 +20,7 @@ from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, attached
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.kernels.relaxation.cuda_tight_arcs import only_tree
+from hpgraph.kernels.backend import tight_arcs
 from hpgraph.kernels.runtime.search import Starts
 
 # Near the limits of the float range, all vertices are in one bucket.
@@ -189,8 +189,9 @@ def check_within_range(graph: Graph, distance: Any) -> None:
 
 def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
     """The vertex before each on a shortest path, by its distances; -1 where there is none."""
-    if graph.device == "cuda" and graph.in_one_memory and graph.id_dtype == np.int32:
-        tree = only_tree(graph.out_csr, start, distance)
+    tight = tight_arcs(graph.device)
+    if tight is not None and graph.in_one_memory and graph.id_dtype == np.int32:
+        tree = tight.only_tree(graph.out_csr, start, distance)
         if tree is not None:
             return tree
     xp = array_module(graph.device)

@@ -60,9 +60,14 @@ def kernels(device: str) -> Backend:
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{name}"))
 
 
-def _room(names: str) -> Callable[[str], Any]:
+def _room(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
     """What loads a room's module for a device, below `hpgraph.kernels`, when a run first needs it."""
-    return lambda device: importlib.import_module(f"hpgraph.kernels.{names.format(normalize_device(device))}")
+
+    def room(device: str) -> Any:
+        name = normalize_device(device)
+        return importlib.import_module(f"hpgraph.kernels.{names.format(name)}") if on_cpu or name != "cpu" else None
+
+    return room
 
 
 # The rooms that are not imported with the others: a single search pays nothing for them.
@@ -76,13 +81,8 @@ matchings: Callable[[str], Matching] = _room("matching.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
 nearest: Callable[[str], Nearest] = _room("nearest.{}")
 mappings: Callable[[str], Mappings] = _room("structure.{}_subgraphs")
-
-
-def sources_together(device: str) -> SourcesTogether | None:
-    """The kernels by which several devices share searches from many sources; the CPU has none."""
-    return None if normalize_device(device) == "cpu" else _room("traversal.cuda_sources_team")(device)
-
-
-def teams(device: str) -> Any:
-    """What runs on several devices as a team (`hpgraph.kernels.cuda_teams`); None for the CPU, which has no such."""
-    return None if normalize_device(device) == "cpu" else _room("cuda_teams")(device)
+# Rooms of the GPU alone, None on the CPU: searches from many sources by several devices, and all else that these do as
+# a team; trees of shortest paths in one pass over the arcs.
+sources_together: Callable[[str], SourcesTogether | None] = _room("traversal.cuda_sources_team", on_cpu=False)
+teams: Callable[[str], Any] = _room("cuda_teams", on_cpu=False)
+tight_arcs: Callable[[str], Any] = _room("relaxation.cuda_tight_arcs", on_cpu=False)
