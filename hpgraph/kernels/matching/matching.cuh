@@ -42,8 +42,7 @@ match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i
     __shared__ __align__(16) char slots[sizeof(Index) * WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ LocalQueue<Index> local;
-    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
-    __syncthreads();
+    sums.clear();
     Stage<Index> stage((Index*)slots);
     GridBarrier barrier(&space.header->barrier);
     const Arcs<Index, Pattern> arcs{indptr, indices, nullptr};

@@ -74,8 +74,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
     __shared__ __align__(16) char slots[sizeof(Index) * WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ u64 least_of_warps[WARPS];
-    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
-    __syncthreads();
+    sums.clear();
     Stage<Index> stage((Index*)slots);
     GridBarrier barrier(&space.header->barrier);
     const Arcs<Index, Pattern> arcs{indptr, indices, nullptr};

@@ -224,8 +224,7 @@ __global__ void __launch_bounds__(FOREST_THREADS)
 join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
            Trees<Id> trees, Id* look_on, Counts* counts) {
     __shared__ BlockSums sums;
-    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
-    __syncthreads();
+    sums.clear();
     const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     const bool here = i < looking.count;
     const i64 v = here ? looking.vertex(i) : 0;

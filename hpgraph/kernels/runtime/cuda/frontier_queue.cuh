@@ -171,6 +171,12 @@ struct BlockSums {
     u64 of_warps[3][WARPS];  // the first three fields of a Tally
     u32 wanted[2];           // room in the queue, and in one list more
     u64 base[2];
+
+    // Collective over the block.
+    __device__ void clear() {
+        if (threadIdx.x == 0) wanted[0] = wanted[1] = 0;
+        __syncthreads();
+    }
 };
 
 // Reserve a place in the block's batch; warp-collective.
