@@ -90,6 +90,10 @@ class BatchLoader:
         rows, count = self._features, len(sample.vertex)
         return {name: one.empty(count) for name, one in rows.items()} if isinstance(rows, dict) else rows.empty(count)
 
+    @property
+    def _parts(self) -> list[FeatureRows | None]:
+        return [*self._features.values()] if isinstance(self._features, dict) else [self._features]
+
     def __len__(self) -> int:
         raise NotImplementedError
 
@@ -102,9 +106,8 @@ class BatchLoader:
         samples = self._batches(epoch)
         if self.prefetch == 0:
             return map(self._fetched, samples)
-        parts = self._features.values() if isinstance(self._features, dict) else [self._features]
         # Rows that the CPU gathers are gathered by the background thread.
-        if not all(one is not None and one.read_by_device for one in parts):
+        if not all(one is not None and one.read_by_device for one in self._parts):
             return _ahead(map(self._fetched, samples), self.prefetch, self.graph.device)
         return self._by_two_streams(_ahead(map(self._prepared, samples), self.prefetch, self.graph.device))
 
@@ -113,8 +116,11 @@ class BatchLoader:
 
         The room is of this stream's memory: what was released there may still be read by what runs on it.
         """
-        cuda, order = array_module(self.graph.device).cuda, sample.vertex.argsort()
-        return sample, self._room(sample), (sample.vertex[order], order), cuda.get_current_stream().record()
+        cuda, order = array_module(self.graph.device).cuda, None
+        if any(one is not None and one.takes_order for one in self._parts):
+            place = sample.vertex.argsort()
+            order = sample.vertex[place], place
+        return sample, self._room(sample), order, cuda.get_current_stream().record()
 
     def _by_two_streams(self, prepared: Generator[tuple[Any, ...], None, None]) -> Iterator[NeighborSample]:
         """Features are fetched on a stream of their own, while the next samples are drawn and the last ones used."""

@@ -30,6 +30,11 @@ class FeatureRows:
         """Whether a GPU gathers rows itself."""
         return self._seen is not None
 
+    @property
+    def takes_order(self) -> bool:
+        """Whether `fetch` reads the rows of all vertices in the order that it is given."""
+        return self._slot is None
+
     def empty(self, count: int) -> Any:
         """Room for so many rows, on the device."""
         return array_module(self._device).empty((count, *self._rows.shape[1:]), self._rows.dtype)
