@@ -218,7 +218,8 @@ def interrupted(process: subprocess.Popen[str], program: str) -> float:
 @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to one process there")
 @pytest.mark.parametrize("name", ENDLESS)
 def test_ctrl_c_ends_what_would_never_end(name: str, shell: Callable[[], subprocess.Popen[str]]) -> None:
-    assert interrupted(shell(), ENDLESS[name]) < 1
+    # Milliseconds on an idle machine; seconds where other processes have its cores.
+    assert interrupted(shell(), ENDLESS[name]) < 4
 
 
 # What a thread runs meanwhile, with loops of each kind: none may stop by the main thread's interruption.

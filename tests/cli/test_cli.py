@@ -5,7 +5,6 @@ import io
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
@@ -270,11 +269,8 @@ def test_as_a_process(roads: str) -> None:
     assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "hpgraph: nothing.mtx: No such file or directory\n")
 
 
-def test_help_is_quick_and_imports_nothing_heavy() -> None:
-    start = time.perf_counter()
+def test_help_imports_nothing_heavy() -> None:
     assert "pagerank" in hpgraph("--help").stdout
-    # Three times what it may take, for a machine with other things to do.
-    assert time.perf_counter() - start < 0.9
     code = (
         "import sys, hpgraph.cli\n"
         "try: hpgraph.cli.main(['--help'])\n"
