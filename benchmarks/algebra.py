@@ -33,7 +33,7 @@ PAUSE = 0.02
 
 @dataclass
 class Work:
-    """One thing to be done: who does it, how two answers are compared (the number of entries, or the count itself)."""
+    """An operation: the libraries that do it, and how two answers are compared (entries, or the count itself)."""
 
     name: str
     contestants: dict[str, Callable[[], Any]]
@@ -120,7 +120,7 @@ CPU_GRAPHS = {"squares": ["cnr-2000"], "triangles": ["cnr-2000", "kron18"]}
 
 
 def measure(work: Work, device: str, rounds: int = ROUNDS) -> dict[str, tuple[float, float | None]]:
-    """Median seconds of each contestant, and MiB of the pool at its peak on CUDA; who fails or errs is left out."""
+    """Median seconds of each contestant, and MiB of the pool at its peak on CUDA; one that fails is left out."""
     first: int | None = None
     seconds: dict[str, list[float]] = {name: [] for name in work.contestants}
     memory: dict[str, float] = {}
@@ -178,8 +178,8 @@ def main(arguments: list[str] | None = None) -> None:
             print(work.name)
             measured = measure(work, given.device, given.rounds)
             ours, our_memory = measured["hpgraph"]
-            for who, (took, memory) in measured.items():
-                line = f"  {who:28} {took * 1e3:10.2f} ms   x{ours / took:.2f}"
+            for library, (took, memory) in measured.items():
+                line = f"  {library:28} {took * 1e3:10.2f} ms   x{ours / took:.2f}"
                 print(line if memory is None else f"{line}   {memory:,.0f} MiB  x{our_memory / max(memory, 1e-9):.2f}")
 
 

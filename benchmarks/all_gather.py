@@ -58,7 +58,7 @@ class Gpus:
                 self.cupy.cuda.runtime.deviceSynchronize()
 
     def part(self, number: int, of: int) -> Any:
-        """Where on a GPU what another one tells is to lie."""
+        """Destination on a GPU of the values received from another."""
         return self.all[number][of * self.words : (of + 1) * self.words]
 
     def meet(self) -> None:

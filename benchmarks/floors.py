@@ -3,7 +3,7 @@
 The figures: device copy 4,275 GB/s, bytes read and written added up; random 4-byte gathers, 147, 147, 117 and 49
 billion a second from vectors of 2, 4, 8 and 32 million; probes of bitmasks of as many bits, 259, 163, 160 and
 149; dependent loads 0.24 µs each, four to a level of a search (row, offsets, neighbour, its bit). A floor is for plain
-formats with ids of 4 bytes; who packs them tighter may pass below.
+formats with ids of 4 bytes; tighter packing may pass below.
 """
 
 import numpy as np

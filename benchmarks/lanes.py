@@ -68,8 +68,8 @@ def main(words: Sequence[str]) -> int:
             rows = list(_works(case, works, libraries, chosen.budget))
         part = "ablation" if chosen.ablation else "lanes"
         before = record.content.get(part, {})
-        done = {(row["work"], row["who"]) for row in rows}
-        kept = [row for row in before.get(name, []) if (row["work"], row["who"]) not in done]
+        done = {(row["work"], row["library"]) for row in rows}
+        kept = [row for row in before.get(name, []) if (row["work"], row["library"]) not in done]
         record.save(**{part: {**before, name: [*kept, *rows]}})
         print(table(name, rows), end="\n\n", flush=True)
         wrong = wrong or any("wrong" in row for row in rows)
@@ -93,16 +93,16 @@ def _works(case: Case, works: Sequence[str], libraries: Sequence[str], budget: f
             ours = _beside_single_ones(case, work, chosen, budget)
         except (TypeError, ValueError, MemoryError) as error:
             ours = {"wrong": f"{type(error).__name__}: {error}"}
-        yield {"work": name, "who": "hpgraph", "count": len(chosen), **ours}
+        yield {"work": name, "library": "hpgraph", "count": len(chosen), **ours}
         for library in libraries:
             method = getattr(others[library], name, None)
             if method is None:
                 continue
             seconds = _median(lambda method=method, chosen=chosen: method(chosen), case, budget)  # type: ignore[misc]
-            yield {"work": name, "who": library, "count": len(chosen), "lanes_s": seconds}
+            yield {"work": name, "library": library, "count": len(chosen), "lanes_s": seconds}
         elsewhere = report.published(f"lanes_{name}", case.name) if case.device == "cuda" else {}
         for library, milliseconds in elsewhere.items():
-            yield {"work": name, "who": f"{library}*", "count": len(chosen), "lanes_s": milliseconds / 1e3}
+            yield {"work": name, "library": f"{library}*", "count": len(chosen), "lanes_s": milliseconds / 1e3}
 
 
 def _beside_single_ones(case: Case, work: Work, chosen: np.ndarray, budget: float) -> dict[str, Any]:
@@ -166,11 +166,11 @@ def _ablation(case: Case, budget: float) -> Iterator[dict[str, Any]]:
                 found = call(case, listed, lanes)
                 shared = min(len(found), len(expected))
                 if not bool((found[:shared] == expected[:shared]).all()):
-                    yield {"work": name, "who": title, "count": len(listed), "wrong": "other answers"}
+                    yield {"work": name, "library": title, "count": len(listed), "wrong": "other answers"}
                     continue
                 del found
                 seconds = _median(lambda call=call, listed=listed, lanes=lanes: call(case, listed, lanes), case, budget)  # type: ignore[misc]
-            yield {"work": name, "who": title, "count": len(listed), "lanes_s": seconds}
+            yield {"work": name, "library": title, "count": len(listed), "lanes_s": seconds}
 
 
 def _levels(case: Case, chosen: np.ndarray, lanes: int | str) -> Any:
@@ -196,8 +196,8 @@ def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:
     graph : str
         Its name.
     rows : sequence of dict
-        With ``work``, ``who``, ``count`` and ``lanes_s``, or ``wrong``; ``single_s`` and ``ratio`` where single calls
-        were timed too.
+        With ``work``, ``library``, ``count`` and ``lanes_s``, or ``wrong``; ``single_s`` and ``ratio`` where single
+        calls were timed too.
 
     Returns
     -------
@@ -211,13 +211,13 @@ def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:
         title = (work.title.format(row["count"]) if work else row["work"]) if row["work"] != last else ""
         last = row["work"]
         if "wrong" in row:
-            cells.append([title, row["who"], "WRONG", row["wrong"], "", "", ""])
+            cells.append([title, row["library"], "WRONG", row["wrong"], "", "", ""])
             continue
         milliseconds = row["lanes_s"] * 1e3
         single = f"{row['single_s'] * 1e3:.4g}" if "single_s" in row else ""
         ratio = f"{row['ratio']:.2f}" if "ratio" in row else ""
-        aim = work.aims.get(graph, "") if work and row["who"] == "hpgraph" else ""
+        aim = work.aims.get(graph, "") if work and row["library"] == "hpgraph" else ""
         cells.append([
-            title, row["who"], f"{milliseconds:.4g}", f"{milliseconds / row['count']:.3g}", single, ratio, aim
+            title, row["library"], f"{milliseconds:.4g}", f"{milliseconds / row['count']:.3g}", single, ratio, aim
         ])  # fmt: skip
     return "\n".join(report.aligned(cells))

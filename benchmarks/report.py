@@ -166,8 +166,8 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 def _remarks(results: list[dict[str, Any]]) -> list[str]:
     titled = [(r, f"{r['library']}, {WORKS[r['work']].title}") for r in results]
-    notes = [f"{who}: {r['note']}" for r, who in titled if "note" in r]
-    return notes + [f"WRONG: {who}: {r['wrong']}" for r, who in titled if "wrong" in r]
+    notes = [f"{title}: {r['note']}" for r, title in titled if "note" in r]
+    return notes + [f"WRONG: {title}: {r['wrong']}" for r, title in titled if "wrong" in r]
 
 
 def footnote(content: dict[str, Any]) -> str:

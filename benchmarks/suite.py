@@ -101,13 +101,13 @@ class Suite:
 
     def table(self, graph: str, rows: Sequence[dict[str, Any]]) -> str:
         """One graph's results: milliseconds of the whole call, and our share of the best of the others."""
-        libraries = list(dict.fromkeys(who for row in rows for who in row.get("seconds", {})))
+        libraries = list(dict.fromkeys(library for row in rows for library in row.get("seconds", {})))
         cells = [[graph, *(["iterations"] if self.iterated else []), *libraries, "ours/best", "aim"]]
         for row in rows:
             work, times = self.works[row["work"]], row.get("seconds", {})
-            best = min((value for who, value in times.items() if who != "hpgraph"), default=None)
+            best = min((value for library, value in times.items() if library != "hpgraph"), default=None)
             iterations = [str(row.get("iterations", ""))] if self.iterated else []
-            shown = [f"{times[who] * 1e3:.4g}" if who in times else "" for who in libraries]
+            shown = [f"{times[library] * 1e3:.4g}" if library in times else "" for library in libraries]
             ratio = f"{times['hpgraph'] / best:.2f}" if best else row.get("wrong", "")
             cells.append([work.title, *iterations, *shown, ratio, str(work.aims.get(graph, ""))])
         return "\n".join(report.aligned(cells))
@@ -115,9 +115,9 @@ class Suite:
 
 def in_turn(calls: dict[str, Callable[[], Any]], device: str, budget: float) -> dict[str, float]:
     """Median seconds of each call, taken in turn; a call that takes longer than its budget is made once."""
-    seconds: dict[str, list[float]] = {who: [] for who in calls}
+    seconds: dict[str, list[float]] = {library: [] for library in calls}
     for _ in range(ROUNDS):
-        for who, call in calls.items():
-            if not seconds[who] or sum(seconds[who]) < budget:
-                seconds[who].append(timed(call, device)[0])
-    return {who: statistics.median(times) for who, times in seconds.items()}
+        for library, call in calls.items():
+            if not seconds[library] or sum(seconds[library]) < budget:
+                seconds[library].append(timed(call, device)[0])
+    return {library: statistics.median(times) for library, times in seconds.items()}

@@ -25,7 +25,7 @@ def store(path: Path) -> None:
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
             cell.metadata.pop("execution", None)
-    # What runs it is whoever opens it.
+    # The reader's interpreter runs it.
     notebook.metadata.get("language_info", {}).pop("version", None)
     nbformat.write(notebook, path)
 

@@ -115,7 +115,7 @@ def test_lanes(tmp_path: Path, run: Callable[..., str]) -> None:
     printed = run(*words, "--libraries", "SciPy", "--output", str(output))
     rows = json.loads(output.read_text())["lanes"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["lanes_s"] > 0 for row in rows)
-    assert [row["who"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "SciPy"]
+    assert [row["library"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "SciPy"]
     assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
 
 

@@ -102,7 +102,7 @@ def test_which_arcs(direction, G):
     ):  # fmt: skip
         expected = matrix @ sends
         found = host(hpg.run(program, G, active=some, direction=direction).came)
-        assert (found == np.where(expected > 0, expected, -1)).all(), "who gets no message is not updated"
+        assert (found == np.where(expected > 0, expected, -1)).all(), "a vertex without a message is not updated"
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
