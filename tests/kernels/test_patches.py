@@ -84,3 +84,25 @@ def test_numba_still_searches_again_and_again(monkeypatch):
     patched = calls_to_compile()
     monkeypatch.setitem(PATCHES, "calls", PATCHES["calls"]._replace(end=(0,)))
     assert calls_to_compile() > 1.05 * patched
+
+
+# The modules of SciPy's that kernels bring along, and Numba alone; a product and a covariance need its BLAS.
+IMPORTS = """
+import sys
+import numpy as np
+import hpgraph as hpg
+hpg.config.cache_dir = sys.argv[1]
+if sys.argv[2] == "kernels":
+    hpg.bfs(hpg.from_edges([0, 1], [1, 2], directed=False), 0)
+import numba.np.arraymath
+print("scipy.linalg" in sys.modules)
+x = np.random.default_rng(1).random((3, 3))
+assert np.allclose(numba.njit(lambda x: np.cov(x) @ x)(x), np.cov(x) @ x)
+"""
+
+
+@pytest.mark.parametrize("who, imported", [("kernels", "False"), ("Numba", "True")])
+def test_kernels_do_not_import_linear_algebra(who, imported, tmp_path):
+    """Were this to fail for Numba, it would import it when it is needed: drop blas."""
+    done = subprocess.run([sys.executable, "-c", IMPORTS, tmp_path, who], capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip() == imported, done.stderr

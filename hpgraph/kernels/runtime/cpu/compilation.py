@@ -29,7 +29,7 @@ import hpgraph.kernels.runtime.cpu.kernel as kernel
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.locks import uncollected
-from hpgraph.core.patches import libraries
+from hpgraph.core.patches import import_array_functions, libraries
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threading_layer import prepare
 from hpgraph.kernels.runtime.cpu.threads import in_python
@@ -44,6 +44,7 @@ _LOG = logging.getLogger("hpgraph.compile")
 def set_up() -> None:
     """Load the threading library and announce compilations; called before the first kernel is defined."""
     prepare()
+    import_array_functions()
     kernel.code_cache = KernelCache
     # With logging at DEBUG Numba would log every instruction, which takes ten times as long as the compilation.
     logger = logging.getLogger("numba")
