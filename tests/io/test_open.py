@@ -175,8 +175,8 @@ def test_reading_that_was_interrupted_is_repeated(tmp_path, ctrl_c):
     right = hpg.bfs(graph, 0).level
     for after in (0.02, 0.1, 0.2):
         timer = threading.Timer(after, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             for _ in range(10_000):
                 hpg.bfs(opened, 0)
         timer.join()
