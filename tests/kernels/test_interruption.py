@@ -13,7 +13,10 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.kernels.runtime.cpu import threads
 from hpgraph.kernels.runtime.cpu.threads import in_python, interruptible
+from hpgraph.kernels.spgemm import cpu as cpu_product
 from hpgraph.kernels.structure import cpu_predecessors, cpu_spanning_forest
+from hpgraph.kernels.temporal import cpu as cpu_temporal
+from hpgraph.kernels.temporal import cpu_betweenness
 from hpgraph.semiring import stop
 
 pytestmark = pytest.mark.skipif(threads._main is None, reason="without compiled kernels Python answers")
@@ -69,24 +72,49 @@ def spanned() -> object:
     return hpg.csgraph.minimum_spanning_tree(scipy.sparse.coo_array((np.ones(1000), ends), shape=(200, 200)).tocsr())
 
 
+def multiplied() -> object:
+    rows, columns = np.random.default_rng(0).integers(0, 500, (2, 20_000))
+    A = hpg.Matrix.from_coo(rows, columns, np.ones(20_000), shape=(500, 500))
+    return A @ A
+
+
+def contacts() -> hpg.TemporalGraph:
+    source, target = np.random.default_rng(0).integers(0, 50, (2, 1000))
+    return hpg.TemporalGraph({"source": source, "target": target, "time": np.arange(1000)})
+
+
 @pytest.mark.parametrize(
-    ("call", "module", "name"), [(walked, cpu_predecessors, "_walk"), (spanned, cpu_spanning_forest, "_choose")]
+    ("call", "module", "name", "output"),
+    [
+        (walked, cpu_predecessors, "_walk", lambda given: given[-1]),
+        (spanned, cpu_spanning_forest, "_choose", lambda given: given[-1]),
+        (multiplied, cpu_product, "_fill", lambda given: given[-1].indptr),
+        (lambda: hpg.temporal_closeness(contacts()), cpu_temporal, "_search", lambda given: given[5]),
+        (lambda: hpg.temporal_betweenness(contacts()), cpu_betweenness, "_betweenness", lambda given: given[2]),
+    ],
+    ids=["predecessors", "spanning forest", "product", "temporal closeness", "temporal betweenness"],
 )
 def test_one_long_kernel_stops_within(
-    call: Callable[[], object], module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch, ctrl_c: None
+    call: Callable[[], object],
+    module: ModuleType,
+    name: str,
+    output: Callable[[Any], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    ctrl_c: None,
 ) -> None:
     """Stopped from its beginning, a kernel writes nothing."""
     kernel, written = getattr(module, name), []
 
     def watched(*given: Any) -> None:
-        given[-1][:] = 0
+        output(given)[:] = 0
+        if written:
+            signal.raise_signal(signal.SIGINT)
         kernel(*given)
-        written.append(np.count_nonzero(given[-1]))
+        written.append(np.count_nonzero(output(given)))
 
     monkeypatch.setattr(module, name, watched)
     call()
-    with pytest.raises(KeyboardInterrupt), interruptible():
-        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
         call()
     whole, stopped = written
     assert stopped == 0 < whole
