@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.config import config
-from hpgraph.core.device import Array, array_module, check_memory, device_of, everywhere, normalize_device, to_device
+from hpgraph.core.device import Array, array_module, device_of, everywhere, normalize_device, to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import one_of, whole
 from hpgraph.core.suggestions import naming_arguments
@@ -14,8 +14,8 @@ from hpgraph.kernels.backend import nearest
 
 # Up to this many dimensions a k-d tree visits few of the points.
 _TREE = 8
-# Points of a tile, rows and columns: on the CPU one that lies in the cache, on the GPU one that fills it with work.
-_TILES = {"cpu": (512, 2048), "cuda": (8192, 16384)}
+# Differences that are squared at a time: on the CPU those that stay in its caches.
+_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 22}
 _METRICS = ("euclidean", "cosine", "correlation")
 _METHODS = ("auto", "tiles", "kdtree", "pynndescent")
 
@@ -87,7 +87,7 @@ def nearest_neighbors(
         method = "kdtree" if in_tree else "tiles"
     points = _scaled(points, metric)
     if method == "tiles":
-        indices = _by_tiles(points, k, device)
+        indices = nearest(device).search(points, k)
     else:
         indices = (_by_tree if method == "kdtree" else _by_descent)(points, k, seed)
     return _in_order(points, indices, metric)
@@ -116,26 +116,6 @@ def _scaled(points: Any, metric: str) -> Any:
     return xp.ascontiguousarray(points / xp.where(length > 0, length, 1))
 
 
-def _by_tiles(points: Any, k: int, device: str) -> Any:
-    xp, n = array_module(points), len(points)
-    rows, columns = (min(n, size) for size in _TILES[device])
-    check_memory(points.itemsize * rows * columns + 16 * n * k, "a tile of distances", device)
-    squares = (points * points).sum(axis=1)
-    distance, index = xp.full((n, k), np.inf, points.dtype), xp.zeros((n, k), np.int64)
-    kernels = nearest(device)
-    left, right = kernels.factors(points)
-    room = xp.empty(rows * columns, points.dtype)
-    for row in range(0, n, rows):
-        block = left[row : row + rows]
-        near = distance[row : row + rows], index[row : row + rows]
-        for column in range(0, n, columns):
-            others = right[column : column + columns]
-            products = room[: len(block) * len(others)].reshape(len(block), len(others))
-            kernels.multiply(block, others, products)
-            kernels.keep_nearest(products, squares[column : column + columns], row, column, near)
-    return index
-
-
 def _by_tree(points: Any, k: int, seed: int) -> Any:
     from scipy.spatial import KDTree
 
@@ -159,11 +139,12 @@ def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:
     """Neighbours by distance, computed anew from differences, and by index; in blocks of rows."""
     xp, (n, k) = array_module(points), indices.shape
     distances = xp.empty((n, k))
-    block = max(1, (1 << 22) // max(1, k * points.shape[1]))
+    block = max(1, _BLOCK[device_of(points)] // max(1, k * points.shape[1]))
     for begin in range(0, n, block):
         near = xp.sort(indices[begin : begin + block], axis=1)
-        gap = points[near].astype(np.float64) - points[begin : begin + block, None]
-        squares = (gap * gap).sum(axis=2)
+        gap = points[near].astype(np.float64, copy=False)
+        gap -= points[begin : begin + block, None]
+        squares = xp.einsum("ijk,ijk->ij", gap, gap)
         order = xp.argsort(squares, axis=1, kind="stable")
         indices[begin : begin + block] = xp.take_along_axis(near, order, axis=1)
         squares = xp.take_along_axis(squares, order, axis=1)

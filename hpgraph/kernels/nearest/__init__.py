@@ -6,17 +6,9 @@ from typing import Any, Protocol
 class Nearest(Protocol):
     """What either backend offers."""
 
-    def factors(self, points: Any) -> tuple[Any, Any]:
-        """Rows for the left and for the right of `multiply`, for the products of points with each other."""
+    def search(self, points: Any, k: int) -> Any:
+        """The k nearest others of each of some points, to the precision of their type; of equals the lower index.
 
-    def multiply(self, left: Any, right: Any, out: Any) -> None:
-        """A tile of products, of each row of `left` with each of `right`, to the precision of their type."""
-
-    def keep_nearest(self, products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
-        """Merge a tile of squared distances into the nearest so far.
-
-        ``products`` (floating array of shape (r, c)): of points row.. with points column..; ``squares`` (shape (c,)):
-        of the lengths of the latter. ``nearest``: squared distances less the square of the point's own length,
-        ascending, infinite at first, and indices, each of shape (r, k). A point is no neighbour of itself; of equals
-        the lower index is nearer.
+        ``points``: floating array of shape (n, d), contiguous. Returns an int64 array of shape (n, k), ascending by
+        distance.
         """

@@ -13,14 +13,36 @@ from hpgraph.core.device import check_memory, cupy
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet("nearest.cuh", "nearest neighbours", {"<{Real}>": "keep_nearest"})
+# Points of a tile, rows and columns: it fills the GPU with work.
+TILE = 8192, 16384
 # Rows begin at multiples of 16 bytes.
 ALIGNED = 4
 # Of cuBLAS: row-major operands are column-major transposes.
 TRANSPOSED, AS_IT_IS, FLOAT, BY_TF32, ANY_ALGORITHM = 1, 0, 0, 77, -1
 
 
-def factors(points: Any) -> tuple[Any, Any]:
-    """`hpgraph.kernels.nearest.Nearest.factors`."""
+def search(points: Any, k: int) -> Any:
+    """`hpgraph.kernels.nearest.Nearest.search`."""
+    n = len(points)
+    rows, columns = (min(n, size) for size in TILE)
+    check_memory(points.itemsize * rows * columns + 16 * n * k, "a tile of distances", "cuda")
+    squares = (points * points).sum(axis=1)
+    distance, index = cupy.full((n, k), np.inf, points.dtype), cupy.zeros((n, k), np.int64)
+    left, right = _factors(points)
+    room = cupy.empty(rows * columns, points.dtype)
+    for row in range(0, n, rows):
+        block = left[row : row + rows]
+        near = distance[row : row + rows], index[row : row + rows]
+        for column in range(0, n, columns):
+            others = right[column : column + columns]
+            products = room[: len(block) * len(others)].reshape(len(block), len(others))
+            _multiply(block, others, products)
+            _keep_nearest(products, squares[column : column + columns], row, column, near)
+    return index
+
+
+def _factors(points: Any) -> tuple[Any, Any]:
+    """Rows for the left and for the right of `_multiply`, for the products of points with each other."""
     if points.dtype != np.float32:
         return points, points
     n, d = points.shape
@@ -34,8 +56,8 @@ def factors(points: Any) -> tuple[Any, Any]:
     return left, right
 
 
-def multiply(left: Any, right: Any, out: Any) -> None:
-    """`hpgraph.kernels.nearest.Nearest.multiply`."""
+def _multiply(left: Any, right: Any, out: Any) -> None:
+    """A tile of products, of each row of `left` with each of `right`, to the precision of their type."""
     if left.dtype != np.float32:
         cupy.matmul(left, right.T, out=out)
         return
@@ -48,8 +70,13 @@ def multiply(left: Any, right: Any, out: Any) -> None:
     )  # fmt: skip
 
 
-def keep_nearest(products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
-    """`hpgraph.kernels.nearest.Nearest.keep_nearest`."""
+def _keep_nearest(products: Any, squares: Any, row: int, column: int, nearest: tuple[Any, Any]) -> None:
+    """Merge a tile of squared distances into the nearest so far.
+
+    ``products`` (floating array of shape (r, c)): of points row.. with points column..; ``squares`` (shape (c,)): of
+    the lengths of the latter. ``nearest``: squared distances less the square of the point's own length, ascending,
+    infinite at first, and indices, each of shape (r, k). A point is no neighbour of itself.
+    """
     distance, index = nearest
     rows, columns = products.shape
     sizes = (np.int64(size) for size in (rows, columns, row, column))
