@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -172,6 +175,53 @@ def test_several_builders_may_race(folder):
         assert is_cubin(path.read_bytes())
         assert symbols == results[0][1]
     assert not list((folder / "cache" / "cuda").glob(".writing-*"))
+
+
+def test_kernels_are_compiled_side_by_side_and_each_once(folder, monkeypatch):
+    both, build = threading.Barrier(2), compiler.build
+
+    def build_beside_another(*given):
+        both.wait(60)
+        return build(*given)
+
+    monkeypatch.setattr(compiler, "build", build_beside_another)
+    given = [("scale.cuh", "", (), (f"scale<{kind}>",), "sm_90", "", "") for kind in ("float", "double")]
+    begun = [compiler.begin_build(*request) for request in given]
+    again = [compiler.begin_build(*request) for request in given]
+    for one, same, request in zip(begun, again, given, strict=True):
+        assert same.result() == one.result()
+        assert request[3][0] in one.result()[1]
+
+
+def test_error_of_a_thread_reaches_the_user(folder):
+    begun = compiler.begin_build("scale.cuh", "", (), ("scale<undefined_type>",), "sm_90", "", "")
+    raises(CompileError, "undefined_type", begun.result)
+
+
+def test_first_launch_waits_for_the_compiler(folder, monkeypatch):
+    """On a stand-in for CuPy: `load` returns while the kernel is compiled, and machine code is loaded once."""
+    may_end, loaded, launched, build = threading.Event(), [], [], compiler.build
+
+    def build_later(*given):
+        assert may_end.wait(60)
+        return build(*given)
+
+    def raw_module(path, enable_cooperative_groups):
+        loaded.append(Path(path).read_bytes())
+        return SimpleNamespace(get_function=lambda symbol: lambda *given, **more: launched.append((symbol, *given)))
+
+    device = type("Device", (nullcontext,), {"id": 0, "compute_capability": "90"})
+    monkeypatch.setattr(compiler, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device), RawModule=raw_module))
+    monkeypatch.setattr(compiler, "_modules", {})
+    monkeypatch.setattr(compiler, "build", build_later)
+    names = ("scale<float>", "scale<double>")
+    first, second = map(compiler.load("scale.cuh", names=names).function, names)
+    assert not loaded
+    may_end.set()
+    first((1,), (32,), (1, None))
+    second((2,), (32,), ())
+    assert len(loaded) == 1 and is_cubin(loaded[0])
+    assert launched == [("_Z5scaleIfEvPT_i", (1,), (32,), (1, 0)), ("_Z5scaleIdEvPT_i", (2,), (32,), ())]
 
 
 def test_importing_the_compiler_loads_nothing_heavy():

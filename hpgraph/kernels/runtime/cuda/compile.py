@@ -4,6 +4,9 @@ A kernel's text is a ``.cuh`` file behind a prologue that names its types and fu
 architecture of the present GPU, so the driver never has to translate; if it calls Python functions, Numba's LTO-IR of
 them is linked in by nvJitLink and inlined. The result is cached under ``config.cache_dir``; a process that finds it
 there, or in a package of kernels compiled ahead (`ready_folder`), needs neither compiler and loads in milliseconds.
+
+`load` begins to compile, in a thread; the first launch waits. So kernels that an algorithm will need compile side by
+side, and beside those of CuPy's, if they are asked for before the first of them is launched.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -100,6 +104,10 @@ def checked() -> Iterator[None]:
 
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
+# Kernels that are compiled at a time: each takes a thread and some 100 MB.
+_COMPILERS = 4
+# Compilations in threads, by their entries in the cache.
+_under_way: dict[Path, Future[tuple[Path, dict[str, str]]]] = {}
 _NULL = np.uint64(0)
 
 
@@ -118,14 +126,22 @@ requests: list[Request] | None = None
 
 
 class Kernel:
-    """A kernel of a loaded module, called to be launched on CuPy's current stream."""
+    """A kernel of a module, called to be launched on CuPy's current stream."""
 
-    def __init__(self, raw: Any, faults: Faults | None = None) -> None:
-        self.raw = raw
-        # Where its functions may end by an exception.
-        self.faults = faults
+    def __init__(self, module: Module, name: str) -> None:
+        self._module, self._name = module, name
         self._shared = 0
         self._resident: dict[tuple[int, int], int] = {}
+
+    @functools.cached_property
+    def raw(self) -> Any:
+        """CuPy's kernel; waits for the compilation."""
+        return self._module.loaded.function(self._name)
+
+    @functools.cached_property
+    def faults(self) -> Faults | None:
+        """Where its functions may end by an exception."""
+        return self._module.loaded.faults
 
     def __call__(
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Iterable[Any], shared_mem: int = 0
@@ -154,47 +170,79 @@ class Kernel:
             self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
 
 
-class Module:
-    """Loaded kernels of one compilation."""
+class _Loaded:
+    """Machine code on a device."""
 
     def __init__(
-        self, path: Path, symbols: dict[str, str], cooperative: bool, ltoir: Sequence[bytes | LinkedCode] = ()
+        self, path: Path, symbols: dict[str, str], cooperative: bool, ltoir: Sequence[bytes | LinkedCode]
     ) -> None:
         self._module = cupy.RawModule(path=os.fspath(path), enable_cooperative_groups=cooperative)
+        self._symbols = symbols
         linked = (code.function for code in ltoir if isinstance(code, LinkedCode))
         functions = [function for function in linked if function is not None and function.fault]
-        self._faults = Faults(self._module, functions) if functions else None
-        self._symbols = symbols
-        self._functions: dict[str, Kernel] = {}
+        self.faults = Faults(self._module, functions) if functions else None
+
+    def function(self, name: str) -> Any:
+        """CuPy's kernel of a name expression."""
+        return self._module.get_function(self._symbols[name])
+
+
+class Module:
+    """Kernels of one compilation on a device, loaded when one is first launched.
+
+    ``built``: the machine code and the symbols, perhaps still under way.
+    """
+
+    def __init__(
+        self, built: Future[tuple[Path, dict[str, str]]], names: Sequence[str], cooperative: bool,
+        ltoir: Sequence[bytes | LinkedCode] = (),
+    ) -> None:  # fmt: skip
+        self._device, self._built, self._more = cupy.cuda.Device(), built, (cooperative, ltoir)
+        self._kernels = {name: Kernel(self, name) for name in names}
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    @property
+    def loaded(self) -> _Loaded:
+        """Its code on the device; waits for the compilation."""
+        with self._lock:
+            if self._loaded is None:
+                with work_clock.compiling():
+                    path, symbols = self._built.result()
+                    with self._device:
+                        self._loaded = _Loaded(path, symbols, *self._more)
+            return self._loaded
 
     def function(self, name: str) -> Kernel:
         """The kernel of a name expression."""
-        kernel = self._functions.get(name)
-        if kernel is None:
-            if name not in self._symbols:
-                raise KeyError(f"no kernel {name!r} in this module; it has {', '.join(self._symbols)}")
-            kernel = self._functions[name] = Kernel(self._module.get_function(self._symbols[name]), self._faults)
-        return kernel
+        if name not in self._kernels:
+            raise KeyError(f"no kernel {name!r} in this module; it has {', '.join(self._kernels)}")
+        return self._kernels[name]
 
 
 def load(
     source: str, *, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str],
     cooperative: bool = False, title: str = "", checks: str = "",
 ) -> Module:  # fmt: skip
-    """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled."""
+    """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else to be compiled."""
     device = cupy.cuda.Device()
     memo = (device.id, source, prologue, tuple(ltoir), tuple(names), cooperative, checks)
     module = _modules.get(memo)
     if module is None:
-        # One compile at a time: two threads with the same request must not both build.
+        # One at a time: two threads with the same request must not both build.
         with _lock:
             module = _modules.get(memo)
             if module is None:
                 arch = f"sm_{device.compute_capability}"
                 with work_clock.compiling():
-                    path, symbols = build_cached(source, prologue, ltoir, names, arch, title, checks)
-                    module = _modules[memo] = Module(path, symbols, cooperative, ltoir)
+                    built = begin_build(source, prologue, ltoir, names, arch, title, checks)
+                module = _modules[memo] = Module(built, names, cooperative, ltoir)
     return module
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_COMPILERS, thread_name_prefix="hpgraph-nvrtc")
 
 
 @functools.cache
@@ -230,6 +278,15 @@ def build_cached(
     arch: str = "sm_90", title: str = "", checks: str = "",
 ) -> tuple[Path, dict[str, str]]:  # fmt: skip
     """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU."""
+    return begin_build(source, prologue, ltoir, names, arch, title, checks).result()
+
+
+def begin_build(
+    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, title: str,
+    checks: str,
+) -> Future[tuple[Path, dict[str, str]]]:  # fmt: skip
+    """The same, compiled in a thread; where Python functions are linked, in this one, as Numba compiles them."""
+    done: Future[tuple[Path, dict[str, str]]] = Future()
     if not ltoir:
         if requests is not None:
             requests.append(Request(source, prologue, tuple(names), title, checks))
@@ -237,20 +294,33 @@ def build_cached(
         ready = ready_folder(cuda_extra())
         found = ready and _read(ready / f"{cache_key(source, prologue + checks, (), names, arch, '')}.kernels", True)
         if found:
-            return found
+            done.set_result(found)
+            return done
     lasting = all(isinstance(code, bytes) or code.lasting for code in ltoir)
     folder = cache_folder.subfolder(config.cache_dir, "cuda") if lasting else cache_folder.process_folder()
     entry = folder / f"{cache_key(source, prologue + checks, ltoir, names, arch)}.kernels"
-    found = _read(entry)
-    if found is not None:
-        return found
-    config.announce(f"{title or Path(source).stem} for the GPU")
-    cubin, symbols = build(source, prologue, ltoir, names, arch, checks)
-    try:
-        return keep(entry, cubin, symbols), symbols
-    except OSError:
-        # The disk may be full or read-only; this process continues.
-        return keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
+
+    def make() -> tuple[Path, dict[str, str]]:
+        cubin, symbols = build(source, prologue, ltoir, names, arch, checks)
+        try:
+            return keep(entry, cubin, symbols), symbols
+        except OSError:
+            # The disk may be full or read-only; this process continues.
+            return keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
+
+    with _lock:
+        if entry in _under_way:
+            return _under_way[entry]
+        found = _read(entry)
+        if found is None:
+            config.announce(f"{title or Path(source).stem} for the GPU")
+            if not ltoir:
+                under_way = _under_way[entry] = _threads().submit(make)
+                under_way.add_done_callback(lambda _: _under_way.pop(entry))
+                return under_way
+            found = make()
+    done.set_result(found)
+    return done
 
 
 def keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
