@@ -21,7 +21,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ParentTree
 from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments
 from hpgraph.core.device import Array, array_module, check_memory, native, to_device
-from hpgraph.engine.declarations import declarations_of_own
+from hpgraph.engine.declarations import declarations_of, declarations_of_own
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.multi_source_totals import Levels
@@ -32,6 +32,7 @@ from hpgraph.engine.state import ENDLESS, limit_of, stays_apart
 from hpgraph.formats.storage import attached
 from hpgraph.kernels.backend import joint_traversal
 from hpgraph.kernels.runtime.search import Starts
+from hpgraph.placement.of_graph import arcs_of
 
 _TYPES = ("int8", "int16", "int32")
 # Mean number of neighbours up to which parents are found from levels.
@@ -107,6 +108,16 @@ def levels_from(
     # Wider than need be where the last superstep that the narrow type had room for was the last of all.
     least = dtype if dtype == _TYPES[0] else _least(max(_deepest(trace) for trace in found.traces))
     return Searches(found.level.astype(least, copy=False), found.parent if parents else None, found.traces)
+
+
+def begin_levels(graph: Graph, k: int) -> None:
+    """Begin to compile what `levels_from` will launch for k vertices: on a GPU, a thread takes seconds."""
+    begin = joint_traversal(graph.device).kernel_of_searches
+    if begin is not None and graph.in_one_memory:
+        dtype = _known(graph.out_csr).get(False, "int8")
+        declared = declarations_of(_program(dtype, "", False))
+        code = declared.code((np.dtype(dtype),))
+        begin(code, arcs_of(graph, declared.edges, declared.weighted, code).sending, k)
 
 
 @attached

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.bfs import begin_levels
 from hpgraph.algorithms.distance_blocks import block_size, distance_sums, distances_from
 from hpgraph.algorithms.random_choice import random_order
 from hpgraph.containers.graph import Graph, id
@@ -32,6 +33,9 @@ _OPEN_PER_SEARCH, _MIN_SEARCHES, _MAX_STALLED = 8, 8, 2
 # ones. If the spread bounds close fewer vertices than `_WORTH` for each search, they are left out, and batches are
 # larger.
 _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
+# Distances from all open vertices up to which they are kept to the end. Batches would take fewer rounds, of
+# milliseconds, but kernels of their own, which take a GPU's first call half a minute to compile.
+_FEW = 1 << 20
 # Distances per block: few enough for a processor's cache; on a GPU enough to occupy it.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
 
@@ -97,6 +101,8 @@ class EccentricityBounds:
     """Lower and upper bounds of every vertex's eccentricity, on the graph's device."""
 
     def __init__(self, graph: Graph, weighted: bool) -> None:
+        if not weighted:
+            begin_levels(graph, 2)
         self.graph, self.weighted = graph, weighted
         self.searches = 0
         xp, n = array_module(graph.device), graph.n_vertices
@@ -118,11 +124,10 @@ class EccentricityBounds:
         self._look(np.array([int(degree.argmax())]))
 
     def narrow(self, open_: "Callable[[EccentricityBounds], Any]") -> None:
-        """Search until no vertex is open: first with all distances kept, then in batches of which none is."""
-        size, idle = 2, 0
+        """Search until no vertex is open: with all distances kept, and, while many are left, in batches without."""
+        size, idle, most = 2, 0, block_size(self.graph)
         left = self._open(open_)
         while left.size > _OPEN_PER_SEARCH * size and idle < _MAX_STALLED:
-            most = block_size(self.graph)
             before, size = left.size, min(size, most)
             self._look(self._chosen(left, size))
             left = self._open(open_)
@@ -133,19 +138,27 @@ class EccentricityBounds:
         # neighbours, the more bounds follow.
         degree, idle = self.graph.out_degree, -1
         some = left[_least(degree[left], min(_SMALLEST_BATCH, left.size))]
-        while left.size:
+        while self._are_many(left):
             self._search(some)
             left = self._open(open_)
-            if idle < _MAX_STALLED and left.size:
+            if idle < _MAX_STALLED and self._are_many(left):
                 before = left.size
                 self._spread(some)
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
+            if not self._are_many(left):
+                break
             if idle < _MAX_STALLED:
                 some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
             else:
                 size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
                 some = left[_least(-degree[left], min(size, left.size))]
+        while left.size:
+            self._look(to_device(left[_least(degree[left], min(most, left.size))], "cpu"))
+            left = self._open(open_)
+
+    def _are_many(self, left: Any) -> bool:
+        return left.size * self.graph.n_vertices > _FEW
 
     @property
     def known(self) -> Any:

@@ -80,6 +80,10 @@ class JointTraversal(Protocol):
     def parents_of_levels(self) -> Callable[[CSR, Any, Any], Any] | None:
         """First parents in rows by target, by levels (k, n) and k sources; None where searches keep parents as fast."""
 
+    @property
+    def kernel_of_searches(self) -> Callable[[ProgramCode, CSR, int], Any] | None:
+        """Begins to compile what so many searches launch, for their arcs by sender; None where that is no wait."""
+
 
 class SourcesTogether(Protocol):
     """The same on several devices, each with the whole graph."""

@@ -43,19 +43,21 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     code, out, in_, forced = search.code, search.out, search.in_, search.forced
     program = cuda_program(code, persistent.weight_dtype(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
+    layout = SPACE.of(Index=ids)
+    # Compiled in a thread, beside the kernels of what follows.
+    launch = persistent.kernel(
+        program, "traversal.cuh", "traverse", persistent.techniques_type(), ids, out.data is None,
+        cupy.cuda.runtime.getDevice(), layouts=(POLICY, layout),
+    )  # fmt: skip
     # A push lists pieces of rows of `out`, a pull those of `in_`.
     pieces = max(persistent.heavy_pieces(out), persistent.heavy_pieces(in_)) * 2 * ids.itemsize
     words = (n + 31) // 32 * 4
     space = persistent.Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = persistent.Record(n)
-    device = cupy.cuda.runtime.getDevice()
-    turn, layout = takeover(out), SPACE.of(Index=ids)
+    turn = takeover(out)
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
-    persistent.kernel(
-        program, "traversal.cuh", "traverse", persistent.techniques_type(), ids, out.data is None, device,
-        layouts=(POLICY, layout),
-    )(
+    launch(
         (
             program.struct(search.state, search.world, search.beginnings), np.int64(n), persistent.arcs_struct(out),
             persistent.arcs_struct(in_), persistent.sources_struct(search.sources),
@@ -64,7 +66,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
             ),
             layout(empty_rows(in_).words, *space.addresses), persistent.TRACE.of()(*record.fields),
             np.uint64(space.header),
-        ),
+        )
     )  # fmt: skip
     if not waits:
         return record

@@ -84,7 +84,7 @@ def threads_for(out: CSR) -> int:
 
 def work_space(n: int, sources: int, ids: np.dtype) -> int:
     """Bytes of work space, without the properties; see `hpgraph.kernels.traversal`."""
-    bits = 8 * n * (1 if sources <= 64 else 2)
+    bits = 8 * n * words_of(sources)
     entries = 2 * (n // _SWEPT) * _ENTRY.of(Index=ids).size
     return (3 + HISTORIES) * bits + entries + n * ids.itemsize
 
@@ -129,7 +129,7 @@ class Work:
     def __init__(self, search: Search, waits: bool, beyond: int = 0, fronts: tuple[int, int] | None = None) -> None:
         out, in_, starts = search.out, search.in_, search.sources
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
-        self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
+        self.words, self._few = words_of(starts.k), n // _SWEPT
         room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
         entries = room * _ENTRY.of(Index=ids).size
         pieces = max(persistent.heavy_pieces(out), persistent.heavy_pieces(in_)) * 2 * ids.itemsize
@@ -244,9 +244,25 @@ def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
     return rows
 
 
+def kernel_of_searches(code: ProgramCode, out: CSR, sources: int) -> Callable[..., None]:
+    """The kernel of one launch for so many sources; it is compiled in a thread until it is launched."""
+    ids, words = out.indices.dtype, words_of(sources)
+    return persistent.kernel(
+        cuda_program(code, persistent.weight_dtype(out)), "multi_source.cuh", "traverse_sources",
+        f"{words}, {'true' if differ_by_arc(code) else 'false'}, {chosen()}", ids, out.data is None,
+        cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
+    )  # fmt: skip
+
+
+def words_of(sources: int) -> int:
+    """Words of bits a vertex."""
+    return 1 if sources <= 64 else 2
+
+
 def _traverse(search: Search) -> Work:
     """One launch."""
     code, out, world, beginnings = search.code, search.out, search.world, search.beginnings
+    launch, program = kernel_of_searches(code, out, search.sources.k), cuda_program(code, persistent.weight_dtype(out))
     if not all(values.flags.f_contiguous for values in search.state):
         raise ValueError("properties of many sources must be in Fortran order: source after source")
     waits, flat = may_wait(code, beginnings), tuple(values.T.reshape(-1) for values in search.state)
@@ -254,14 +270,9 @@ def _traverse(search: Search) -> Work:
     for values, beginning in zip(flat, beginnings, strict=True):
         if beginning is not None and not waits:
             _fill(values, beginning.fill)
-    program, work, ids = cuda_program(code, persistent.weight_dtype(out)), Work(search, waits), out.indices.dtype
-    by_arc = "true" if differ_by_arc(code) else "false"
-    persistent.kernel(
-        program, "multi_source.cuh", "traverse_sources", f"{work.words}, {by_arc}, {chosen()}", ids, out.data is None,
-        cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
-    )(
-        (program.struct(flat, world, beginnings), program.struct(samples or flat, world, beginnings), *work.arguments),
-    )  # fmt: skip
+    work = Work(search, waits)
+    given = program.struct(flat, world, beginnings), program.struct(samples or flat, world, beginnings)
+    launch((*given, *work.arguments))
     work.write_histories(flat, samples)
     return work
 
@@ -297,10 +308,11 @@ def survey_sources(search: Search) -> Totals:
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for part, some in _launches(starts):
+        device = cupy.cuda.runtime.getDevice()
+        launch = _survey_kernel(out.indices.dtype, words_of(some.k), chosen(), device, threads_for(out))
         work = Work(search._replace(sources=some), False, 2 * 8 * MAX_SOURCES)
         launches.append(work)
-        device = cupy.cuda.runtime.getDevice()
-        _survey_kernel(out.indices.dtype, work.words, chosen(), device, threads_for(out))(
+        launch(
             (
                 *work.arguments,
                 SURVEY(

@@ -41,7 +41,7 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
     some = parts.all[0].rows.out
     n, ids = parts.n, some.indices.dtype
     program = cuda_program(code, weight_dtype(some))
-    words = 1 if starts.k <= 64 else 2
+    words = one_gpu.words_of(starts.k)
     # Words are written in pairs.
     row = -(-n * words // 2) * 16
     fronts = [parts.shared(f"{name} of many sources", row) for name in ("front", "next")]
