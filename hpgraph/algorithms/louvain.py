@@ -90,6 +90,7 @@ def louvain(
     base = level
     hierarchy: list[Any] = []
     xp, backend = array_module(graph.device), kernels(graph.device)
+    backend.begin_moves(level)
     label = first = start_of(graph, start)
     quality = quality_of(level, label, len(label), resolution, backend.weight_between(level.arcs, label))
     while len(hierarchy) < limit:
@@ -250,6 +251,7 @@ class Search:
         self._graph, self._base, self._resolution = graph, level, resolution
         self._threshold, self._limit, self._largest = threshold, limit, largest
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
+        self._backend.begin_moves(level)
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
         """The levels of the last iteration that raised the quality; ``given``: `label` has no single vertices."""

@@ -41,6 +41,10 @@ from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
 
+def begin_moves(level):
+    """Nothing: Numba compiles a loop when it first runs."""
+
+
 def minimum_at(target, at, values):
     """`hpgraph.kernels.runtime.Runtime.minimum_at`."""
     np.minimum.at(target, at, values)

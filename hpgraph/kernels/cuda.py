@@ -5,7 +5,13 @@ import contextlib
 from hpgraph.core.device import cupy as xp
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
-from hpgraph.kernels.communities.cuda import asynchronous_labels, frequent_labels, move_vertices, refine_communities
+from hpgraph.kernels.communities.cuda import (
+    asynchronous_labels,
+    begin_moves,
+    frequent_labels,
+    move_vertices,
+    refine_communities,
+)
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.communities.cuda_members import group_strengths
 from hpgraph.kernels.communities.level import first_neighbours

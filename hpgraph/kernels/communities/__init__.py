@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """What either backend offers."""
 
+    def begin_moves(self, level: Level) -> None:
+        """Begin to compile what moves the vertices of a level and of graphs of its communities, and makes these."""
+
     def move_vertices(
         self, level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *,
         alone: bool = False, limit: int = 0,

@@ -14,6 +14,7 @@ from hpgraph.kernels.communities.batches import (
     ROUNDS,
     batch_bits,
 )
+from hpgraph.kernels.communities.cuda_aggregate import KERNELS as AGGREGATING
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
 
@@ -49,6 +50,18 @@ class _Search(NamedTuple):
     by_weight: bool = False
     alone: bool = False
     limit: int = 0
+
+
+def begin_moves(level: Level) -> None:
+    """See `hpgraph.kernels.communities.Communities`."""
+    if level.arcs.nnz:
+        types = groups.types_of(level.arcs, groups.sum_type(level))
+        # Of graphs of communities all arcs have weights.
+        both = types, {**types, "Weight": np.dtype(np.int64)}
+        for kernels, which in ((KERNELS, {"frequent": False}), (AGGREGATING, {})):
+            for given in both:
+                kernels.of(**which, **given)
+        groups.KERNELS.of(Index=types["Index"])
 
 
 def move_vertices(
