@@ -26,41 +26,41 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
     """The vertices in the order in which they are taken out, and the arcs to those left when each is, and from them.
 
     Of arcs: blocks of vertices, other ends, lengths and middles. Where `into` is `out`, arcs lead both ways, and the
-    blocks of either are the same.
+    blocks of either are the same. After each round the vertices left are numbered anew, so that it costs what is left.
     """
     undirected = into is out
     n = len(out.indptr) - 1
-    level, stale = np.zeros(n, np.int64), np.ones(n, np.bool_)
+    level, stale = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     # Equals are taken in random order, which spreads what is taken out at once.
     chance = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
-    priority, left = chance.copy(), np.arange(n)
+    priority, name, everyone = chance.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
     order, upward, downward = list[Any](), list[Any](), list[Any]()
-    with team() as threads:
-        _rate(out, into, undirected, left, level, chance, priority, threads)
-    stale[:] = False
-    while len(left):
-        chosen = left[_select(out, into, left, priority, np.zeros(len(left), np.bool_))]
+    _rate(out, into, everyone, level, chance, priority)
+    while len(name):
+        chosen = _select(out, into, everyone[: len(name)], priority)
         # What was rated before a neighbour went is rated again, and waits if it no longer comes first.
         again = chosen[stale[chosen]]
-        with team() as threads:
-            _rate(out, into, undirected, again, level, chance, priority, threads)
+        _rate(out, into, again, level, chance, priority)
         stale[again] = False
-        chosen = chosen[_select(out, into, chosen, priority, np.zeros(len(chosen), np.bool_))]
+        chosen = _select(out, into, chosen, priority)
         if not len(chosen):
             continue
-        gone = np.zeros(n, np.bool_)
+        gone = np.zeros(len(name), np.bool_)
         gone[chosen] = True
-        shortcuts = _shortcuts_of(out, into, chosen, gone)
+        shortcuts = _shortcuts_of(out, into, chosen, gone, name)
         for arcs, blocks in ((out, upward), (into, downward))[: 1 if undirected else 2]:
             rows, at = _rows_of(arcs, chosen)
-            blocks.append((rows, arcs.head[at], arcs.length[at], arcs.middle[at]))
-            np.maximum.at(level, arcs.head[at], level[rows] + 1)
-            stale[arcs.head[at]] = True
-        order.append(chosen)
-        left = left[~gone[left]]
+            heads = arcs.head[at]
+            blocks.append((name[rows], name[heads], arcs.length[at], arcs.middle[at]))
+            np.maximum.at(level, heads, level[rows] + 1)
+            stale[heads] = True
+        order.append(name[chosen])
         source, target, length, middle = shortcuts
-        out = _rebuilt(out, gone, source, target, length, middle)
-        into = out if undirected else _rebuilt(into, gone, target, source, length, middle)
+        left = ~gone
+        place = np.cumsum(left) - 1
+        out = _rebuilt(out, gone, place, source, target, length, middle)
+        into = out if undirected else _rebuilt(into, gone, place, target, source, length, middle)
+        level, stale, chance, priority, name = level[left], stale[left], chance[left], priority[left], name[left]
     return np.concatenate([np.empty(0, np.int64), *order]), upward, upward if undirected else downward
 
 
@@ -72,7 +72,7 @@ def _rows_of(arcs: Arcs, vertices: Any) -> tuple[Any, Any]:
     return np.repeat(vertices, counts), at
 
 
-def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any) -> tuple[Any, ...]:
+def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any, name: Any) -> tuple[Any, ...]:
     pairs = (out.indptr[chosen + 1] - out.indptr[chosen]) * (into.indptr[chosen + 1] - into.indptr[chosen])
     begin = np.concatenate([[0], np.cumsum(pairs)])
     ends, length = np.empty((2, begin[-1]), out.head.dtype), np.empty(begin[-1])
@@ -80,7 +80,7 @@ def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any) -> tuple[Any, .
     with team() as threads:
         _shortcuts(out, into, into is out, chosen, gone, begin, ends, length, count, threads)
     at = np.arange(count.sum()) + np.repeat(begin[:-1] - np.cumsum(count) + count, count)
-    found = ends[0, at], ends[1, at], length[at], np.repeat(chosen, count).astype(out.head.dtype)
+    found = ends[0, at], ends[1, at], length[at], np.repeat(name[chosen], count)
     if into is out:
         return tuple(np.concatenate([found[k], found[other]]) for k, other in enumerate((1, 0, 2, 3)))
     return found
@@ -91,19 +91,33 @@ def _before(priority, v, u):
     return priority[v] < priority[u] or (priority[v] == priority[u] and v <= u)
 
 
-@njit(cache=True, nogil=True)
-def _select(out, into, vertices, priority, chosen):
-    """Which of the vertices come before all of their neighbours."""
-    for i in range(vertices.size):
-        v = vertices[i]
-        first = True
-        for arcs in (out, into):
-            for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
-                if not _before(priority, v, arcs.head[at]):
-                    first = False
-                    break
-        chosen[i] = first
-    return chosen
+def _select(out: Arcs, into: Arcs, vertices: Any, priority: Any) -> Any:
+    """The vertices that come before all of their neighbours."""
+    chosen = np.zeros(len(vertices), np.bool_)
+    with team() as threads:
+        _first_of(out, into, into is out, vertices, priority, chosen, threads)
+    return vertices[chosen]
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _first_of(out, into, undirected, vertices, priority, chosen, threads):
+    following = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        while True:
+            chunk = next_task(following, _CHUNK)
+            if chunk >= vertices.size:
+                break
+            for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
+                v = vertices[i]
+                chosen[i] = _is_first(out, priority, v) and (undirected or _is_first(into, priority, v))
+
+
+@part
+def _is_first(arcs, priority, v):
+    at, end = arcs.indptr[v], arcs.indptr[v + 1]
+    while at < end and _before(priority, v, arcs.head[at]):
+        at += 1
+    return at == end
 
 
 @part
@@ -167,9 +181,14 @@ def _work_for(n):
     return _Work(distance, np.empty(_ROOM, np.int64), np.empty(_ROOM), np.empty(_ROOM, np.int64))
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _rate(out, into, undirected, vertices, level, chance, priority, threads):
+def _rate(out: Arcs, into: Arcs, vertices: Any, level: Any, chance: Any, priority: Any) -> None:
     """Priorities: how deep what was taken out beside a vertex is, and how many arcs come for each that goes."""
+    with team() as threads:
+        _rate_each(out, into, into is out, vertices, level, chance, priority, threads)
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _rate_each(out, into, undirected, vertices, level, chance, priority, threads):
     following = np.zeros(1, np.int64)
     n = level.size
     for _ in prange(threads):
@@ -200,21 +219,26 @@ def _shortcuts(out, into, undirected, chosen, gone, begin, ends, length, count, 
                 count[i] = _around(out, into, undirected, chosen[i], gone, work, ends, length, begin[i], True)
 
 
-def _rebuilt(arcs: Arcs, gone: Any, source: Any, target: Any, length: Any, middle: Any) -> Arcs:
+def _rebuilt(arcs: Arcs, gone: Any, place: Any, source: Any, target: Any, length: Any, middle: Any) -> Arcs:
     n = len(gone)
     ends = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))])
     order = np.empty(len(source), np.int64)
-    indptr = np.zeros(n + 1, np.int64)
+    left = int(place[-1]) + 1
     room = len(arcs.head) + len(source)
-    made = Arcs(indptr, np.empty(room, arcs.head.dtype), np.empty(room), np.empty(room, arcs.middle.dtype))
+    made = Arcs(
+        np.zeros(left + 1, np.int64), np.empty(room, arcs.head.dtype), np.empty(room), np.empty(room, arcs.middle.dtype)
+    )
     with interruptible():
-        kept = _merge(arcs, gone, (source, target, length, middle), ends, order, np.full(n, -1, np.int64), made)
-    return Arcs(indptr, *(part[:kept] for part in made[1:]))
+        kept = _merge(arcs, gone, place, (source, target, length, middle), ends, order, np.full(n, -1, np.int64), made)
+    return Arcs(made.indptr, *(part[:kept] for part in made[1:]))
 
 
 @njit(cache=True, nogil=True)
-def _merge(arcs, gone, shortcuts, ends, order, place, made):
-    """Rows without vertices that are gone, with shortcuts, the shorter of two arcs; `place`: of each end in a row."""
+def _merge(arcs, gone, place, shortcuts, ends, order, entry, made):
+    """Rows without vertices that are gone, by the places of those left, with shortcuts, the shorter of two arcs.
+
+    ``entry``: of each end in a row.
+    """
     source, target, length, middle = shortcuts
     following = ends[:-1].copy()
     for k in range(source.size):
@@ -222,25 +246,25 @@ def _merge(arcs, gone, shortcuts, ends, order, place, made):
         following[source[k]] += 1
     count = 0
     for v in range(gone.size):
-        begin = count
-        made.indptr[v] = begin
         if gone[v]:
             continue
+        begin = count
         for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
-            if not gone[arcs.head[at]]:
-                made.head[count], made.length[count] = arcs.head[at], arcs.length[at]
-                made.middle[count] = arcs.middle[at]
-                place[arcs.head[at]] = count
+            u = arcs.head[at]
+            if not gone[u]:
+                made.head[count], made.length[count], made.middle[count] = place[u], arcs.length[at], arcs.middle[at]
+                entry[u] = count
                 count += 1
         for k in range(ends[v], ends[v + 1]):
             shortcut = order[k]
-            to = place[target[shortcut]]
+            u = target[shortcut]
+            to = entry[u]
             if to < begin:
                 to = count
-                place[target[shortcut]] = count
+                entry[u] = count
                 count += 1
             elif made.length[to] <= length[shortcut]:
                 continue
-            made.head[to], made.length[to], made.middle[to] = target[shortcut], length[shortcut], middle[shortcut]
-    made.indptr[gone.size] = count
+            made.head[to], made.length[to], made.middle[to] = place[u], length[shortcut], middle[shortcut]
+        made.indptr[place[v] + 1] = count
     return count
