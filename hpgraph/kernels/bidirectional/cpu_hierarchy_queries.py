@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 
 # One half of a query: distances, inf between queries, the arc by which each vertex is reached, a list of these, a heap.
@@ -52,6 +52,10 @@ def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
     """Settle the next vertex of a half, which stays below the first `core` vertices; returns the last four anew."""
     key, u = peek(half.keys, 0), vertex(half.heads, 0)
     size = heap.pop(half.keys, half.heads, size)
+    # The arcs of the vertex that comes next; stale, and harmless, where the heap is empty.
+    following = peek(arcs.indptr, vertex(half.heads, 0))
+    prefetch(arcs.head, following)
+    prefetch(arcs.length, following)
     if key > peek(half.distance, u):
         return size, reached, best, middle
     if key + peek(other.distance, u) < best:
@@ -68,6 +72,8 @@ def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
             put(half.distance, v, there)
             put(half.before, v, np.int64(at))
             if v >= core:
+                prefetch(arcs.indptr, v)
+                prefetch(other.distance, v)
                 size = heap.push(half.keys, half.heads, size, there, v)
     return size, reached, best, middle
 
