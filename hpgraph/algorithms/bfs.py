@@ -84,7 +84,8 @@ def levels_from(
                   direction=direction, max_iteration=max_depth)  # fmt: skip
         level = one.level[None]
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
-    find = joint_traversal(graph.device).parents_of_levels
+    joint = joint_traversal(graph.device)
+    find = joint.parents_of_levels
     # Long rows cost more than this saves: 1.14 of the time at 86 arcs a vertex, 0.65 at 40, 0.33 at 32 (H200).
     short = graph.in_one_memory and graph.n_edges <= _SHORT * n
     if parents and find is not None and short:
@@ -93,9 +94,10 @@ def levels_from(
         rows = graph.out_csr if incoming else graph.in_csr
         return levels._replace(parent=find(rows, levels.level, vertices), first=True)
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
-    known: dict[bool, str] = {} if graph.in_pages or graph.on_cluster else _known(graph.out_csr)
-    for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
-        most = int(np.iinfo(dtype).max)
+    known: dict[bool, int] = {} if graph.in_pages or graph.on_cluster else _known(graph.out_csr)
+    tries, first = _tries(joint.SHORT), 0 if joint.SHORT and graph.in_one_memory else 1
+    for number in range(max(first, known.get(incoming, 0)), len(tries)):
+        dtype, most = tries[number]
         limit = most if max_depth is None else min(max_depth, most)
         found = run_sources(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
                           max_iteration=limit, whole=limit == max_depth)  # fmt: skip
@@ -104,7 +106,7 @@ def levels_from(
     else:
         raise AssertionError("a path has fewer vertices than an int32 can count")
     if max_depth is None:
-        known[incoming] = dtype
+        known[incoming] = number
     # Wider than need be where the last superstep that the narrow type had room for was the last of all.
     least = dtype if dtype == _TYPES[0] else _least(max(_deepest(trace) for trace in found.traces))
     return Searches(found.level.astype(least, copy=False), found.parent if parents else None, found.traces)
@@ -112,17 +114,23 @@ def levels_from(
 
 def begin_levels(graph: Graph, k: int) -> None:
     """Begin to compile what `levels_from` will launch for k vertices: on a GPU, a thread takes seconds."""
-    begin = joint_traversal(graph.device).kernel_of_searches
+    joint = joint_traversal(graph.device)
+    begin = joint.kernel_of_searches
     if begin is not None and graph.in_one_memory:
-        dtype = _known(graph.out_csr).get(False, "int8")
+        dtype, limit = _tries(joint.SHORT)[_known(graph.out_csr).get(False, 0)]
         declared = declarations_of(_program(dtype, "", False))
         code = declared.code((np.dtype(dtype),))
-        begin(code, arcs_of(graph, declared.edges, declared.weighted, code).sending, k)
+        begin(code, arcs_of(graph, declared.edges, declared.weighted, code).sending, k, limit)
+
+
+def _tries(short: int) -> list[tuple[str, int]]:
+    """Types of levels, and the limit to the supersteps of each: first a short one, which is left out where it is 0."""
+    return [(_TYPES[0], short), *((dtype, int(np.iinfo(dtype).max)) for dtype in _TYPES)]
 
 
 @attached
-def _known(arcs: Any) -> dict[bool, str]:
-    """The type that the levels of earlier searches of a graph needed, along arcs and against them."""
+def _known(arcs: Any) -> dict[bool, int]:
+    """Which of the `_tries` sufficed for earlier searches of a graph, along arcs and against them."""
     return {}
 
 

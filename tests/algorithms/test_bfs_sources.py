@@ -8,6 +8,7 @@ from reference_algorithms import check_tree, levels, random_digraph, smallest_pa
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
+from hpgraph.kernels.traversal import cpu_sources
 
 
 def host(found):
@@ -70,6 +71,20 @@ def test_the_least_type_that_holds_the_levels(n, dtype, device):
     # Once it is known how deep the graph is, still.
     again = hpg.bfs(G, sources=[n // 2, n // 2], parents=False)
     assert (host(again)[0] == abs(np.arange(n) - n // 2)).all()
+
+
+@pytest.mark.parametrize("short", [3, 64])
+def test_short_searches_come_first(short, monkeypatch):
+    """On the CPU as on a GPU, whose kernel of few supersteps compiles sooner."""
+    monkeypatch.setattr(cpu_sources, "SHORT", short)
+    for n in (3, 4, 5, 65, 66, 300):
+        G = path(n)
+        for _ in range(2):
+            for depth in (None, 2, 70):
+                level, _ = host(hpg.bfs(G, sources=[0, n - 1], parents=False, max_depth=depth))
+                expected = abs(np.arange(n) - np.array([[0], [n - 1]]))
+                assert (level == np.where(expected > (n if depth is None else depth), -1, expected)).all()
+                assert level.dtype == (np.int8 if n < 129 or depth else np.int16)
 
 
 @pytest.mark.parametrize("depth", [0, 3, 130])

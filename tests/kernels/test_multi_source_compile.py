@@ -1,6 +1,7 @@
 """The CUDA kernels of many lanes compile for all numbers of words and every generation of GPUs; no GPU is needed."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from hpgraph.kernels.relaxation import cuda_sources as cuda_relax
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.search import Search
+from hpgraph.kernels.traversal import Totals, cuda_sources_team
 from hpgraph.kernels.traversal import cuda_sources as lanes
-from hpgraph.kernels.traversal import cuda_sources_team
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -94,6 +96,37 @@ def test_messages_of_an_arc_and_of_a_vertex(program, words):
 # Machine code of one takes ten seconds and more.
 def test_the_oldest_generation():
     compiles(*traversal_of(Levels, 1, threads=persistent.THREADS), GENERATIONS[0], LOCAL)
+
+
+def test_searches_of_few_supersteps():
+    """They never continue separately; the kernel of totals without that is the one to compile, others translate."""
+    constant = (Path(lanes.__file__).parent / "separate_searches.cuh").read_text()
+    assert f"constexpr i64 PARTING = {lanes.SHORT};" in constant
+    assert lanes.chosen(lanes.SHORT) == f"{lanes.chosen()}, false"
+    compiles(
+        "multi_source.cuh", before(), (), (f"hpgraph::multi_source_totals<int, 1, {lanes.chosen(1)}>",), local=LOCAL
+    )
+    source, prologue, ltoir, (name,) = traversal_of(_program("int8", "", False), 2)
+    translates(source, prologue, ltoir, (f"{name[:-1]}, {lanes.chosen(1)}>",))
+
+
+def test_totals_of_longer_searches_are_found_anew(monkeypatch):
+    asked, left = [], [True]
+
+    def survey(search):
+        asked.append(search.limit)
+        return Totals(lambda: f"of {search.limit}", lambda: search.limit), lambda: left[0]
+
+    monkeypatch.setattr(lanes, "_survey", survey)
+    path = hpg.Graph.from_edges([0], [1]).out_csr
+    search = Search(None, path, (), (), (), None, 1000, path, 0.0, 0.0, -1)
+    found = lanes.survey_sources(search)
+    assert (found.of_sources(), found.rows(), asked) == ("of 1000", 1000, [lanes.SHORT, 1000])
+    assert lanes.survey_sources(search).rows() == 1000 and asked[2:] == [1000], "the graph is known"
+    again = hpg.Graph.from_edges([0], [1]).out_csr
+    left[0] = False
+    assert lanes.survey_sources(search._replace(out=again)).of_sources() == f"of {lanes.SHORT}"
+    assert lanes.survey_sources(search._replace(out=again, limit=7)).rows() == 7
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8])

@@ -66,6 +66,8 @@ class JointTraversal(Protocol):
 
     MAX_SOURCES: int
     MAX_SURVEYED: int
+    # Supersteps up to which searches launch a kernel that compiles sooner; 0 if there is no such kernel.
+    SHORT: int
 
     def work_space(self, n: int, sources: int, ids: np.dtype) -> int:
         """Bytes of work space for so many sources in a graph of n vertices, without the properties."""
@@ -81,8 +83,8 @@ class JointTraversal(Protocol):
         """First parents in rows by target, by levels (k, n) and k sources; None where searches keep parents as fast."""
 
     @property
-    def kernel_of_searches(self) -> Callable[[ProgramCode, CSR, int], Any] | None:
-        """Begins to compile what so many searches launch, for their arcs by sender; None where that is no wait."""
+    def kernel_of_searches(self) -> Callable[[ProgramCode, CSR, int, int], Any] | None:
+        """Begins to compile searches, by arcs by sender, number and limit to supersteps; None where that is no wait."""
 
 
 class SourcesTogether(Protocol):

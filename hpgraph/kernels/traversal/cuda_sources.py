@@ -6,7 +6,7 @@ results need no transposition.
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ from hpgraph.semiring.reads import reads, unread
 
 # Sources of one launch: 16 bytes of bits a vertex, which a thread loads at once.
 MAX_SOURCES = MAX_SURVEYED = 128
+# As PARTING in separate_searches.cuh: no search continues separately in so few supersteps, and the kernel without that
+# compiles in five eighths of the time.
+SHORT = 64
 # Threads of a block. Pulls need loads in flight; below a mean degree of MANY_ARCS there are hardly any pulls, and list
 # entries need registers.
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
@@ -244,12 +247,12 @@ def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
     return rows
 
 
-def kernel_of_searches(code: ProgramCode, out: CSR, sources: int) -> Callable[..., None]:
-    """The kernel of one launch for so many sources; it is compiled in a thread until it is launched."""
+def kernel_of_searches(code: ProgramCode, out: CSR, sources: int, limit: int) -> Callable[..., None]:
+    """The kernel of a launch for so many sources and supersteps; it is compiled in a thread until it is launched."""
     ids, words = out.indices.dtype, words_of(sources)
     return persistent.kernel(
         cuda_program(code, persistent.weight_dtype(out)), "multi_source.cuh", "traverse_sources",
-        f"{words}, {'true' if differ_by_arc(code) else 'false'}, {chosen()}", ids, out.data is None,
+        f"{words}, {'true' if differ_by_arc(code) else 'false'}, {chosen(limit)}", ids, out.data is None,
         cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )  # fmt: skip
 
@@ -262,7 +265,8 @@ def words_of(sources: int) -> int:
 def _traverse(search: Search) -> Work:
     """One launch."""
     code, out, world, beginnings = search.code, search.out, search.world, search.beginnings
-    launch, program = kernel_of_searches(code, out, search.sources.k), cuda_program(code, persistent.weight_dtype(out))
+    launch = kernel_of_searches(code, out, search.sources.k, search.limit)
+    program = cuda_program(code, persistent.weight_dtype(out))
     if not all(values.flags.f_contiguous for values in search.state):
         raise ValueError("properties of many sources must be in Fortran order: source after source")
     waits, flat = may_wait(code, beginnings), tuple(values.T.reshape(-1) for values in search.state)
@@ -286,9 +290,10 @@ def samples_of(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...])
     )
 
 
-def chosen() -> str:
-    """The chosen techniques; early exit has its own switch for many sources."""
-    return persistent.techniques_type(leaves_early=techniques.early_termination)
+def chosen(limit: int = SHORT + 1) -> str:
+    """The chosen techniques, of which early exit has its own switch for many sources, and what few supersteps lack."""
+    parts = ", false" if limit <= SHORT else ""
+    return persistent.techniques_type(leaves_early=techniques.early_termination) + parts
 
 
 @lru_cache(maxsize=64)
@@ -301,15 +306,41 @@ def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads:
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
+@attached
+def _deep(out: CSR) -> list[bool]:
+    """Whether searches have exceeded `SHORT` supersteps: empty as long as none has."""
+    return []
+
+
 def survey_sources(search: Search) -> Totals:
-    """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`."""
+    """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`.
+
+    The first searches of a graph run `SHORT` supersteps, and anew if that does not suffice.
+    """
+    deep = _deep(search.out)
+    if deep or search.limit <= SHORT:
+        return _survey(search)[0]
+    totals, unfinished = _survey(search._replace(limit=SHORT))
+
+    @cache
+    def whole() -> Totals:
+        if not unfinished():
+            return totals
+        deep.append(True)
+        return _survey(search)[0]
+
+    return Totals(lambda: whole().of_sources(), lambda: whole().rows())
+
+
+def _survey(search: Search) -> tuple[Totals, Callable[[], bool]]:
+    """A survey, and whether the limit ended it."""
     out, starts = search.out, search.sources
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for part, some in _launches(starts):
         device = cupy.cuda.runtime.getDevice()
-        launch = _survey_kernel(out.indices.dtype, words_of(some.k), chosen(), device, threads_for(out))
+        launch = _survey_kernel(out.indices.dtype, words_of(some.k), chosen(search.limit), device, threads_for(out))
         work = Work(search._replace(sources=some), False, 2 * 8 * MAX_SOURCES)
         launches.append(work)
         launch(
@@ -328,4 +359,7 @@ def survey_sources(search: Search) -> Totals:
         values = after(over, sums.get)
         return SourceTotals(values[0], values[1], values[3].view(np.float64), values[2])
 
-    return Totals(of_sources, lambda: after(over, rows))
+    def unfinished() -> bool:
+        return after(over, lambda: any(work.record.counts()[1] > 0 for work in launches))
+
+    return Totals(of_sources, lambda: after(over, rows)), unfinished

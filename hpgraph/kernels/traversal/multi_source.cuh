@@ -64,7 +64,8 @@ struct Alone {
     __device__ u64 looked(const MultiSourceTally& tally) const { return tally.looked; }
 };
 
-template <class T, int W, class Team, class Delivery, class Index, class Weight>
+// `PARTS`: searches may continue separately; false saves a third of the compilation. Not within PARTING supersteps.
+template <class T, int W, bool PARTS, class Team, class Delivery, class Index, class Weight>
 struct MultiSource {
     Team& team;
     GridBarrier& barrier;
@@ -93,11 +94,12 @@ struct MultiSource {
         begin();
         space.trace.begin();
         while ((now.count || parked < NOT_PARKED) && step < policy.limit && !team.lost()) {
-            if (scattered == PARTING) {
-                search_apart();
-                continue;
-            }
-            const bool joins = parked < NOT_PARKED && (now.count == 0 || parked == step);
+            if constexpr (PARTS)
+                if (scattered == PARTING) {
+                    search_apart();
+                    continue;
+                }
+            const bool joins = PARTS && parked < NOT_PARKED && (now.count == 0 || parked == step);
             if (joins) step = parked;
             const bool few = !joins && policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
             if (few && !listed) list_entries();
@@ -118,7 +120,8 @@ struct MultiSource {
         if (Trace::is_writer()) space.header->histories = histories;
         const u64 active = space.header->left + (step < policy.limit ? 0 : now.count);
         step = max(step, farthest);
-        if (first_apart >= 0 && blockIdx.x == 0) apart().share_time(first_apart, step, began);
+        if constexpr (PARTS)
+            if (first_apart >= 0 && blockIdx.x == 0) apart().share_time(first_apart, step, began);
         space.trace.end(step, active);
     }
 
@@ -205,7 +208,8 @@ private:
             for_each_entry(entries(), now.light, now.pieces, [&](const Entry<Index>& one) {
                 atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
             });
-        if (joins) apart().join(to, step), parked = apart().next_parked(step);
+        if constexpr (PARTS)
+            if (joins) apart().join(to, step), parked = apart().next_parked(step);
         barrier.wait();
         MultiSourceTally* const tally = next_tally();
         queue_from_words<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
@@ -317,7 +321,7 @@ private:
 };
 
 // Run a multi-source traversal by the calling kernel, whose shared memory it takes.
-template <class T, int W, class Team, class Delivery, class Index, class Weight>
+template <class T, int W, bool PARTS = true, class Team, class Delivery, class Index, class Weight>
 __device__ void run_multi_source(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
                                 i64 n, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
                                 const SourceStarts<Index>& starts, const MultiSourcePolicy& policy,
@@ -328,12 +332,12 @@ __device__ void run_multi_source(Team& team, GridBarrier& barrier, const RowShar
     __shared__ bool changes;
     if (threadIdx.x == 0) block.filled = 0;
     __syncthreads();
-    MultiSource<T, W, Team, Delivery, Index, Weight> search{team, barrier, share, delivery, n, out, in, starts, policy,
+    MultiSource<T, W, PARTS, Team, Delivery, Index, Weight> search{team, barrier, share, delivery, n, out, in, starts, policy,
                                                             space, block, classes, tallies, changes};
     search.run();
 }
 
-template <class Program, class Index, class Weight, int W, bool by_arc, class T = Techniques<>>
+template <class Program, class Index, class Weight, int W, bool by_arc, class T = Techniques<>, bool PARTS = true>
 __global__ void __launch_bounds__(THREADS, 1)
 traverse_sources(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
                const Arcs<Index, Weight> in, const SourceStarts<Index> starts, const MultiSourcePolicy policy,
@@ -351,7 +355,7 @@ traverse_sources(const Program program, const Program samples, const i64 n, cons
                 if (bits) atomicOr(space.reached + v * W + word, bits);
             }
     }
-    run_multi_source<T, W>(alone, barrier, all_rows(n), messages, n, out, in, starts, policy, space);
+    run_multi_source<T, W, PARTS>(alone, barrier, all_rows(n), messages, n, out, in, starts, policy, space);
 }
 
 struct TotalsSpace {
@@ -360,7 +364,7 @@ struct TotalsSpace {
     double* inverse;
 };
 
-template <class Index, int W, class T = Techniques<>>
+template <class Index, int W, class T = Techniques<>, bool PARTS = true>
 __global__ void __launch_bounds__(THREADS, 1)
 multi_source_totals(const i64 n, const Arcs<Index, Pattern> out, const Arcs<Index, Pattern> in,
                     const SourceStarts<Index> starts, const MultiSourcePolicy policy,
@@ -371,7 +375,7 @@ multi_source_totals(const i64 n, const Arcs<Index, Pattern> out, const Arcs<Inde
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) counts[i] = 0;
     const Counts<W> counting{counts, {totals.of_level[0], totals.of_level[1]}, starts.k,
                              totals.reached, totals.total, totals.farthest, totals.inverse};
-    run_multi_source<T, W>(alone, barrier, all_rows(n), counting, n, out, in, starts, policy, space);
+    run_multi_source<T, W, PARTS>(alone, barrier, all_rows(n), counting, n, out, in, starts, policy, space);
 }
 
 }  // namespace hpgraph
