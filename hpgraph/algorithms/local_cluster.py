@@ -8,7 +8,7 @@ from hpgraph.algorithms.communities import checked
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.heat_kernel import heat_kernel
 from hpgraph.algorithms.out_strength import out_strength_of
-from hpgraph.algorithms.pagerank_delta import ONE, Changes
+from hpgraph.algorithms.pagerank_delta import ONE, Changes, in_proportion
 from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, real, vertex_names
 from hpgraph.core.device import Array, array_module, device_of, to_device
 from hpgraph.engine.definition import Parameter
@@ -29,13 +29,7 @@ class Push(Changes):
         return world.damping * waiting / vertex.leaving, vertex.rank + waiting, 0, vertex.leaving
 
 
-class WeightedPush(Push):
-    """The same in proportion to weights."""
-
-    weighted = True
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.share * weight
+WeightedPush = in_proportion(Push)
 
 
 @naming_arguments

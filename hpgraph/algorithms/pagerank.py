@@ -21,7 +21,7 @@ from hpgraph.algorithms.multi_source_pagerank import (
     rank_from_each,
 )
 from hpgraph.algorithms.out_strength import moderate, out_strength_of
-from hpgraph.algorithms.pagerank_delta import spread_changes
+from hpgraph.algorithms.pagerank_delta import in_proportion, spread_changes
 from hpgraph.algorithms.power_iteration import checked as iteration_checked
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.algorithms.vertex_values import distribution
@@ -72,18 +72,11 @@ class Personalized(PageRank):
         return rank / vertex.leaving, vertex.leaving, vertex.teleport
 
 
-def _weighted(program: type[PageRank]) -> type[PageRank]:
-    def gather(source, weight, target):  # type: ignore[no-untyped-def]
-        return source.share * weight
-
-    return type(f"Weighted{program.__name__}", (program,), {"weighted": True, "gather": gather})
-
-
-_PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
+_PROGRAMS: dict[tuple[bool, bool], type[VertexProgram]] = {
     (False, False): PageRank,
     (False, True): Personalized,
-    (True, False): _weighted(PageRank),
-    (True, True): _weighted(Personalized),
+    (True, False): in_proportion(PageRank),
+    (True, True): in_proportion(Personalized),
 }
 
 

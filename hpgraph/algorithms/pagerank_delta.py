@@ -49,13 +49,16 @@ class Changes(VertexProgram):
         return vertex.share != 0
 
 
-class WeightedChanges(Changes):
-    """The same in proportion to weights."""
+def in_proportion(program: type[VertexProgram]) -> type[VertexProgram]:
+    """A program that sends its property `share`, in proportion to weights."""
 
-    weighted = True
-
-    def gather(source, weight, target):  # noqa: D102
+    def gather(source, weight, target):  # type: ignore[no-untyped-def]
         return source.share * weight
+
+    return type(f"Weighted{program.__name__}", (program,), {"weighted": True, "gather": gather})
+
+
+WeightedChanges = in_proportion(Changes)
 
 
 class Spread(NamedTuple):
