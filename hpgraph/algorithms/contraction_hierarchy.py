@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.shortest_path import no_path
-from hpgraph.algorithms.vertex_values import named_path, vertex_names, without_cycles
+from hpgraph.algorithms.vertex_values import named_path, vertex_names
 from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, real
 from hpgraph.core.device import to_device
+from hpgraph.kernels.bidirectional import without_cycles
 from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
 from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each, path_by, query_space, sweep, sweep_each
 from hpgraph.kernels.runtime.cpu.threads import interruptible

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.maximum_flow import both_ways, counted, flow_between, two_ends
-from hpgraph.algorithms.vertex_values import named_path, without_cycles
+from hpgraph.algorithms.vertex_values import named_path
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.bidirectional import without_cycles
 
 
 @naming_arguments

@@ -21,7 +21,7 @@ from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.device import anywhere, array_module, count, to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.engine.run import run
-from hpgraph.kernels.bidirectional import joined
+from hpgraph.kernels.bidirectional import joined, way_along
 
 
 @naming_arguments
@@ -192,7 +192,8 @@ class _Ball:
 
     def way_to(self, vertex: int) -> list[int]:
         """From the start to a vertex inside."""
-        return _way(self._parent, self.start, vertex, self._level[vertex].item() > _FEW_STEPS)
+        far = self._level[vertex].item() > _FEW_STEPS
+        return way_along(to_device(self._parent, "cpu") if far else self._parent, self.start, vertex)
 
 
 class _WeightedBall:
@@ -221,13 +222,4 @@ class _WeightedBall:
 
     def way_to(self, vertex: int) -> list[int]:
         """From the start to a vertex inside, or one that an arc from inside reaches."""
-        return _way(tree_of(self.graph, self.start, self.raw, False), self.start, vertex, True)
-
-
-def _way(parent: Any, start: int, vertex: int, far: bool) -> list[int]:
-    """The way along parents, from the start."""
-    parent = to_device(parent, "cpu") if far else parent
-    way = [vertex]
-    while way[-1] != start:
-        way.append(int(parent[way[-1]]))
-    return way[::-1]
+        return way_along(to_device(tree_of(self.graph, self.start, self.raw, False), "cpu"), self.start, vertex)

@@ -59,16 +59,6 @@ def named_path(graph: Graph, path: list[int]) -> list[Any]:
     return path if graph.names is None else python_values(graph.names[path])
 
 
-def without_cycles(path: list[int]) -> list[int]:
-    """A walk from its first to its last vertex, without what lies between two visits of a vertex."""
-    last = {v: i for i, v in enumerate(path)}
-    kept, i = [], 0
-    while i < len(path):
-        kept.append(path[i])
-        i = last[path[i]] + 1
-    return kept
-
-
 def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
     """One value for each vertex, on the graph's device, from `values` as `hpgraph.pagerank` takes a personalization."""
     xp = array_module(graph.device)

@@ -5,15 +5,29 @@ n takes: so memory is zero-initialized lazily by the operating system. On a GPU,
 hundred times as long, `hpgraph.algorithms.shortest_path` uses supersteps.
 """
 
+from typing import Any
+
 import numpy as np
 
 
-def joined(ahead: list[int], back: list[int]) -> np.ndarray:
-    """Join two halves of a path, without repeated vertices."""
-    way = ahead + back[-2::-1]
+def without_cycles(way: list[int]) -> list[int]:
+    """A walk from its first to its last vertex, without what lies between two visits of a vertex."""
     last = {vertex: place for place, vertex in enumerate(way)}
     path, place = [], 0
     while place < len(way):
         path.append(way[place])
         place = last[way[place]] + 1
-    return np.array(path, np.int64)
+    return path
+
+
+def joined(ahead: list[int], back: list[int]) -> np.ndarray:
+    """Join two halves of a path, without repeated vertices."""
+    return np.array(without_cycles(ahead + back[-2::-1]), np.int64)
+
+
+def way_along(before: Any, start: int, vertex: int) -> list[int]:
+    """The path from the start of a search to a vertex."""
+    way = [int(vertex)]
+    while way[-1] != start:
+        way.append(int(before[way[-1]]))
+    return way[::-1]

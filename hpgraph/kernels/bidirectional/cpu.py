@@ -1,11 +1,9 @@
 """Bidirectional breadth-first search and bidirectional Dijkstra (I. Pohl, "Bi-directional search", 1971)."""
 
-from typing import Any
-
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.bidirectional import joined
+from hpgraph.kernels.bidirectional import joined, way_along
 from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
@@ -22,7 +20,7 @@ def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | No
     queues = np.empty((2, n), out.indices.dtype)
     with interruptible():
         u, v = _meet(out.indptr, out.indices, in_.indptr, in_.indices, source, target, level, before, queues)
-    return None if u < 0 else np.array(_way(before, source, u) + _way(before, target, v)[::-1], np.int64)
+    return None if u < 0 else np.array(way_along(before, source, u) + way_along(before, target, v)[::-1], np.int64)
 
 
 def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarray, float] | None:
@@ -37,15 +35,7 @@ def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarr
         vertex, length = _dijkstra(sides, source, target, seen, distance, before)
     if vertex < 0:
         return None
-    return joined(_way(before[0], source, vertex), _way(before[1], target, vertex)), length
-
-
-def _way(before: Any, start: int, vertex: int) -> list[int]:
-    """The path from the start of a search to a vertex."""
-    way = [int(vertex)]
-    while way[-1] != start:
-        way.append(int(before[way[-1]]))
-    return way[::-1]
+    return joined(way_along(before[0], source, vertex), way_along(before[1], target, vertex)), length
 
 
 @njit(cache=True)

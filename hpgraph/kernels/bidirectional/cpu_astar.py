@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.bidirectional.cpu import _way
+from hpgraph.kernels.bidirectional import way_along
 from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
@@ -34,7 +34,7 @@ def astar(arcs: CSR, source: int, target: int, bounds: Any, heuristic: Any) -> t
         if found >= 0:
             break
         room *= 4
-    return (_way(state[0] - 1, source, target), float(state[1][target])) if found else None
+    return (way_along(state[0] - 1, source, target), float(state[1][target])) if found else None
 
 
 @njit(cache=True, nogil=True)
