@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import LINE, add_line, add_scaled, normalize, quotient
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, peek, prange, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, peek, prange, put, tasks, vertex
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
@@ -221,17 +221,10 @@ def _take_part(what, arcs, span, fronts, state, local, wide, counters, sums):
     """
     begin, end, grain, flag = span
     filled = 0
-    while True:
-        task = next_task(counters)
+    for task in tasks(counters, arcs.bounds.size - 1 if what == PULL else -(-(end - begin) // grain)):
+        first, last = begin + task * grain, min(begin + (task + 1) * grain, end)
         if what == PULL:
-            if task >= arcs.bounds.size - 1:
-                break
             first, last = arcs.bounds[task], arcs.bounds[task + 1]
-        else:
-            first = begin + task * grain
-            if task >= end - begin or first >= end:
-                break
-            last = min(first + grain, end)
         if what == MARK:
             mark(arcs.in_indptr, arcs.in_indices, first, last, state, flag)
         else:

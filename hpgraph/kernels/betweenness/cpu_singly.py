@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import ONE_LESS, quotient
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import yield_core
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 from hpgraph.semiring.stop import is_stopped
@@ -273,11 +273,8 @@ def run_singly(arcs, distances, sources, scratches, sums):
         scratch = Scratch(
             scratches.numbers[worker], scratches.tags[worker], scratches.dependency[worker], scratches.queue[worker]
         )  # fmt: skip
-        while True:
-            # No deadlock: earlier sources are held by running threads.
-            i = next_task(counter)
-            if i >= sources.size:
-                break
+        # No deadlock: earlier sources are held by running threads.
+        for i in tasks(counter, sources.size):
             if not _run_one(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
                 failures[0] = 1
     return failures[0] == 0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, tasks, team
 
 # Arcs of each vertex, by rows: the other end, the length, and the vertex that a shortcut leads over, else -1.
 Arcs = namedtuple("Arcs", "indptr head length middle")
@@ -194,10 +194,7 @@ def _rate_each(out, into, undirected, vertices, level, chance, priority, threads
     for _ in prange(threads):
         work, gone = _work_for(n), np.zeros(n, np.bool_)
         ends, length = np.empty((2, 0), out.head.dtype), np.empty(0)
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= vertices.size or is_stopped():
-                break
+        for chunk in tasks(following, vertices.size, _CHUNK):
             for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
                 v = vertices[i]
                 added = _around(out, into, undirected, v, gone, work, ends, length, 0, False)
@@ -211,10 +208,7 @@ def _shortcuts(out, into, undirected, chosen, gone, begin, ends, length, count, 
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
         work = _work_for(gone.size)
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= chosen.size or is_stopped():
-                break
+        for chunk in tasks(following, chosen.size, _CHUNK):
             for i in range(chunk, min(chunk + _CHUNK, chosen.size)):
                 count[i] = _around(out, into, undirected, chosen[i], gone, work, ends, length, begin[i], True)
 

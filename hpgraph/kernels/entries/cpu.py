@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, prange, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds, tasks
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
 from hpgraph.semiring.jit import call
@@ -37,10 +37,7 @@ def _map_rows(function, indptr, indices, data, thunk, begin, end, out, zero):
 def _map_rows_tasks(function, indptr, indices, data, thunk, bounds, out, zero, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        while True:
-            task = next_task(counter)
-            if task >= bounds.size - 1:
-                break
+        for task in tasks(counter, bounds.size - 1):
             _map_rows(function, indptr, indices, data, thunk, bounds[task], bounds[task + 1], out, zero)
 
 
@@ -62,14 +59,14 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     return out
 
 
-def _run(rows: Any, tasks: Any, what: tuple[Any, ...], bounds: Any, *out: Any) -> None:
+def _run(rows: Any, kernel: Any, what: tuple[Any, ...], bounds: Any, *out: Any) -> None:
     """Run a kernel of rows in this thread if they are one task, else its parallel form."""
     if len(bounds) == 2:
         with interruptible():
             rows(*what, 0, int(bounds[-1]), *out)
     else:
         with team() as workers:
-            tasks(*what, bounds, *out, workers)
+            kernel(*what, bounds, *out, workers)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
@@ -106,10 +103,7 @@ def _keep_rows(predicate, indptr, indices, data, thunk, begin, end, kept):
 def _count_tasks(predicate, indptr, indices, data, thunk, bounds, counts, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        while True:
-            task = next_task(counter)
-            if task >= bounds.size - 1:
-                break
+        for task in tasks(counter, bounds.size - 1):
             _count_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], counts)
 
 
@@ -117,10 +111,7 @@ def _count_tasks(predicate, indptr, indices, data, thunk, bounds, counts, worker
 def _keep_tasks(predicate, indptr, indices, data, thunk, bounds, kept, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        while True:
-            task = next_task(counter)
-            if task >= bounds.size - 1:
-                break
+        for task in tasks(counter, bounds.size - 1):
             _keep_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], kept)
 
 

@@ -12,12 +12,11 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 # A CSR matrix; for an operand, also the value of a pattern's entries, and of absent ones.
@@ -86,10 +85,7 @@ def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
-        while True:
-            run = fetch_add(counter, 0, 1)
-            if run >= runs.bounds.size - 1:
-                break
+        for run in tasks(counter, runs.bounds.size - 1):
             begin, end = runs.bounds[run], runs.bounds[run + 1]
             own = Entries(out.indptr, loose, values, True, True)
             count = _merge_rows(both, left, right, nonzero, a, b, begin, end, own, zero)

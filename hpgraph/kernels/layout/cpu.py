@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.kernels.layout import DEPTH, SIDE_BITS, in_order
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team
 
 # Points that a thread takes at a time.
 CHUNK = 64
@@ -76,10 +76,7 @@ def _push(tree, order, points, sums, mass, square, force, threads):
     following, n = np.zeros(1, np.int64), order.size
     for _ in prange(threads):
         stack = np.empty(DEPTH, np.int64)
-        while True:
-            chunk = next_task(following, CHUNK)
-            if chunk >= n:
-                break
+        for chunk in tasks(following, n, CHUNK):
             for i in range(chunk, min(chunk + CHUNK, n)):
                 x, y, fx, fy = points[i, 0], points[i, 1], 0.0, 0.0
                 stack[0], count = 0, 1

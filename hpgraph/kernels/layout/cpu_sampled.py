@@ -8,7 +8,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.layout import FARTHEST, NEAREST, Sampling
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, next_task
+from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, tasks
 from hpgraph.kernels.sampling.cpu_random import bits
 from hpgraph.kernels.structure.cpu_symmetry import mixed
 
@@ -46,10 +46,7 @@ def _epoch(rows, here, there, epoch, step, curve, draws, threads):
     now, later, count = np.float32(epoch), np.float32(epoch + 1), np.uint64(n)
     pull, push = np.float32(-2) * a * b, np.float32(2) * repulsion * b
     for _ in prange(threads):
-        while True:
-            chunk = next_task(following, CHUNK)
-            if chunk >= n:
-                break
+        for chunk in tasks(following, n, CHUNK):
             for v in range(chunk, min(chunk + CHUNK, n)):
                 x, y, key = here[v, 0], here[v, 1], bits(seed, v, epoch)
                 for p in range(peek(indptr, v), peek(indptr, v + 1)):

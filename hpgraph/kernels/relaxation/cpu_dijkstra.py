@@ -14,7 +14,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.ladder import clear, enlarged, has_room, insert, ladder_of, refill, waiting
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.structure.cpu_fifo import incoming_rows, side_of
 from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
@@ -97,10 +97,7 @@ def _search_all(rows, back, sources, limit, found, least):
     counter = np.zeros(1, np.int64)
     for worker in prange(least.size):
         queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
-        while True:
-            search = next_task(counter)
-            if search >= sources.shape[0]:
-                break
+        for search in tasks(counter, sources.shape[0]):
             state = distance[search], before[search], hops, flat[search : search + 1]
             looked, queue = _search(rows, back, sources[search], limit, NO_LIMIT, MIN_WAITING, state, queue)
             least[worker] = min(least[worker], looked)

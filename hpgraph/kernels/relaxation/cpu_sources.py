@@ -15,7 +15,7 @@ from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, SCALE, USED, Store
 from hpgraph.kernels.relaxation.delta_stepping import FIFO, PROGRESS, SINCE, Course, Functions, work
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, team
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, tasks, team
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Clock, board_words, cycles
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
@@ -119,10 +119,7 @@ def _search(functions, arcs, values, sources, rooms, worker, bounds, sums):
 @part(counts_references=False)
 def _searches(worker, functions, arcs, states, sources, ends, rooms, bounds, sums, counter):
     """One worker: take searches until none is left."""
-    while not is_stopped():
-        search = next_task(counter)
-        if search >= states.shape[0]:
-            break
+    for search in tasks(counter, states.shape[0]):
         began = cycles()
         if ends[search] < ends[search + 1]:
             chosen = sources[ends[search] : ends[search + 1]]

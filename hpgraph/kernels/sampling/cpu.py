@@ -8,7 +8,7 @@ from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR, attached, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
 from hpgraph.kernels.sampling.cpu_blocks import block_edges
 from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws
@@ -105,10 +105,7 @@ def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads)
     following, total = np.zeros(1, np.int64), vertices.size
     for _ in prange(threads):
         seen = np.zeros((longest >> 6) + 1, np.uint64)
-        while True:
-            first = next_task(following, CHUNK)
-            if first >= total:
-                break
+        for first in tasks(following, total, CHUNK):
             for i in range(first, min(first + CHUNK, total)):
                 ahead = vertex(vertices, min(i + AHEAD, total - 1))
                 prefetch(rows.indptr, ahead)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, next_task, njit, part, peek, prange, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, tasks, team
 from hpgraph.kernels.sampling import draws
 from hpgraph.kernels.sampling.cpu_random import bits, unit
 from hpgraph.kernels.structure.cpu_symmetry import mixed
@@ -106,10 +106,7 @@ def _draw(seed, drawn, ends, total, place, found, threads):
     following, unit = np.zeros(1, np.int64), total / ends[ends.size - 1]
     for _ in prange(threads):
         gaps, halvings = np.empty(BLOCK), np.empty(BLOCK)
-        while True:
-            block = next_task(following)
-            if block >= found.size:
-                break
+        for block in tasks(following, found.size):
             size = min(BLOCK, drawn + 1 - block * BLOCK)
             whole = _gaps(bits(seed, block), gaps[:size], halvings)
             begin, end = ends[block], ends[block + 1]
@@ -128,10 +125,7 @@ def _draw(seed, drawn, ends, total, place, found, threads):
 def _keep(place, found, starts, kept, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
-        while True:
-            block = next_task(following)
-            if block >= found.size:
-                break
+        for block in tasks(following, found.size):
             k = starts[block]
             for i in range(found[block]):
                 if place[block, i] >= 0:

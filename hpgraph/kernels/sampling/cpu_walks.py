@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, prefetch, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
@@ -48,10 +48,7 @@ def _walk(rows, running, starts, length, seed, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):
         here, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
-        while True:
-            first = next_task(following, GROUP)
-            if first >= total:
-                break
+        for first in tasks(following, total, GROUP):
             count = min(GROUP, total - first)
             for i in range(count):
                 here[i] = starts[first + i]
@@ -115,10 +112,7 @@ def _weight(running, begin, at):
 def _walk_biased(rows, running, starts, length, seed, bias, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):
-        while True:
-            first = next_task(following, GROUP)
-            if first >= total:
-                break
+        for first in tasks(following, total, GROUP):
             for walk in range(first, min(first + GROUP, total)):
                 before, v = np.int64(-1), vertex(starts, walk)
                 put(found, walk * wide, v)

@@ -14,7 +14,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.similarity import COSINE, JACCARD, OVERLAP, SORENSEN, Common
 
 # Rows that a thread takes at a time.
@@ -201,10 +201,7 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
     for _ in prange(threads):
         bits = np.zeros((width >> 6) + 1 if data is None else 0, np.uint64)
         weights = np.zeros(0 if data is None else width)
-        while True:
-            task = next_task(following)
-            if task >= bounds.size - 1:
-                break
+        for task in tasks(following, bounds.size - 1):
             k = bounds[task]
             while k < bounds[task + 1]:
                 u, first, work = vertex(pairs.long, k), k, 0
@@ -309,10 +306,7 @@ def _rank(indices, data, begin, space, kept):
 def _select_entries(rows, indptr, indices, data, threads):
     following, n = np.zeros(1, np.int64), indptr.size - 1
     for _ in prange(threads):
-        while True:
-            chunk = next_task(following, CHUNK)
-            if chunk >= n:
-                break
+        for chunk in tasks(following, n, CHUNK):
             for row in range(chunk, min(chunk + CHUNK, n)):
                 begin, space, kept = indptr[row], indptr[row + 1] - indptr[row], 0
                 for at in range(rows.indptr[row], rows.indptr[row + 1]):

@@ -14,7 +14,7 @@ from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.similarity.cpu import _measured, _offer, _rank
 
 # How rows are compared: the measure, whether a term is the product of both values, and the sizes of all rows.
@@ -113,10 +113,7 @@ def _select(left, right, likeness, vertices, first, second, like, bounds, best, 
         sums, met = np.zeros(n, like.dtype), np.empty(n + 1, best.indices.dtype)
         # The row that met each column last; counts are above 0 where a row has.
         last = np.full(0 if left.data is None else n, -1, best.indices.dtype)
-        while True:
-            task = next_task(following)
-            if task >= bounds.size - 1:
-                break
+        for task in tasks(following, bounds.size - 1):
             for i in range(bounds[task], bounds[task + 1]):
                 u = vertex(vertices, i)
                 count = _sum_row(left, right, left.data, right.data, likeness.product, u, i, sums, last, met)

@@ -22,14 +22,13 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, team
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spgemm.cpu_rows import (
     ROW,
     TASK_PAIRS,
     bits_beside,
     functions_of,
-    next_run,
     operands,
     pairs_of_rows,
     share,
@@ -188,10 +187,7 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
     some = bits_beside(pairs, bits.size)
     excluded = bits_beside(mask, columns)
     few = np.empty(INSERTION_PAIRS, b.indices.dtype)
-    while True:
-        run = next_run(counter, bounds)
-        if run < 0:
-            break
+    for run in tasks(counter, bounds.size - 1):
         for i in range(bounds[run], bounds[run + 1]):
             if pairs[i] == 0:
                 counts[i] = 0
@@ -238,10 +234,7 @@ def _fill_runs(worker, functions, a, b, mask, runs, columns, counter, ends, out)
     """One thread: take runs until none is left."""
     accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
     loose, values = np.empty(runs.room, out.indices.dtype), np.empty(runs.room, out.data.dtype)
-    while True:
-        run = next_run(counter, runs.bounds)
-        if run < 0:
-            break
+    for run in tasks(counter, runs.bounds.size - 1):
         begin, end = runs.bounds[run], runs.bounds[run + 1]
         if ends is None:
             _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin])

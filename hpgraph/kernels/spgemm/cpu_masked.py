@@ -20,10 +20,10 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.handover import cut
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spgemm.cpu_masked_dots import SAMPLE, SEARCH_STEP, Hubs, dots, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_rows import functions_of, next_run, operands, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import functions_of, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -73,10 +73,7 @@ def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
     """One thread's loop, by rows."""
     # Position of each column in the mask's row, from 1; negative until it gets a value, 0 if it is absent.
     stands = np.zeros(columns, np.int64)
-    while True:
-        run = next_run(counter, bounds)
-        if run < 0:
-            break
+    for run in tasks(counter, bounds.size - 1):
         place = at(mask.indptr, bounds[run])
         for i in range(bounds[run], bounds[run + 1]):
             start, stop = at(mask.indptr, i), at(mask.indptr, i + 1)

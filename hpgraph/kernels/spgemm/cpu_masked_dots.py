@@ -16,10 +16,9 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.spgemm.cpu_rows import next_run
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -175,10 +174,7 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
     b_indptr, b_indices, indptr, indices, values = b.indptr, b.indices, out.indptr, out.indices, out.data
     bits = np.zeros((inner + 63) >> 6, np.uint64)
     spread = Spread(bits, beside(a.data, inner), a.one)
-    while True:
-        run = next_run(counter, bounds)
-        if run < 0:
-            break
+    for run in tasks(counter, bounds.size - 1):
         place = at(m_indptr, bounds[run])
         for i in range(bounds[run], bounds[run + 1]):
             first, last = at(a_indptr, i), at(a_indptr, i + 1)

@@ -9,7 +9,7 @@ from numba.extending import overload
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
@@ -81,13 +81,6 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
     task = max(1, min(TASK_PAIRS, total // (8 * threads)))
     cuts = np.searchsorted(ends, np.arange(task, total, task)) + 1
     return np.unique(np.concatenate(([0], cuts, [len(work)]))).astype(np.int64)
-
-
-@njit(inline="always")
-def next_run(counter, bounds):
-    """The next run of rows; -1 when none is left."""
-    run = next_task(counter)
-    return run if run < bounds.size - 1 else -1
 
 
 def bits_beside(data, length):

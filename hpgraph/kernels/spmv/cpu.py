@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, RowFormat, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, next_task, njit, put, team
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, put, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -128,10 +128,7 @@ def _tasks(worker, product, state, rows, plan, sets, out, counter, part, part_fo
     """One thread's loop: take tasks, first the pieces of long rows."""
     n_pieces = plan.piece_row.size
     n_tasks = n_pieces + plan.bounds.size - 1
-    while True:
-        task = next_task(counter)
-        if task >= n_tasks:
-            break
+    for task in tasks(counter, n_tasks):
         if task < n_pieces:
             v = plan.piece_row[task]
             if _allows(sets.mask, sets.complement, v):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, tasks, team, vertex
 
 # Rows of a task.
 ROWS = 256
@@ -15,10 +15,7 @@ ROWS = 256
 def _sums(indptr, indices, x, y, out, workers):
     counter, rows = np.zeros(1, np.int64), indptr.size - 1
     for _ in prange(workers):
-        while True:
-            begin = next_task(counter, ROWS)
-            if begin >= rows:
-                break
+        for begin in tasks(counter, rows, ROWS):
             for row in range(begin, min(begin + ROWS, rows)):
                 for e in range(indptr[row], indptr[row + 1]):
                     column = vertex(indices, e)
@@ -32,10 +29,7 @@ def _shifted(indptr, scores, out, workers):
     counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
     for _ in prange(workers):
         most = np.empty(heads, out.dtype)
-        while True:
-            begin = next_task(counter, ROWS)
-            if begin >= rows:
-                break
+        for begin in tasks(counter, rows, ROWS):
             for row in range(begin, min(begin + ROWS, rows)):
                 most[:] = -np.inf
                 for e in range(indptr[row], indptr[row + 1]):
@@ -52,10 +46,7 @@ def _by_sums(indptr, values, gradient, out, workers):
     counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
     for _ in prange(workers):
         total = np.empty(heads, out.dtype)
-        while True:
-            begin = next_task(counter, ROWS)
-            if begin >= rows:
-                break
+        for begin in tasks(counter, rows, ROWS):
             for row in range(begin, min(begin + ROWS, rows)):
                 total[:] = 0
                 for e in range(indptr[row], indptr[row + 1]):

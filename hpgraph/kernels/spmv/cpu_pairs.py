@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, prefetch, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, prefetch, put, tasks, team
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
@@ -185,10 +185,7 @@ def _pull_some(counts, whole, identity, indptr, indices, flags, plan, out, recei
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         marks = Marks(np.empty((longest >> 6) + 1, np.uint64), np.empty((longest >> 6) + 1, np.int64), longest)
-        while True:
-            task = next_task(counter)
-            if task >= n_pieces + plan.bounds.size - 1:
-                break
+        for task in tasks(counter, n_pieces + plan.bounds.size - 1):
             b = task - n_pieces
             if b < 0:
                 begin, end = plan.piece_begin[task], plan.piece_end[task]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, tasks, team, vertex
 
 # Products of two numbers that a thread takes at a time: some 20 microseconds.
 TASK = 65536
@@ -16,10 +16,7 @@ def _sample(indptr, indices, rows, size, x, y, out, workers):
     """Stretch t of `size` entries begins in row rows[t]."""
     counter, entries = np.zeros(1, np.int64), indices.size
     for _ in prange(workers):
-        while True:
-            task = next_task(counter)
-            if task >= rows.size:
-                break
+        for task in tasks(counter, rows.size):
             row = rows[task]
             for e in range(task * size, min((task + 1) * size, entries)):
                 while e >= indptr[row + 1]:
@@ -36,10 +33,7 @@ def _sample(indptr, indices, rows, size, x, y, out, workers):
 def _first(indptr, indices, values, x, extreme, first, workers):
     counter, rows = np.zeros(1, np.int64), first.shape[0]
     for _ in prange(workers):
-        while True:
-            begin = next_task(counter, 64)
-            if begin >= rows:
-                break
+        for begin in tasks(counter, rows, 64):
             for row in range(begin, min(begin + 64, rows)):
                 for e in range(indptr[row], indptr[row + 1]):
                     column = vertex(indices, e)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, RowFormat
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, next_task, njit, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, prange, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -92,10 +92,7 @@ def _pull_dense(product, state, arcs, shares, out, workers):
     part = np.full((n_pieces, out.shape[1]), product.identity, out.dtype)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        while True:
-            task = next_task(counter)
-            if task >= n_tasks:
-                break
+        for task in tasks(counter, n_tasks):
             if task < n_pieces:
                 v = plan.piece_row[task]
                 _fold(product, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, tasks, team
 
 # Middle vertices that a thread takes at a time.
 CHUNK = 64
@@ -57,10 +57,7 @@ def _count(middles, closing, tallies):
     for thread in prange(tallies.head.shape[0]):
         tail, head = tallies.tail[thread], tallies.head[thread]
         marked = np.zeros(head.size, np.uint8)
-        while True:
-            chunk = next_task(following, CHUNK)
-            if chunk >= middles.row.size:
-                break
+        for chunk in tasks(following, middles.row.size, CHUNK):
             for w in range(chunk, min(chunk + CHUNK, middles.row.size)):
                 _at_middle(middles, closing, w, marked, tail, head, tallies.middle)
 

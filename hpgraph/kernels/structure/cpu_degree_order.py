@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, peek, prefetch, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, prefetch, tasks, team, vertex
 from hpgraph.kernels.structure.orientation import DegreeOrder
 
 # Vertices a thread takes at a time.
@@ -72,10 +72,7 @@ def rank_above(indices, rank, begin, end, r, above):
 def _count_chunks(worker, indptr, indices, rank, part_of, place, tallies, following):
     """One thread's loop: take chunks of vertices and count how many entries of each row come from each part."""
     n, parts, counts = rank.size, place.shape[0], tallies[worker]
-    while True:
-        chunk = next_task(following, CHUNK)
-        if chunk >= n:
-            break
+    for chunk in tasks(following, n, CHUNK):
         for v in range(chunk, min(chunk + CHUNK, n)):
             r = rank[v]
             for j in range(peek(indptr, v), peek(indptr, v + 1)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange, tasks, team
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.kernels.structure.cpu_truss import support_of
 
@@ -69,10 +69,7 @@ def _cycles(indptr, indices, tallies, threads):
     n = indptr.size - 1
     for thread in prange(threads):
         paths = np.zeros(n, np.int64)
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= n or is_stopped():
-                break
+        for chunk in tasks(following, n, _CHUNK):
             for v in range(chunk, min(chunk + _CHUNK, n)):
                 _cycles_at(indptr, indices, v, paths, tallies[thread])
 
@@ -129,10 +126,7 @@ def _triangles(indptr, lower, support, most, tallies, threads):
     for thread in prange(threads):
         mark, bits = np.full(n, -1, np.int64), np.zeros((most, (most + 63) // 64), np.uint64)
         tally = tallies[thread]
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= n or is_stopped():
-                break
+        for chunk in tasks(following, n, _CHUNK):
             for v in range(chunk, min(chunk + _CHUNK, n)):
                 if _triangles_at(indptr, lower, support, v, mark, bits, tally):
                     _cliques_at(lower, indptr[v], indptr[v + 1] - indptr[v], bits, v, tally)

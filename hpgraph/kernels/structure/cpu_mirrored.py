@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team, vertex
 from hpgraph.kernels.structure import mirroring
 
 # Edges up to which a sort takes some milliseconds, and spares a second of compiling.
@@ -54,10 +54,7 @@ def _mirror(cuts, shift, indptr, indices, fill, divided, ends, out):
     following = np.zeros(1, np.int64)
     for _ in prange(cuts.size - 1):
         place = np.empty(1 << shift, np.int64)
-        while True:
-            block = next_task(following)
-            if block >= starts.size - 1:
-                break
+        for block in tasks(following, starts.size - 1):
             _complete(block, shift, indptr, indices, starts, divided[0], divided[1], place, ends, out)
 
 

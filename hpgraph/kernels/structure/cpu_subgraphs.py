@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, team, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 from hpgraph.semiring.stop import is_stopped
 
@@ -195,10 +195,7 @@ def _count(rows, steps, threads):
         state = _state(rows, steps)
         nothing = np.empty((0, p), np.int64)
         mine = 0
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= n or is_stopped():
-                break
+        for chunk in tasks(following, n, _CHUNK):
             mine += _search(rows, steps, state, -2, chunk, min(chunk + _CHUNK, n), nothing, False)[0]
         total += mine
     return total

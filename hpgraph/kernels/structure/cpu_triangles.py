@@ -19,7 +19,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import next_task, njit, part, peek, prefetch, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, prefetch, tasks, team, vertex
 from hpgraph.kernels.structure.cpu_degree_order import (
     BATCH,
     PREFETCH_ROWS,
@@ -122,10 +122,7 @@ def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room
     n, marks, above = row_start.size - 1, all_marks[thread], room[thread]
     tally = None if tallies is None else tallies[thread]
     mine = 0
-    while True:
-        chunk = next_task(following, CHUNK)
-        if chunk >= n:
-            break
+    for chunk in tasks(following, n, CHUNK):
         for v in range(chunk, min(chunk + CHUNK, n)):
             if order is not None:
                 prefetch_row(indptr, indices, order, v)
@@ -174,10 +171,7 @@ def _walk_chunks(thread, indptr, indices, tallies, following, found):
     n = indptr.size - 1
     tally = None if tallies is None else tallies[thread]
     mine = 0
-    while True:
-        chunk = next_task(following, WALK_CHUNK)
-        if chunk >= n:
-            break
+    for chunk in tasks(following, n, WALK_CHUNK):
         last = peek(indptr, chunk)
         for u in range(chunk, min(chunk + WALK_CHUNK, n)):
             first, last = last, peek(indptr, u + 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, next_task, njit, part, peek, prange, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, part, peek, prange, put, tasks, team
 from hpgraph.kernels.structure import mirroring
 from hpgraph.kernels.structure.cpu_mirrored import MAX_SORTED
 
@@ -75,10 +75,7 @@ def _append(u, v, shift, below, place, key):
 def _count_different(starts, key, found, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
-        while True:
-            block = next_task(following)
-            if block >= starts.size - 1:
-                break
+        for block in tasks(following, starts.size - 1):
             count = np.int64(starts[block + 1] > starts[block])
             for p in range(peek(starts, block) + 1, peek(starts, block + 1)):
                 count += peek(key, p) != peek(key, p - 1)
@@ -90,10 +87,7 @@ def _write(shift, below, starts, begins, key, column, indptr, threads):
     """The columns of each block, those found more than once once, and where its rows end."""
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
-        while True:
-            block = next_task(following)
-            if block >= starts.size - 1:
-                break
+        for block in tasks(following, starts.size - 1):
             row, k, last = block << shift, peek(begins, block), np.int64(-1)
             first, mask = row, (np.int64(1) << below) - 1
             for p in range(peek(starts, block), peek(starts, block + 1)):

@@ -13,11 +13,10 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.claim import claim, mark, test
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, prange, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, prange, prefetch, tasks, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, cycles, log
 from hpgraph.kernels.runtime.cpu.weights import entry_or, prefetch_entry
 from hpgraph.kernels.spmv.cpu_fold import convert, join
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 # Words of the progress of `run_small` behind STEP and ACTIVE: the out-arcs of the frontier, and which of the two queues
@@ -263,10 +262,7 @@ def gather_replies(functions, state, arcs, inbox, frontier, workers):
     """Gather the replies of the out-arcs of all of `frontier`."""
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        while True:
-            begin = fetch_add(counter, 0, ROWS)
-            if begin >= frontier.size or is_stopped():
-                break
+        for begin in tasks(counter, frontier.size, ROWS):
             _gather_reply_block(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
 
 

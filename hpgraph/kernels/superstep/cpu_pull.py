@@ -9,11 +9,10 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange, tasks, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.spmv.cpu_fold import convert, fold, join
 from hpgraph.kernels.superstep.cpu_frontier import ROWS, _is_settled, _neutral, _put, _receive, _row, _take
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 
@@ -75,10 +74,7 @@ def pull_some(functions, terminal, joins, state, arcs, inbox, active, rows, work
     first, last = rows
     counter = np.full(1, first & ~np.int64(ROWS - 1))
     for _ in prange(workers):
-        while True:
-            begin = fetch_add(counter, 0, ROWS)
-            if begin >= last or is_stopped():
-                break
+        for begin in tasks(counter, last, ROWS):
             _pull_rows(
                 functions, terminal, joins, state, arcs, inbox, active, max(begin, first), min(begin + ROWS, last)
             )
@@ -109,10 +105,7 @@ def pull_window(functions, terminal, state, window, inbox, active, rows, workers
     first, last = rows
     counter = np.full(1, first & ~np.int64(ROWS - 1))
     for _ in prange(workers):
-        while True:
-            begin = fetch_add(counter, 0, ROWS)
-            if begin >= last or is_stopped():
-                break
+        for begin in tasks(counter, last, ROWS):
             for v in range(max(begin, first), min(begin + ROWS, last)):
                 _fold_row(functions, terminal, state, window, inbox, active, v)
 

@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.core import work_clock
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, prange, put
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange, put, tasks
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
@@ -96,41 +96,38 @@ def _rows(does, updates, rows, begin, end, longest, sums):
 
 
 @njit(error_model="numpy")
-def _tasks(does, updates, rows, tasks, partial, counter, sums):
+def _tasks(does, updates, rows, plan, partial, counter, sums):
     """One thread: take tasks, first the pieces of long rows, until none is left."""
-    n_pieces = tasks.piece_row.size
-    n_tasks = n_pieces + tasks.bounds.size - 1
-    while True:
-        task = next_task(counter)
-        if task >= n_tasks:
-            break
+    n_pieces = plan.piece_row.size
+    n_tasks = n_pieces + plan.bounds.size - 1
+    for task in tasks(counter, n_tasks):
         if task < n_pieces:
             partial[task], _ = fold(
-                does, does.terminal, does.identity, updates.state, rows, tasks.piece_begin[task],
-                tasks.piece_end[task], None, tasks.piece_row[task], does.identity,
+                does, does.terminal, does.identity, updates.state, rows, plan.piece_begin[task],
+                plan.piece_end[task], None, plan.piece_row[task], does.identity,
             )  # fmt: skip
         else:
             b = task - n_pieces
-            _rows(does, updates, rows, tasks.bounds[b], tasks.bounds[b + 1], tasks.longest, sums[b])
+            _rows(does, updates, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, sums[b])
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sweep(does, nothing, state, following, world, step, arcs, shares, sums, workers):
     indptr, indices, data = arcs
-    rows, tasks = Rows(indptr, indices, data, convert(does.identity, 1)), Schedule(*shares)
-    counter, partial = np.zeros(1, np.int64), np.full(tasks.piece_row.size, does.identity)
+    rows, plan = Rows(indptr, indices, data, convert(does.identity, 1)), Schedule(*shares)
+    counter, partial = np.zeros(1, np.int64), np.full(plan.piece_row.size, does.identity)
     for _ in prange(workers):
         # Here, as Numba takes no tuple within a tuple into the loop.
         updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
-        _tasks(does, updates, rows, tasks, partial, counter, sums)
+        _tasks(does, updates, rows, plan, partial, counter, sums)
     updates, total = Updates(does.renew, does.tally, nothing, state, following, world, step), nothing
-    for i in range(tasks.long_rows.size):
-        message, v = does.identity, tasks.long_rows[i]
-        for piece in range(tasks.long_pieces[i], tasks.long_pieces[i + 1]):
+    for i in range(plan.long_rows.size):
+        message, v = does.identity, plan.long_rows[i]
+        for piece in range(plan.long_pieces[i], plan.long_pieces[i + 1]):
             message = join(does.reduce, message, partial[piece])
         total = update(updates, v, v, message, total)
     for k in range(len(total)):
-        sums[tasks.bounds.size - 1, k] = total[k]
+        sums[plan.bounds.size - 1, k] = total[k]
 
 
 # The same for one thread: it compiles in a third of the time, and needs no threading layer.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, tasks, team
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 
 # Sources side by side at most, and bytes of the states of a block where there are many vertices.
@@ -80,10 +80,7 @@ def _search(events, slot, sources, wanted, strict, found, room, column):
     width = room[0].shape[2]
     for worker in prange(column.shape[0]):
         state, flight, of = room[0][worker], room[1][worker], column[worker]
-        while True:
-            begin = next_task(counter, width)
-            if begin >= sources.size:
-                break
+        for begin in tasks(counter, sources.size, width):
             block = sources[begin : begin + width]
             state[:] = UNREACHED
             for b in range(block.size):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, tasks, team
 from hpgraph.kernels.temporal import ARRIVE, DEPART, INSTANT, UNREACHED, Stream
 from hpgraph.kernels.temporal.cpu import instant_end
 
@@ -33,10 +33,7 @@ def _betweenness(events, sources, total, hops, paths):
     for worker in prange(total.shape[0]):
         near = hops[0][worker], hops[1][worker], hops[2][worker]
         many = paths[0][worker], paths[1][worker], paths[2][worker], paths[3][worker]
-        while True:
-            at = next_task(counter)
-            if at >= sources.size:
-                break
+        for at in tasks(counter, sources.size):
             _forward(events, sources[at], near, many)
             _backward(events, near, many, total[worker])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, tasks, team
 
 # First arcs that a thread takes at a time.
 CHUNK = 256
@@ -31,10 +31,7 @@ def motifs(arcs: tuple[Any, Any, Any], incident: tuple[Any, Any], n: int, span: 
 def _motifs(arcs, incident, span, found, met):
     counter, m = np.zeros(1, np.int64), arcs[0].size
     for worker in prange(found.shape[0]):
-        while True:
-            begin = next_task(counter, CHUNK)
-            if begin >= m:
-                break
+        for begin in tasks(counter, m, CHUNK):
             for first in range(begin, min(begin + CHUNK, m)):
                 _from(arcs, incident, span, first, found[worker], met[worker])
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team, vertex
 
 # No sum of distances exceeds it.
 NO_LIMIT = 1 << 60
@@ -58,10 +58,7 @@ def _cut(indptr, indices, sources, reached, limits, found, passed, room):
     counter = np.zeros(1, np.int64)
     for worker in prange(passed.size):
         seen, queue, ends = room[0][worker], room[1][worker], room[2][worker]
-        while True:
-            i = next_task(counter)
-            if i >= sources.size:
-                break
+        for i in tasks(counter, sources.size):
             s = sources[i]
             found[i], arcs, _ = _search(indptr, indices, s, i, reached[s], limits[i], seen, queue, ends)
             passed[worker] += arcs

@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.cpu.bits import SIDE, popcount, transpose
 from hpgraph.kernels.runtime.cpu.claim import list_bits
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import is_stopped, next_task, njit, part, peek, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, prefetch, put, tasks, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
 from hpgraph.kernels.runtime.direction import PUSH
@@ -141,10 +141,7 @@ def _fold(sources, source, step, space, course):
 def _each(worker, runs, state, world, out, in_, sources, room, course, counter):
     """One worker's searches, one after another."""
     claims = traversing.Claims(room.buffers, room.messages)
-    while True:
-        source = next_task(counter)
-        if source >= sources.settled.shape[0]:
-            break
+    for source in tasks(counter, sources.settled.shape[0]):
         space = traversing.Space(
             room.queues[worker], sources.settled[source], room.fronts[worker, 0], room.fronts[worker, 1],
             room.boards[worker], room.progress[worker], room.trace[worker], room.thin[worker],
@@ -225,8 +222,5 @@ def count_each(out, starts, counting, totals, inverse, limit):
 @part
 def _count_some(worker, out, starts, counting, totals, inverse, limit, counter):
     queue, marks, sums = counting.queues[worker], counting.marks[worker], counting.sums[worker]
-    while True:
-        source = next_task(counter)
-        if source >= starts.size:
-            break
+    for source in tasks(counter, starts.size):
         inverse[source] = _count(out, starts[source], queue, marks, sums, totals[source], limit)
