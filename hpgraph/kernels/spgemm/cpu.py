@@ -24,15 +24,7 @@ from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.spgemm.cpu_rows import (
-    ROW,
-    TASK_PAIRS,
-    bits_beside,
-    functions_of,
-    operands,
-    pairs_of_rows,
-    share,
-)
+from hpgraph.kernels.spgemm.cpu_rows import ROW, TASK_PAIRS, bits_beside, functions_of, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
@@ -61,27 +53,8 @@ def _place(indices, begin, end, j):
 
 
 @njit(error_model="numpy")
-def _count_few(a, i, b, excluded, columns):
-    count = 0
-    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
-        k = vertex(a.indices, p)
-        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
-            j = vertex(b.indices, q)
-            if _is_excluded(excluded, j):
-                continue
-            s = _place(columns, 0, count, j)
-            if s < count and columns[s] == j:
-                continue
-            for t in range(count, s, -1):
-                columns[t] = columns[t - 1]
-            columns[s] = j
-            count += 1
-    return count
-
-
-@njit(error_model="numpy")
-def _fill_few(functions, a, i, b, excluded, out, begin):
-    indices, data, zero = out.indices, out.data, functions.zero
+def _few(functions, a, i, b, excluded, indices, data, begin):
+    """Insert the entries of row i, or its columns where `data` is None, from `begin` on; returns where they end."""
     end = begin
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
         k = vertex(a.indices, p)
@@ -89,50 +62,26 @@ def _fill_few(functions, a, i, b, excluded, out, begin):
             j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
-            value = convert(zero, call(functions.product, weight(a.data, p, a.one), weight(b.data, q, b.one), i, k, j))
             s = _place(indices, begin, end, j)
-            if s < end and vertex(indices, s) == j:
+            if s == end or vertex(indices, s) != j:
+                for t in range(end, s, -1):
+                    indices[t] = indices[t - 1]
+                    if data is not None:
+                        data[t] = data[t - 1]
+                indices[s] = j
+                if data is not None:
+                    data[s] = functions.zero
+                end += 1
+            if data is not None:
+                x, y = weight(a.data, p, a.one), weight(b.data, q, b.one)
+                value = convert(functions.zero, call(functions.product, x, y, i, k, j))
                 data[s] = join(functions.reduce, data[s], value)
-                continue
-            for t in range(end, s, -1):
-                indices[t] = indices[t - 1]
-                data[t] = data[t - 1]
-            indices[s] = j
-            data[s] = join(functions.reduce, zero, value)
-            end += 1
     return end
 
 
 @njit(error_model="numpy")
-def _count_many(a, i, b, excluded, bits, some):
-    low, high = some.size, -1
-    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
-        k = vertex(a.indices, p)
-        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
-            j = vertex(b.indices, q)
-            if _is_excluded(excluded, j):
-                continue
-            word = j >> 6
-            before = at(bits, word)
-            if before == 0:
-                some[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
-                low, high = min(low, word >> 6), max(high, word >> 6)
-            bits[word] = before | (np.uint64(1) << np.uint64(j & 63))
-    count = 0
-    for group in range(low, high + 1):
-        words = some[group]
-        some[group] = 0
-        while words:
-            word = (group << 6) + lowest_bit(words)
-            words &= words - np.uint64(1)
-            count += popcount(bits[word])
-            bits[word] = 0
-    return count
-
-
-@njit(error_model="numpy")
-def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
-    bits, some, values, zero = accumulator.bits, accumulator.some, accumulator.values, functions.zero
+def _many(functions, a, i, b, excluded, bits, some, values, indices, data, place):
+    """Write the entries of row i by an accumulator, or count them if `values` is None; the place behind them."""
     low, high = some.size, -1
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
         k = vertex(a.indices, p)
@@ -141,9 +90,10 @@ def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
             j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
-            # Columns without an entry hold the identity, so that the first value needs no branch.
-            value = convert(zero, call(functions.product, x, weight(b.data, q, b.one), i, k, j))
-            values[j] = join(functions.reduce, at(values, j), value)
+            if values is not None:
+                # Columns without an entry hold the identity, so that the first value needs no branch.
+                value = convert(functions.zero, call(functions.product, x, weight(b.data, q, b.one), i, k, j))
+                values[j] = join(functions.reduce, at(values, j), value)
             word = j >> 6
             before = at(bits, word)
             if before == 0:
@@ -158,12 +108,15 @@ def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
             words &= words - np.uint64(1)
             columns = bits[word]
             bits[word] = 0
+            if values is None:
+                place += popcount(columns)
+                continue
             while columns:
                 j = (word << 6) + lowest_bit(columns)
                 columns &= columns - np.uint64(1)
-                out.indices[place] = j
-                out.data[place] = values[j]
-                values[j] = zero
+                indices[place] = j
+                data[place] = values[j]
+                values[j] = functions.zero
                 place += 1
     return place
 
@@ -196,23 +149,24 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
             else:
                 _exclude(excluded, mask, i, True)
                 if pairs[i] <= INSERTION_PAIRS:
-                    counts[i] = _count_few(a, i, b, excluded, few)
+                    counts[i] = _few(None, a, i, b, excluded, few, None, 0)
                 else:
-                    counts[i] = _count_many(a, i, b, excluded, bits, some)
+                    counts[i] = _many(None, a, i, b, excluded, bits, some, None, few, None, 0)
                 _exclude(excluded, mask, i, False)
 
 
 @njit(error_model="numpy", counts_references=False)
 def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
     """Compute the rows begin..end consecutively, the first at `place`; returns where they end."""
+    bits, some, values, excluded = accumulator
     for i in range(begin, end):
         if pairs[i]:
-            _exclude(accumulator.excluded, mask, i, True)
+            _exclude(excluded, mask, i, True)
             if pairs[i] <= INSERTION_PAIRS:
-                place = _fill_few(functions, a, i, b, accumulator.excluded, out, place)
+                place = _few(functions, a, i, b, excluded, out.indices, out.data, place)
             else:
-                place = _fill_many(functions, a, i, b, accumulator.excluded, accumulator, out, place)
-            _exclude(accumulator.excluded, mask, i, False)
+                place = _many(functions, a, i, b, excluded, bits, some, values, out.indices, out.data, place)
+            _exclude(excluded, mask, i, False)
         out.indptr[i + 1] = place
     return place
 
