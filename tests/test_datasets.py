@@ -210,6 +210,7 @@ class TestGenerators:
         S = matrix(hpg.datasets.kron(scale, 4, device=device)).tocoo()
         assert set(zip(S.row.tolist(), S.col.tolist(), strict=True)) == arcs
 
+    @pytest.mark.parametrize("device", ["cuda"], indirect=True)
     @pytest.mark.parametrize("scale", [1, 4, 14, 17])
     def test_same_graph_on_both_devices(self, scale, device):
         one, other = (hpg.datasets.social(scale, 9, device=where) for where in ("cpu", device))
