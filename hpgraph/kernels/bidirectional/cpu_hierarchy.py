@@ -103,10 +103,7 @@ def _select(out: Arcs, into: Arcs, vertices: Any, priority: Any) -> Any:
 def _first_of(out, into, undirected, vertices, priority, chosen, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
-        while True:
-            chunk = next_task(following, _CHUNK)
-            if chunk >= vertices.size:
-                break
+        for chunk in tasks(following, vertices.size, _CHUNK):
             for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
                 v = vertices[i]
                 chosen[i] = _is_first(out, priority, v) and (undirected or _is_first(into, priority, v))
