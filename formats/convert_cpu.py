@@ -159,7 +159,9 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
             data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]
     if not np.array_equal(mirrored, indices):
         return False
-    return data is None or values is None or np.array_equal(values, data, equal_nan=data.dtype.kind in "fc")
+    if data is None or values is None or np.array_equal(values, data):
+        return True
+    return data.dtype.kind in "fc" and np.array_equal(values, data, equal_nan=True)
 
 
 def _in_degrees(indices: Array, vertices: int) -> Array:

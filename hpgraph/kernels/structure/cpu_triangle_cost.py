@@ -67,7 +67,10 @@ class Rows(NamedTuple):
 def cheapest(graph: CSR) -> str:
     """The loop, "walk", "mark" or "order", expected to take the least time with its preparation; once a graph."""
     # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows.
-    if WALK_STEP * float(np.square(graph.degrees, dtype=np.float64).sum()) <= ROW * graph.nnz:
+    degrees = graph.degrees
+    # The squares sum to nnz² at most; the product of integers needs no array of them.
+    squares = degrees @ degrees if graph.nnz < 1 << 31 else np.square(degrees, dtype=np.float64).sum()
+    if WALK_STEP * int(squares) <= ROW * graph.nnz:
         return WALK
     rows = Rows.of(graph)
     smaller = rows.below(graph).astype(np.float64)
