@@ -152,7 +152,7 @@ def _drawn(G: ConvertedGraph, k: int | None, seed: Any, since: tuple[int, int]) 
         return None
     if k == 0:
         raise ZeroDivisionError("no source to scale by")
-    return id(np.array([G.index[node] for node in seed.sample(G.nodes, k)], np.int64))
+    return id(G.numbers(seed.sample(G.nodes, k)))
 
 
 def _betweenness_centrality(
@@ -189,7 +189,7 @@ def _edge_betweenness_centrality(
     if not G.is_directed():
         once = source <= target
         source, target, values = source[once], target[once], values[once]
-    return dict(zip(zip(G.named(source), G.named(target), strict=True), values.tolist(), strict=True))
+    return dict(zip(G.pairs(source, target), values.tolist(), strict=True))
 
 
 def _closeness_centrality(G: ConvertedGraph, u: Any, distance: str | None, wf_improved: bool) -> Any:
@@ -209,8 +209,8 @@ def _harmonic_centrality(G: ConvertedGraph, nbunch: Any, distance: str | None) -
     if not wanted:
         return {}
     graph = G.lengths(distance, positive=True)
-    numbers = id(np.array([G.index[node] for node in wanted], np.int64))
-    values = to_device(_closeness.harmonic_centrality(graph, numbers, weight=graph.weighted or None), "cpu").tolist()
+    found = _closeness.harmonic_centrality(graph, id(G.numbers(wanted)), weight=graph.weighted or None)
+    values = to_device(found, "cpu").tolist()
     return {node: value if value else 0 for node, value in zip(wanted, values, strict=True)}
 
 

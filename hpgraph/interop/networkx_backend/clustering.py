@@ -1,7 +1,7 @@
 """Triangles and cliques, and how neighbours are joined among themselves."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,8 @@ def _average(G: ConvertedGraph, nodes: Any, weight: str | None, count_zeros: boo
 
 def _square_clustering(G: ConvertedGraph, nodes: Any) -> Any:
     wanted = list(G.nbunch_iter(nodes))
-    numbers = np.array([G.index[node] for node in wanted], np.int64)
-    values = to_device(_clustering.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
+    shares = _clustering.square_clustering(G.graph(), id(G.numbers(wanted))) if wanted else np.zeros(0)
+    values = to_device(shares, "cpu").tolist()
     found = dict(zip(wanted, values, strict=True))
     if 0 in values:
         # NetworkX has the whole number 0 where there can be no square: what it divides by is 0 there.
@@ -111,10 +111,6 @@ def _largest_clique(G: ConvertedGraph) -> tuple[list[Any], int]:
     return found, len(found)
 
 
-def _nodes_alike(call: Mapping[str, Any]) -> str | None:
-    return None if call["weight"] is None else "nodes must weigh the same: weight=None"
-
-
 globals().update(
     family(
         {
@@ -127,7 +123,7 @@ globals().update(
     )
     | family({"enumerate_all_cliques": _all_cliques}, unless=undirected)
     | family({"node_clique_number": _clique_number}, unread=("separate_nodes",))
-    | family({"max_weight_clique": _largest_clique}, unless=_nodes_alike, unread=("weight",))
+    | family({"max_weight_clique": _largest_clique}, only={"weight": (None,)})
     | family(
         {
             "transitivity": lambda G: _clustering.transitivity(G.graph()) or 0 if len(G) else 0,

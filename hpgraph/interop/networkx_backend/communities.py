@@ -1,6 +1,6 @@
 """Communities, and how good they are."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -84,10 +84,6 @@ def _of_cliques(G: ConvertedGraph, k: int) -> Iterator[frozenset[Any]]:
         yield frozenset(G.named(members))
 
 
-def _maximizes(call: Mapping[str, Any]) -> str | None:
-    return None if call.get("metric", "modularity") == "modularity" else "only the metric 'modularity' is taken"
-
-
 globals().update(
     family(
         {
@@ -116,7 +112,7 @@ globals().update(
                 _levels(G, _louvain.leiden, weight, seed, resolution=resolution)
             ),
         },
-        unless=_maximizes,
-        unread=("metric", "theta"),
+        only={"metric": ("modularity",)},
+        unread=("theta",),
     )
 )

@@ -28,10 +28,7 @@ def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 def sets_by_label(G: ConvertedGraph, label: np.ndarray, count: int) -> Iterator[set[Any]]:
     """The nodes of each label from 0 to `count`."""
-    named = G.named(np.argsort(label, kind="stable"))
-    ends = np.cumsum(np.bincount(label, minlength=count)).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        yield set(named[begin:end])
+    return map(set, G.groups(np.argsort(label, kind="stable"), np.bincount(label, minlength=count)))
 
 
 def _count(G: ConvertedGraph, connection: Any = "weak") -> int:
@@ -47,11 +44,6 @@ def _is_one(G: ConvertedGraph, connection: Any = "weak") -> bool:
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     return _count(G, connection) == 1
-
-
-def _component_of(G: ConvertedGraph, n: Any) -> set[Any]:
-    level = to_device(bfs(G.graph(), id(G.index[n]), parents=False).level, "cpu")
-    return set(G.named(np.flatnonzero(level >= 0)))
 
 
 def _searched(G: ConvertedGraph) -> tuple[Any, np.ndarray]:
@@ -75,10 +67,6 @@ def _strong(G: ConvertedGraph) -> tuple[np.ndarray, int]:
     return place[label], found.count
 
 
-def _strong_sets(G: ConvertedGraph) -> Iterator[set[Any]]:
-    yield from sets_by_label(G, *_strong(G))
-
-
 def _attracting(G: ConvertedGraph) -> list[set[Any]]:
     label, count = _strong(G)
     source, target = label[G.rows], label[G.indices]
@@ -98,7 +86,7 @@ def _is_semiconnected(G: ConvertedGraph) -> bool:
 def _condensation(G: ConvertedGraph, scc: Any) -> Any:
     if len(G) == 0:
         return graph_of_edges([], [], [], directed=True, graph_data={"mapping": {}})
-    parts = list(_strong_sets(G) if scc is None else scc)
+    parts = list(sets_by_label(G, *_strong(G)) if scc is None else scc)
     mapping = {node: number for number, part in enumerate(parts) for node in part}
     label = np.fromiter((mapping[node] for node in G), np.int64, len(G))
     source, target = label[G.rows], label[G.indices]
@@ -159,7 +147,7 @@ def _bridges(G: ConvertedGraph) -> Iterator[tuple[Any, Any]]:
     found = to_device(_biconnected.bridges(G.graph()), "cpu").astype(np.int64)
     n, source, target = len(G), G.rows[G.edges], G.indices[G.edges]
     kept = np.isin(source * n + target, found[:, 0] * n + found[:, 1])
-    yield from zip(G.named(source[kept]), G.named(target[kept]), strict=True)
+    yield from G.pairs(source[kept], target[kept])
 
 
 # NetworkX itself sees to it that directed graphs come by these names, and undirected ones by the others.
@@ -174,8 +162,10 @@ globals().update(
             "is_connected": lambda G: _is_one(G),
             "is_weakly_connected": lambda G: _is_one(G),
             "is_strongly_connected": lambda G: _is_one(G, "strong"),
-            "node_connected_component": _component_of,
-            "strongly_connected_components": _strong_sets,
+            "node_connected_component": lambda G, n: set(
+                G.named(np.flatnonzero(to_device(bfs(G.graph(), id(G.index[n]), parents=False).level, "cpu") >= 0))
+            ),
+            "strongly_connected_components": lambda G: sets_by_label(G, *_strong(G)),
             "condensation": _condensation,
             "attracting_components": lambda G: iter(_attracting(G)),
             "is_semiconnected": _is_semiconnected,

@@ -1,8 +1,8 @@
 """A NetworkX graph, converted: what the functions of the backend work on, and NetworkX keeps with the graph."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import networkx as nx
@@ -137,10 +137,7 @@ class ConvertedGraph:
     nbunch_iter = nx.Graph.nbunch_iter
 
     def graph(self, weight: str | None = None) -> Graph:
-        """The graph on which algorithms run, on the device of ``hpgraph.config.networkx_device``.
-
-        ``weight``: the edge attribute used as weight; without any value of it the graph has no weights.
-        """
+        """The graph to run on, on ``config.networkx_device``; without weights where no edge has the attribute."""
         values = self.column(weight)
         key = None if values is None else weight
         if key not in self._graphs:
@@ -183,11 +180,15 @@ class ConvertedGraph:
         if values is not None and len(values):
             self.check_exact(weight, float(values.max()) * len(self))
 
-    def number(self, node: Hashable, complaint: str = "Source {} is not in G") -> int:
-        """The number of a node."""
-        if node not in self:
+    def number(self, node: Hashable, complaint: str = "Source {} is not in G", *, hashed: bool = False) -> int:
+        """The number of a node; with `hashed` a TypeError where it cannot be hashed, as from some of NetworkX's own."""
+        if not (self.holds(node) if hashed else node in self):
             raise nx.NodeNotFound(complaint.format(node))
         return self.index[node]
+
+    def numbers(self, nodes: Iterable[Hashable]) -> np.ndarray:
+        """The numbers of some nodes, which are there."""
+        return np.array([self.index[node] for node in nodes], np.int64)
 
     def by_node(self, array: Any) -> dict[Any, Any]:
         """Values of all nodes, in the graph's order, as Python's own numbers."""
@@ -200,6 +201,23 @@ class ConvertedGraph:
     def named(self, numbers: Any) -> list[Any]:
         """The nodes of these numbers."""
         return self.node_array[to_device(numbers, "cpu")].tolist()
+
+    def pairs(self, source: Any, target: Any) -> Iterator[tuple[Any, Any]]:
+        """The nodes at both ends of some edges, given by number."""
+        return zip(self.named(source), self.named(target), strict=True)
+
+    def groups(self, order: Any, sizes: Any) -> Iterator[list[Any]]:
+        """The nodes of these numbers in groups of these sizes, which follow each other."""
+        named, ends = self.named(order), np.cumsum(sizes).tolist()
+        return (named[begin:end] for begin, end in pairwise([0, *ends]))
+
+    def by_arc(self, indptr: np.ndarray, neighbors: Any, values: list[Any]) -> dict[Any, dict[Any, Any]]:
+        """A dict for each node of what its arcs have, by neighbour; arcs are in the order of their nodes."""
+        named, bounds = self.named(neighbors), pairwise(indptr.tolist())
+        return {
+            node: dict(zip(named[begin:end], values[begin:end], strict=True))
+            for node, (begin, end) in zip(self.nodes, bounds, strict=True)
+        }
 
     def _matrix(self, entries: np.ndarray[Any, Any]) -> Any:
         n = len(self.nodes)

@@ -1,6 +1,6 @@
 """Degrees, how those of neighbours go together, and what follows from degrees alone."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -26,10 +26,6 @@ def _centrality(kind: str) -> Callable[[ConvertedGraph], dict[Any, float]]:
     return run
 
 
-def _numbers(G: ConvertedGraph, nodes: Any) -> np.ndarray:
-    return np.array([G.index[node] for node in G.nbunch_iter(nodes)], np.int64)
-
-
 def _checked(G: ConvertedGraph, ends: dict[str, str], default: str, message: str) -> None:
     """Check the arguments that select in-, out- or all degrees."""
     for name, value in ends.items():
@@ -44,7 +40,7 @@ def _average_neighbor_degree(
 ) -> dict[Any, float]:
     ends = {"source": source, "target": target}
     _checked(G, ends, "out", "{} argument {} must be 'in', 'out' or 'in+out'")
-    chosen, graph = _numbers(G, nodes), G.graph(weight)
+    chosen, graph = G.numbers(G.nbunch_iter(nodes)), G.graph(weight)
     average = mixing.average_neighbor_degree(graph, source, target, id(chosen), weight=graph.weighted)
     return dict(zip(G.named(chosen), to_device(average, "cpu").tolist(), strict=True))
 
@@ -53,7 +49,7 @@ def _average_degree_connectivity(
     G: ConvertedGraph, source: str, target: str, nodes: Any, weight: str | None
 ) -> dict[int, float]:
     _checked(G, {"source": source, "target": target}, "in+out", '{} must be one of "in", "out", or "in+out"')
-    chosen, graph = _numbers(G, nodes), G.graph(weight)
+    chosen, graph = G.numbers(G.nbunch_iter(nodes)), G.graph(weight)
     found = mixing.average_degree_connectivity(graph, source, target, id(chosen), weight=graph.weighted)
     average = to_device(found, "cpu").tolist()
     return {k: average[k] if k else 0 for k in dict.fromkeys(G.degree(source)[chosen].tolist())}
@@ -63,7 +59,7 @@ def _pairs(G: ConvertedGraph, nodes: Any, by_set: bool) -> tuple[np.ndarray, np.
     """The ends of the arcs among some nodes; arcs in the order of a set of the nodes, or of the graph."""
     members = set(G) if nodes is None else set(nodes)
     inside = np.zeros(len(G), bool)
-    chosen = np.array([G.index[node] for node in members if node in G], np.int64)
+    chosen = G.numbers(node for node in members if node in G)
     inside[chosen] = True
     arcs = np.flatnonzero(inside[G.rows] & inside[G.indices])
     if by_set:
@@ -121,7 +117,7 @@ def _arcs_between(G: ConvertedGraph, nodes: Any, targets: bool) -> CSR:
     if nodes is None:
         return arcs
     inside = np.zeros(len(G), bool)
-    inside[[G.index[node] for node in set(nodes) if node in G]] = True
+    inside[G.numbers(node for node in set(nodes) if node in G)] = True
     kept = inside[G.rows] & (inside[G.indices] if targets else True)
     before = prefix_sum(kept)
     return CSR(arcs.shape, before[arcs.indptr], arcs.indices[kept], validate=False)
@@ -174,7 +170,7 @@ def _overall_reciprocity(G: ConvertedGraph) -> float:
 def _reciprocity(G: ConvertedGraph, nodes: Any) -> Any:
     if nodes is None:
         return _overall_reciprocity(G)
-    chosen = _numbers(G, nodes)
+    chosen = G.numbers(G.nbunch_iter(nodes))
     found = to_device(mixing.reciprocity(G.graph(), id(chosen)), "cpu").tolist()
     shares = [None if share != share else share for share in found]
     if nodes in G:
@@ -235,10 +231,6 @@ def _weights(G: ConvertedGraph, edge: Any) -> Iterator[dict[Any, Any]]:
     return iter([G.attributes(int(arcs[0]))])
 
 
-def _is_weighted(G: ConvertedGraph, edge: Any, weight: str) -> bool:
-    return (edge is not None or len(G.indices) > 0) and all(weight in data for data in _weights(G, edge))
-
-
 def _voterank(G: ConvertedGraph, number_of_nodes: int | None) -> list[Any]:
     """As `networkx.voterank`: votes are added up in the order of the edges."""
     n = len(G)
@@ -254,10 +246,6 @@ def _voterank(G: ConvertedGraph, number_of_nodes: int | None) -> list[Any]:
         lambda best: G.indices[G.indptr[best] : G.indptr[best + 1]], limit,
     )  # fmt: skip
     return G.named(np.array(chosen, np.int64))
-
-
-def _normalized(call: Mapping[str, Any]) -> str | None:
-    return "normalized must be False: the random graph to compare with is NetworkX's" if call["normalized"] else None
 
 
 globals().update(
@@ -285,12 +273,15 @@ globals().update(
             "is_eulerian": _is_eulerian,
             "has_eulerian_path": _has_eulerian_path,
             "number_of_selfloops": lambda G: int((G.rows == G.indices).sum()),
-            "is_weighted": _is_weighted,
+            "is_weighted": lambda G, edge, weight: (
+                (edge is not None or len(G.indices) > 0) and all(weight in data for data in _weights(G, edge))
+            ),
             "voterank": _voterank,
         }
     )
     | family({"isolates": lambda G: iter(G.named(np.flatnonzero(G.degree() == 0)))}, parallel=True)
     | family("number_of_isolates", parallel=True)
     | family("degree_mixing_matrix attribute_mixing_matrix is_semieulerian")
-    | family({"rich_club_coefficient": _rich_club}, unless=_normalized, unread=("normalized", "Q", "seed"))
+    # Normalized by a random graph that NetworkX draws.
+    | family({"rich_club_coefficient": _rich_club}, only={"normalized": (False,)}, unread=("Q", "seed"))
 )

@@ -48,7 +48,7 @@ def _eccentricities(G: ConvertedGraph, v: Any, weight: str | None) -> Any:
     if not wanted:
         return {}
     graph = G.lengths(weight)
-    numbers = None if v is None else id(np.array([G.index[node] for node in wanted], np.int64))
+    numbers = None if v is None else id(G.numbers(wanted))
     # The nodes in `v` may reach all others even if the graph is not connected.
     if not is_connected_in(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
         raise _not_connected(G)
@@ -90,10 +90,6 @@ def _center(G: ConvertedGraph, usebounds: bool, weight: str | None) -> list[Any]
     if len(found) == 2 and not G.is_directed() and len(G.indices) == 2 * (len(G) - 1):
         raise NotImplementedError("the order of a tree's two centers follows from how NetworkX takes off its leaves")
     return found
-
-
-def _by_searches(call: Mapping[str, Any]) -> str | None:
-    return None if call["method"] in (None, "unweighted", "dijkstra") else "only Dijkstra's method is taken"
 
 
 def _average_length(G: ConvertedGraph, weight: str | None, method: str | None) -> float:
@@ -164,10 +160,7 @@ def _over_pairs(of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) 
 
 
 def _reaching(G: ConvertedGraph, nodes: list[Any] | None = None) -> np.ndarray:
-    """For each of some nodes, by default all, the share of the others that it reaches.
-
-    In an undirected graph each other node counts one over its distance.
-    """
+    """The share of others that each of some nodes, or all, reaches; undirected, each counts one over its distance."""
     if len(G.indices) == 0:
         raise nx.NetworkXError("Size of G must be positive")
     if len(G) == 1:
@@ -217,7 +210,7 @@ globals().update(
             "center": _center,
         }
     )
-    | family({"average_shortest_path_length": _average_length}, unless=_by_searches)
+    | family({"average_shortest_path_length": _average_length}, only={"method": (None, "unweighted", "dijkstra")})
     | family({"global_efficiency": _global_efficiency}, parallel=True)
     | family({"harmonic_diameter": _harmonic_diameter, "wiener_index": _wiener_index})
     | family({"barycenter": _barycenter}, unless=_no_tree)

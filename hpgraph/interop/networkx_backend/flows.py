@@ -69,12 +69,7 @@ class Flow:
 
     def flows(self) -> dict[Any, dict[Any, int]]:
         """A dict of flows for each node."""
-        G, bounds = self.G, self.G.indptr.tolist()
-        values, named = [value or 0 for value in self.by_arc().tolist()], G.named(G.indices)
-        return {
-            node: dict(zip(named[begin:end], values[begin:end], strict=True))
-            for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
-        }
+        return self.G.by_arc(self.G.indptr, self.G.indices, [value or 0 for value in self.by_arc().tolist()])
 
     def beyond(self) -> np.ndarray:
         """A mask of the nodes that still reach the sink."""
@@ -128,7 +123,7 @@ def _edge_cut(G: ConvertedGraph, s: Any, t: Any) -> set[tuple[Any, Any]]:
             raise nx.NetworkXError("Input graph is not connected")
         beyond = np.isin(np.arange(len(G)), _cuts.stoer_wagner(G.graph())[1][1])
     crossing = ~beyond[G.rows] & beyond[G.indices]
-    return set(zip(G.named(G.rows[crossing]), G.named(G.indices[crossing]), strict=True))
+    return set(G.pairs(G.rows[crossing], G.indices[crossing]))
 
 
 def undirected_or_two(call: Mapping[str, Any]) -> str | None:
@@ -161,10 +156,6 @@ def _flow(what: Callable[[Flow], Any]) -> Callable[..., Any]:
     return run
 
 
-def _no_options(call: Mapping[str, Any]) -> str | None:
-    return "options of a flow function are not taken" if call.get("kwargs") else None
-
-
 globals().update(
     family({"stoer_wagner": _least_cut}, unread=("heap",))
     | family({"edge_connectivity": _connectivity, "local_edge_connectivity": _connectivity}, unread=("flow_func",))
@@ -181,7 +172,7 @@ globals().update(
             "minimum_cut": _flow(lambda found: (found.value, found.cut())),
             "minimum_cut_value": _flow(lambda found: found.value),
         },
-        unless=_no_options,
-        unread=("kwargs",),
+        # Options of a flow function.
+        only={"kwargs": ({},)},
     )
 )

@@ -56,7 +56,7 @@ def _betweenness(G: ConvertedGraph, C: Any, normalized: bool, endpoints: bool) -
         raise NotImplementedError("of a directed graph that is not strongly connected NetworkX counts pairs otherwise")
     values: list[float] = []
     for group in groups:
-        numbers = np.array([G.index[node] for node in group], np.int64)
+        numbers = G.numbers(group)
         value = _groups.group_betweenness_centrality(graph, id(numbers), normalized=False)
         value = value if G.is_directed() else 2 * value
         if endpoints:

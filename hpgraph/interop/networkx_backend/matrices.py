@@ -15,11 +15,6 @@ from hpgraph.interop.networkx_backend.returned import graph_of_edges
 from hpgraph.interop.networkx_backend.serving import family
 
 
-def _order(G: ConvertedGraph, nodelist: Any) -> np.ndarray | None:
-    """The numbers of the nodes of a list; None for all, in their order."""
-    return None if nodelist is None else np.array([G.index[node] for node in nodelist], np.int64)
-
-
 def _checked(G: ConvertedGraph, nodelist: Any) -> Any:
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
@@ -39,10 +34,11 @@ def _checked(G: ConvertedGraph, nodelist: Any) -> Any:
 
 def adjacency(G: ConvertedGraph, nodelist: Any, weight: str | None, dtype: Any = None, form: str = "csr") -> Any:
     """As `networkx.to_scipy_sparse_array`."""
-    order, values = _order(G, _checked(G, nodelist)), G.column(weight)
+    wanted, values = _checked(G, nodelist), G.column(weight)
     values = np.ones(len(G.indices), np.int64) if values is None else values
     matrix = scipy.sparse.csr_array((values, G.indices, G.indptr), shape=(len(G), len(G)))
-    if order is not None:
+    if wanted is not None:
+        order = G.numbers(wanted)
         matrix = matrix[order][:, order]
     # Without edges NetworkX has no values to infer a type from.
     matrix = matrix.astype(dtype or (matrix.dtype if matrix.nnz else np.float64), copy=True)
@@ -65,7 +61,7 @@ def _dense(G: ConvertedGraph, nodelist: Any, dtype: Any, order: Any, weight: str
         raise NotImplementedError("objects are NetworkX's own weights, of which numbers are kept")
     table = np.full((len(nodelist), len(nodelist)), nonedge, dtype, order)
     place = np.full(len(G), -1)
-    place[_order(G, nodelist)] = np.arange(len(nodelist))
+    place[G.numbers(nodelist)] = np.arange(len(nodelist))
     source, target, values = place[G.rows], place[G.indices], G.column(weight)
     inside = (source >= 0) & (target >= 0)
     table[source[inside], target[inside]] = 1 if values is None else values[inside]
@@ -87,7 +83,7 @@ def _bethe_hessian(G: ConvertedGraph, r: float | None, nodelist: Any) -> Any:
 def _incidence(G: ConvertedGraph, nodelist: Any, oriented: bool, weight: str | None, dtype: Any = None) -> Any:
     place = np.full(len(G), -1)
     nodelist = list(G) if nodelist is None else list(nodelist)
-    place[_order(G, nodelist)] = np.arange(len(nodelist))
+    place[G.numbers(nodelist)] = np.arange(len(nodelist))
     source, target, values = G.rows[G.edges], G.indices[G.edges], G.column(weight)
     number, joins = np.arange(len(G.edges)), source != target
     for u, v in zip(source[joins], target[joins], strict=True) if (place < 0).any() else ():

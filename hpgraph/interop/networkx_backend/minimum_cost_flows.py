@@ -67,13 +67,8 @@ class _Problem:
 
     def flows(self, flow: np.ndarray, later: np.ndarray | None = None) -> dict[Any, dict[Any, float]]:
         """A dict of flows for each node; arcs of the mask ``later`` come last in it."""
-        G = self.G
-        order = np.arange(len(flow)) if later is None else np.lexsort((later, G.rows))
-        named, values, bounds = G.named(G.indices[order]), flow[order].tolist(), G.indptr.tolist()
-        return {
-            node: dict(zip(named[begin:end], values[begin:end], strict=True))
-            for node, begin, end in zip(G, bounds, bounds[1:], strict=False)
-        }
+        order = np.arange(len(flow)) if later is None else np.lexsort((later, self.G.rows))
+        return self.G.by_arc(self.G.indptr, self.G.indices[order], flow[order].tolist())
 
 
 def _simplex(

@@ -23,6 +23,7 @@ from hpgraph.interop.networkx_backend.searches import (
     by_steps,
     by_weights,
     from_each,
+    length_of,
     with_start,
 )
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
@@ -39,12 +40,6 @@ def _by_predecessors(call: Mapping[str, Any]) -> str | None:
 def _generic(call: Mapping[str, Any]) -> str | None:
     to_target = call["source"] is None and call["target"] is not None
     return _by_predecessors(call) if to_target and call["weight"] is None else None
-
-
-def _method(weight: str | None, method: str) -> str:
-    if method not in _METHODS:
-        raise ValueError(f"method not supported: {method}")
-    return "unweighted" if weight is None else method
 
 
 def _search(G: ConvertedGraph, node: Any, weight: str | None, method: str, incoming: bool, missing: str) -> Search:
@@ -115,15 +110,8 @@ def _simple(G: ConvertedGraph, source: Any, target: Any, cutoff: int | None) -> 
 
 
 def _length(G: ConvertedGraph, path: list[Any], weight: str | None) -> float:
-    """The length of a path, with the weights added up from its beginning, as Dijkstra's search adds them."""
-    values = G.column(weight)
-    if values is None:
-        return len(path) - 1
-    total: float = 0
-    for u, v in pairwise(path):
-        begin, end = G.indptr[G.index[u] : G.index[u] + 2]
-        arc = begin + int(np.flatnonzero(G.indices[begin:end] == G.index[v])[0])
-        total += values[arc].item()
+    """The length of a path between nodes, which must be exact."""
+    total = length_of(G, G.numbers(path).tolist(), weight)
     G.check_exact(weight, total)
     return total
 
@@ -132,7 +120,9 @@ def _shortest(what: str, missing: str, **by_method: Callable[..., Any]) -> Calla
     """As `networkx.shortest_path`: what searches find, or between two nodes what the function of the method does."""
 
     def run(G: ConvertedGraph, source: Any, target: Any, weight: str | None, method: str) -> Any:
-        method = _method(weight, method)
+        if method not in _METHODS:
+            raise ValueError(f"method not supported: {method}")
+        method = "unweighted" if weight is None else method
         if source is None and target is None:
             found = _each(G, what, weight, method)
             return dict(found) if what == "paths" and NETWORKX < (3, 5) else found
@@ -206,11 +196,8 @@ def _nearest(
     return found.distance[G.index[target]].item(), found.path(target)
 
 
-def _predecessors(
-    G: ConvertedGraph, source: Any, weight: str | None, cutoff: float | None = None
-) -> tuple[dict[Any, list[Any]], dict[Any, float]]:
-    if not G.holds(source):
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+def _predecessors(G: ConvertedGraph, source: Any, cutoff: float | None, weight: str | None) -> tuple[Any, Any]:
+    G.number(source, "Node {} is not found in the graph", hashed=True)
     found = by_weights(G, [source], weight, cutoff)
     return found.predecessors, found.lengths
 
@@ -238,11 +225,6 @@ def _predecessor(G: ConvertedGraph, source: Any, target: Any, cutoff: float | No
     return (before, seen) if return_seen else before
 
 
-def _within_cutoff(G: ConvertedGraph, source: Any, target: Any) -> bool:
-    level = by_steps(G, G.number(source)).distance
-    return bool(level[G.number(target, "Target {} is not in G")] >= 0)
-
-
 def _single_target(what: str, complaint: str) -> Callable[..., Any]:
     def run(G: ConvertedGraph, target: Any, cutoff: float | None) -> Any:
         return getattr(by_steps(G, G.number(target, complaint), cutoff, incoming=True), what)
@@ -257,7 +239,7 @@ def _table(G: ConvertedGraph, nodelist: Any, weight: str | None) -> np.ndarray:
             "nodelist must contain every node in G with no repeats."
             "If you wanted a subgraph of G use G.subgraph(nodelist)"
         )
-    order = np.array([G.index[node] for node in (G if nodelist is None else nodelist)], np.int64)
+    order = G.numbers(G if nodelist is None else nodelist)
     table = np.full((len(G), len(G)), np.inf)
     for row, search in enumerate(from_each(G, weight)):
         table[row, search.order] = search.distance[search.order]
@@ -304,7 +286,9 @@ globals().update(
             "all_pairs_shortest_path_length": lambda G, cutoff: _each(G, "lengths", None, "unweighted", cutoff),
             "all_pairs_shortest_path": lambda G, cutoff: _each(G, "paths", None, "unweighted", cutoff),
             "bidirectional_shortest_path": lambda G, source, target: _between(G, source, target, None),
-            "has_path": _within_cutoff,
+            "has_path": lambda G, source, target: bool(
+                by_steps(G, G.number(source)).distance[G.number(target, "Target {} is not in G")] >= 0
+            ),
             "predecessor": _predecessor,
         },
         parallel=True,
@@ -343,9 +327,7 @@ globals().update(
             "multi_source_dijkstra_path_length": lambda G, sources, cutoff, weight: _nearest(
                 G, sources, None, cutoff, weight
             )[0],
-            "dijkstra_predecessor_and_distance": lambda G, source, cutoff, weight: _predecessors(
-                G, source, weight, cutoff
-            ),
+            "dijkstra_predecessor_and_distance": _predecessors,
             "all_pairs_dijkstra": lambda G, cutoff, weight: (
                 (node, (found.lengths, found.paths))
                 for node, found in zip(G, from_each(G, weight, cutoff), strict=True)

@@ -182,10 +182,6 @@ def _partition(sizes: Any, p_in: float, p_out: float, seed: Any, directed: bool)
     return _block_model(sizes, [[p_in if i == j else p_out for j in blocks] for i in blocks], seed, directed)
 
 
-def _planted(l: int, k: int, p_in: float, p_out: float, seed: Any, directed: bool) -> tuple[Any, ...]:  # noqa: E741
-    return _partition([k] * l, p_in, p_out, seed, directed)
-
-
 def _attached(n: int, m: int, seed: Any) -> tuple[Any, ...]:
     """Barabási and Albert's: each node joins m others, drawn from the ends of all edges so far."""
     refuse_before_3_6()
@@ -255,10 +251,6 @@ class _Edges(nx.Graph):
         self.listed = list(edges)
 
 
-def _regular(d: int, n: int, seed: Any) -> tuple[Any, ...]:
-    return _by_networkx("random_regular_graph", d, n, seed)
-
-
 def _by_networkx(name: str, *given: Any, **options: Any) -> tuple[Any, ...]:
     """The edges that NetworkX's own code draws."""
     graph = registered()[name].orig_func(*given, create_using=_Edges, **options)
@@ -266,13 +258,9 @@ def _by_networkx(name: str, *given: Any, **options: Any) -> tuple[Any, ...]:
     return list(graph), source, target
 
 
-def _of_degrees(deg_sequence: Any, create_using: Any, seed: Any) -> Any:
+def _of_degrees(deg_sequence: Any, seed: Any) -> Any:
     nodes, source, target = _by_networkx("configuration_model", deg_sequence, seed=seed)
     return graph_of_edges(nodes, source, target, directed=False)
-
-
-def _simple(call: Mapping[str, Any]) -> str | None:
-    return _drawn_by_python(call) or (None if call["create_using"] is nx.Graph else "create_using must be nx.Graph")
 
 
 def _drawn_by_python(call: Mapping[str, Any]) -> str | None:
@@ -287,13 +275,15 @@ globals().update(
             "gnm_random_graph": made(_gnm),
             "stochastic_block_model": made(_block_model),
             "random_partition_graph": made(_partition),
-            "planted_partition_graph": made(_planted),
+            "planted_partition_graph": made(
+                lambda l, k, p_in, p_out, seed, directed: _partition([k] * l, p_in, p_out, seed, directed)  # noqa: E741
+            ),
             "barabasi_albert_graph": made(_attached),
             "watts_strogatz_graph": made(_small_world),
             "connected_watts_strogatz_graph": made(_connected_small_world),
-            "random_regular_graph": made(_regular),
+            "random_regular_graph": made(lambda d, n, seed: _by_networkx("random_regular_graph", d, n, seed)),
         },
         unless=_drawn_by_python,
     )
-    | family({"configuration_model": _of_degrees}, unless=_simple)
+    | family({"configuration_model": _of_degrees}, unless=_drawn_by_python, only={"create_using": (nx.Graph,)})
 )

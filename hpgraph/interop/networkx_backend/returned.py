@@ -52,10 +52,10 @@ class _Unread:
         # What is changed in the graph's own dicts of attributes is seen by the conversion.
         made.node_data = graph._node
         cells = _cells(made)
-        graph._adj = _rows(nodes, made.indptr, made.named(made.indices), cells)
+        graph._adj = made.by_arc(made.indptr, made.indices, cells)
         if made.is_directed():
             indptr, arcs = made.incoming
-            graph._pred = _rows(nodes, indptr, made.named(made.rows[arcs]), [cells[arc] for arc in arcs.tolist()])
+            graph._pred = made.by_arc(indptr, made.rows[arcs], [cells[arc] for arc in arcs.tolist()])
 
     def __str__(self) -> str:
         self._fill()
@@ -92,14 +92,6 @@ def _cells(made: ConvertedGraph) -> list[dict[Any, Any]]:
     return [cells[number] for number in edge.reshape(-1).tolist()]
 
 
-def _rows(nodes: list[Any], indptr: Any, named: list[Any], cells: list[Any]) -> dict[Any, dict[Any, Any]]:
-    bounds = indptr.tolist()
-    return {
-        node: dict(zip(named[begin:end], cells[begin:end], strict=True))
-        for node, begin, end in zip(nodes, bounds, bounds[1:], strict=False)
-    }
-
-
 def as_networkx(made: ConvertedGraph) -> Any:
     """The NetworkX graph of a conversion, which is put into its cache."""
     graph: Any = object.__new__(UnreadDiGraph if made.is_directed() else UnreadGraph)
@@ -113,10 +105,7 @@ def graph_of_edges(
     nodes: Sequence[Any], source: Any, target: Any, directed: bool, edge_data: Sequence[dict[Any, Any]] | None = None,
     node_data: dict[Any, dict[Any, Any]] | None = None, graph_data: dict[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
-    """A graph as ``add_nodes_from(nodes)`` and ``add_edges_from`` would make it; edges by numbers of their ends.
-
-    ``edge_data``: the dict of each edge; a repeated edge keeps its place and takes the later data.
-    """
+    """A graph as `add_edges_from` makes it; a repeated edge keeps its place and takes the later of ``edge_data``."""
     nodes, n = list(nodes), len(nodes)
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
     edge = np.arange(len(source))
@@ -141,14 +130,10 @@ def graph_of_edges(
 
 
 def subgraph(G: ConvertedGraph, members: np.ndarray, arcs: np.ndarray | None = None) -> Any:
-    """The graph of some nodes, by number, and the edges between them, as a copy of ``G.subgraph(nodes)``.
-
-    ``arcs``: a mask of the arcs to keep, if not all. NetworkX iterates over a set if the nodes are fewer than half of
-    all.
-    """
+    """A copy of ``G.subgraph(nodes)``, of nodes by number; ``arcs``: a mask of those to keep, if not all."""
     if 2 * len(members) < len(G):
         kept = list(set(G.named(members)))
-        members = np.array([G.index[node] for node in kept], np.int64)
+        members = G.numbers(kept)
     else:
         members = np.sort(members)
         kept = G.named(members)

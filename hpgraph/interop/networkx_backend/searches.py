@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -65,7 +66,7 @@ class Search:
     def edges(self) -> Iterator[tuple[Any, Any]]:
         """The edges of the tree, in the order in which the search goes along them."""
         found = self.order[self.before[self.order] >= 0]
-        yield from zip(self.G.named(self.before[found]), self.G.named(found), strict=True)
+        return self.G.pairs(self.before[found], found)
 
     def path(self, target: Any) -> list[Any]:
         """The path to one node, which is reached."""
@@ -149,7 +150,7 @@ def by_weights(
     G: ConvertedGraph, sources: Iterable[Any], weight: str | None, cutoff: float | None = None, incoming: bool = False,
 ) -> Search:  # fmt: skip
     """Dijkstra's search from the nearest of some nodes; lengths are not negative."""
-    numbers = [_number(G, source) for source in sources]
+    numbers = [G.number(source, "Node {} not found in graph", hashed=True) for source in sources]
     graph = searched_graph(G, G.lengths(weight), incoming)
     if len(numbers) == 1:
         distance = sssp(graph, id(numbers[0]), cutoff=cutoff).distance
@@ -231,7 +232,12 @@ def by_any_weights(G: ConvertedGraph, source: Any, weight: str | None, incoming:
     return Search(G, order, _typed(G, found, weight, order), before, weight, incoming)
 
 
-def _number(G: ConvertedGraph, node: Any) -> int:
-    if not G.holds(node):
-        raise nx.NodeNotFound(f"Node {node} not found in graph")
-    return G.index[node]
+def length_of(G: ConvertedGraph, path: list[int], weight: str | None) -> float:
+    """The length of a path, with the weights added up from its beginning, as Dijkstra's search adds them."""
+    values, total = G.column(weight), 0
+    if values is None:
+        return max(len(path) - 1, 0)
+    for u, v in pairwise(path):
+        begin, end = G.indptr[u : u + 2]
+        total += values[begin + int(np.flatnonzero(G.indices[begin:end] == v)[0])].item()
+    return total

@@ -1,6 +1,5 @@
 """Functions solved by a linear system, or by sparse products: current flow, Katz centrality, structural holes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -61,10 +60,10 @@ def _current_edge_betweenness(
     source, target, current, scale = _currents(G, normalized, weight, dtype, solver)
     # NetworkX names an edge by the earlier of its ends in this order.
     order = np.empty(len(G), np.int64)
-    order[[G.index[node] for node in nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G))]] = np.arange(len(G))
+    order[G.numbers(nx.utils.reverse_cuthill_mckee_ordering(as_networkx(G)))] = np.arange(len(G))
     turned = order[source] > order[target]
-    ends = G.named(np.where(turned, target, source)), G.named(np.where(turned, source, target))
-    return dict(zip(zip(*ends, strict=True), (current / scale).tolist(), strict=True))
+    ends = G.pairs(np.where(turned, target, source), np.where(turned, source, target))
+    return dict(zip(ends, (current / scale).tolist(), strict=True))
 
 
 def _katz(G: ConvertedGraph, alpha: float, beta: Any, normalized: bool, weight: str | None) -> dict[Any, float]:
@@ -142,7 +141,7 @@ def _trophic_differences(
     G: ConvertedGraph, weight: str | None, arcs: Any = slice(None)
 ) -> dict[tuple[Any, Any], float]:
     level = _trophic(G, weight, arcs)
-    return {(u, v): level[v] - level[u] for u, v in zip(G.named(G.rows[arcs]), G.named(G.indices[arcs]), strict=True)}
+    return {(u, v): level[v] - level[u] for u, v in G.pairs(G.rows[arcs], G.indices[arcs])}
 
 
 def _incoherence(G: ConvertedGraph, weight: str | None, cannibalism: bool) -> float:
@@ -181,11 +180,6 @@ def _effective_size(G: ConvertedGraph) -> dict[Any, float]:
     return G.by_node(found)
 
 
-def _undirected(call: Mapping[str, Any]) -> str | None:
-    # NetworkX scales by the greatest weight of the other end there, where its own formula for single nodes does not.
-    return "only undirected graphs without weights are taken" if call["G"].is_directed() else None
-
-
 globals().update(
     family(
         {
@@ -196,7 +190,8 @@ globals().update(
             "constraint": _constraint,
         }
     )
-    | family({"effective_size": _effective_size}, unless=_undirected)
+    # Of directed graphs NetworkX scales by the greatest weight of the other end, unlike its formula for single nodes.
+    | family({"effective_size": _effective_size}, unless=undirected)
     | family({"laplacian_centrality": _laplacian_centrality}, unless=undirected, unread=("walk_type", "alpha"))
     | family(
         {

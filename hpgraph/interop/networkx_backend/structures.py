@@ -1,6 +1,5 @@
 """Matchings, independent sets, colourings, and the two sides of bipartite graphs."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -15,7 +14,7 @@ from hpgraph.containers.graph import Graph, id
 from hpgraph.core.device import to_device
 from hpgraph.csgraph import matching as _matchings
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.serving import NETWORKX, family, registered
+from hpgraph.interop.networkx_backend.serving import NETWORKX, family, registered, undirected
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.structure.cpu_greedy import matching_in_order
 
@@ -23,14 +22,14 @@ from hpgraph.kernels.structure.cpu_greedy import matching_in_order
 def _maximal_matching(G: ConvertedGraph) -> set[tuple[Any, Any]]:
     source, target = G.rows[G.edges], G.indices[G.edges].astype(np.int64)
     chosen = matching_in_order(source, target, len(G))
-    return set(zip(G.named(source[chosen]), G.named(target[chosen]), strict=True))
+    return set(G.pairs(source[chosen], target[chosen]))
 
 
 def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any] | set[Any]:
     given = set(nodes) if nodes else {seed.choice(G.nodes)}
     if not given <= G.index.keys():
         raise nx.NetworkXUnfeasible(f"{given} is not a subset of the nodes of G")
-    numbers = np.array([G.index[node] for node in given], np.int64)
+    numbers = G.numbers(given)
     if np.isin(G.indices[np.isin(G.rows, numbers)], numbers).any():
         raise nx.NetworkXUnfeasible(f"{given} is not an independent set of G")
     found = to_device(_independent_set.maximal_independent_set(G.graph(), id(numbers), seed.getrandbits(31)), "cpu")
@@ -45,12 +44,6 @@ def _coloring(G: ConvertedGraph) -> dict[Any, int]:
     order, graph = np.argsort(-G.degree(), kind="stable"), G.graph()
     colors = kernels(graph.device).greedy_colors(graph.out_csr, to_device(order.astype(graph.id_dtype), graph.device))
     return dict(zip(G.named(order), to_device(colors, "cpu")[order].tolist(), strict=True))
-
-
-def _by_degree(call: Mapping[str, Any]) -> str | None:
-    if call["G"].is_directed():
-        return "along arcs NetworkX sees other neighbours"
-    return None if call["strategy"] == "largest_first" else "strategy must be 'largest_first'"
 
 
 def _sides(G: ConvertedGraph) -> dict[Any, int]:
@@ -70,7 +63,7 @@ def _sides(G: ConvertedGraph) -> dict[Any, int]:
 def _sides_of(G: ConvertedGraph, top_nodes: Any, weight: str | None = None) -> tuple[list[Any], list[Any], Any]:
     """The nodes of either side, in the order of sets, and the matrix of the edges from one to the other."""
     left, right = map(list, registered()["sets"].orig_func(G, top_nodes))
-    rows, columns = (np.array([G.index[node] for node in side], np.int64) for side in (left, right))
+    rows, columns = map(G.numbers, (left, right))
     values = G.column(weight)
     entries = np.ones(len(G.indices)) if values is None else values.astype(np.float64)
     return left, right, csr_array((entries, G.indices, G.indptr), shape=(len(G), len(G)))[rows][:, columns]
@@ -110,15 +103,15 @@ def _heaviest(G: ConvertedGraph, weight: str | None, maxcardinality: bool = True
     )  # fmt: skip
     mate = to_device(_matching.max_weight_matching(graph, bool(maxcardinality)), "cpu")
     first = np.flatnonzero(mate > np.arange(len(G)))
-    return set(zip(G.named(first), G.named(mate[first]), strict=True))
+    return set(G.pairs(first, mate[first]))
 
 
 def _vertex_cover(G: ConvertedGraph, matching: Any, top_nodes: Any) -> set[Any]:
     """As `networkx.bipartite.to_vertex_cover`: what paths that alternate reach from nodes without a match (Kőnig)."""
     left, right = registered()["sets"].orig_func(G, top_nodes)
     match, on_left = np.full(len(G), -1), np.zeros(len(G), bool)
-    match[[G.index[node] for node in matching]] = [G.index[other] for other in matching.values()]
-    on_left[[G.index[node] for node in left]] = True
+    match[G.numbers(matching)] = G.numbers(matching.values())
+    on_left[G.numbers(left)] = True
     alternates = on_left[G.rows] != (match[G.rows] == G.indices)
     start = np.flatnonzero(on_left & (match < 0))
     n = len(G)
@@ -131,7 +124,7 @@ def _vertex_cover(G: ConvertedGraph, matching: Any, top_nodes: Any) -> set[Any]:
 
 globals().update(
     family({"maximal_matching": _maximal_matching, "maximal_independent_set": _independent})
-    | family({"greedy_color": _coloring}, unless=_by_degree, unread=("strategy",))
+    | family({"greedy_color": _coloring}, unless=undirected)
     | family({"color": _sides}, parallel=True)
     | family("sets", parallel=True)
     | family(

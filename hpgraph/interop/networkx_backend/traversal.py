@@ -1,7 +1,6 @@
 """Breadth-first and depth-first searches, what they reach, and graphs without cycles."""
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -13,12 +12,10 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
-from hpgraph.interop.networkx_backend.searches import Search, by_steps, searched_graph
+from hpgraph.interop.networkx_backend.searches import Search, by_steps, length_of, searched_graph
 from hpgraph.interop.networkx_backend.serving import family
 from hpgraph.kernels.structure.cpu_depth_first import depth_first, depth_first_order, postorder
 from hpgraph.kernels.structure.cpu_fifo import topological_order
-
-Edges = Iterator[tuple[Any, Any]]
 
 
 def _missing(G: ConvertedGraph, node: Any) -> nx.NetworkXError:
@@ -31,7 +28,9 @@ def _breadth_first(G: ConvertedGraph, source: Any, depth_limit: float | None, in
     return by_steps(G, G.index[source], depth_limit, incoming)
 
 
-def _breadth_first_edges(G: ConvertedGraph, source: Any, reverse: bool, depth_limit: float | None) -> Edges:
+def _breadth_first_edges(
+    G: ConvertedGraph, source: Any, reverse: bool, depth_limit: float | None
+) -> Iterator[tuple[Any, Any]]:
     yield from _breadth_first(G, source, depth_limit, reverse).edges()
 
 
@@ -44,11 +43,6 @@ def _tree(G: ConvertedGraph, order: np.ndarray, before: np.ndarray, nodes: list[
     return graph_of_edges(nodes or G.named(order), place[before[found]], place[found], directed=True)
 
 
-def _breadth_first_tree(G: ConvertedGraph, source: Any, reverse: bool, depth_limit: float | None) -> Any:
-    found = _breadth_first(G, source, depth_limit, reverse)
-    return _tree(G, found.order, found.before)
-
-
 def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
     nodes = list({sources} if sources in G else set(sources))
     for node in nodes:
@@ -57,9 +51,7 @@ def _layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
     if not nodes:
         return
     found = by_steps(G, [G.index[node] for node in nodes])
-    named, ends = G.named(found.order), np.cumsum(np.bincount(found.distance[found.order])).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        yield named[begin:end]
+    yield from G.groups(found.order, np.bincount(found.distance[found.order]))
 
 
 def _depth_first(G: ConvertedGraph, source: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -75,18 +67,10 @@ def _depth_first(G: ConvertedGraph, source: Any = None) -> tuple[np.ndarray, np.
     return order, parent
 
 
-def _depth_first_edges(G: ConvertedGraph, source: Any) -> Edges:
+def _depth_first_edges(G: ConvertedGraph, source: Any) -> Iterator[tuple[Any, Any]]:
     order, parent = _depth_first(G, source)
     found = order[parent[order] != order]
-    yield from zip(G.named(parent[found]), G.named(found), strict=True)
-
-
-def _depth_first_tree(G: ConvertedGraph, source: Any) -> Any:
-    return _tree(G, *_depth_first(G, source), None if source is not None else G.nodes)
-
-
-def _postorder_nodes(G: ConvertedGraph, source: Any) -> Iterator[Any]:
-    return iter(G.named(postorder(*_depth_first(G, source))))
+    yield from G.pairs(parent[found], found)
 
 
 def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
@@ -113,9 +97,7 @@ def _generations(G: ConvertedGraph) -> Iterator[list[Any]]:
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     order, generation = topological_order(G.indptr, G.indices)
-    named, ends = G.named(order), np.cumsum(np.bincount(generation)).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        yield named[begin:end]
+    yield from G.groups(order, np.bincount(generation))
     if len(order) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
@@ -142,17 +124,6 @@ def _longest_path(G: ConvertedGraph, weight: str | None) -> list[int]:
     return numbers
 
 
-def _longest(G: ConvertedGraph, weight: str | None) -> float:
-    """How long the longest path is, in the numbers that weights are."""
-    path, values = _longest_path(G, weight), G.column(weight)
-    total: float = 0
-    for u, v in pairwise(path):
-        begin, end = G.indptr[u : u + 2]
-        arc = begin + int(np.flatnonzero(G.indices[begin:end] == v)[0])
-        total += 1 if values is None else values[arc].item()
-    return total
-
-
 def _is_aperiodic(G: ConvertedGraph) -> bool:
     if not G.is_directed():
         raise nx.NetworkXError("is_aperiodic not defined for undirected graphs")
@@ -167,13 +138,17 @@ def _is_aperiodic(G: ConvertedGraph) -> bool:
 globals().update(
     family(
         {
-            "bfs_edges": _breadth_first_edges,
-            "bfs_tree": _breadth_first_tree,
+            "bfs_edges": lambda G, source, reverse, depth_limit: _breadth_first(
+                G, source, depth_limit, reverse
+            ).edges(),
+            "bfs_tree": lambda G, source, reverse, depth_limit: _tree(
+                G, (found := _breadth_first(G, source, depth_limit, reverse)).order, found.before
+            ),
             "bfs_layers": _layers,
             "dfs_edges": _depth_first_edges,
-            "dfs_tree": _depth_first_tree,
+            "dfs_tree": lambda G, source: _tree(G, *_depth_first(G, source), G.nodes if source is None else None),
             "dfs_preorder_nodes": lambda G, source: iter(G.named(_depth_first(G, source)[0])),
-            "dfs_postorder_nodes": _postorder_nodes,
+            "dfs_postorder_nodes": lambda G, source: iter(G.named(postorder(*_depth_first(G, source)))),
             "descendants": _reached(incoming=False),
             "ancestors": _reached(incoming=True),
             "descendants_at_distance": _at_distance,
@@ -191,7 +166,7 @@ globals().update(
     | family(
         {
             "dag_longest_path": lambda G, weight: G.named(np.array(_longest_path(G, weight), np.int64)),
-            "dag_longest_path_length": _longest,
+            "dag_longest_path_length": lambda G, weight: length_of(G, _longest_path(G, weight), weight),
         }
     )
 )

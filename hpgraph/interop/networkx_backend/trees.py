@@ -1,6 +1,6 @@
 """Trees: whether a graph is one, and spanning trees of least and greatest weight."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -51,8 +51,7 @@ def _spanning(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool) -
 
 
 def _edges(minimum: bool) -> Callable[..., Iterator[Any]]:
-    def run(G: ConvertedGraph, algorithm: str, weight: str, data: bool, ignore_nan: bool) -> Iterator[Any]:
-        # The algorithm was seen to when the call was: what is left comes with the first edge.
+    def run(G: ConvertedGraph, weight: str, data: bool, ignore_nan: bool) -> Iterator[Any]:
         return _listed(G, weight, minimum, ignore_nan, data)
 
     return run
@@ -62,7 +61,7 @@ def _listed(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool, dat
     if len(G.indices) == 0:
         return
     arcs = _spanning(G, weight, minimum, ignore_nan)
-    ends = zip(G.named(G.rows[arcs]), G.named(G.indices[arcs]), strict=True)
+    ends = G.pairs(G.rows[arcs], G.indices[arcs])
     if not data:
         yield from ends
     else:
@@ -70,7 +69,7 @@ def _listed(G: ConvertedGraph, weight: str, minimum: bool, ignore_nan: bool, dat
 
 
 def _tree(minimum: bool) -> Callable[..., Any]:
-    def run(G: ConvertedGraph, weight: str, algorithm: str, ignore_nan: bool) -> Any:
+    def run(G: ConvertedGraph, weight: str, ignore_nan: bool) -> Any:
         arcs = _spanning(G, weight, minimum, ignore_nan) if len(G.indices) else np.zeros(0, np.int64)
         data = None if G.arc_data is None else [G.arc_data[arc] for arc in arcs.tolist()]
         return graph_of_edges(
@@ -81,7 +80,7 @@ def _tree(minimum: bool) -> Callable[..., Any]:
     return run
 
 
-def _random(G: ConvertedGraph, weight: str | None, multiplicative: bool, seed: Any) -> Any:
+def _random(G: ConvertedGraph, weight: str | None, seed: Any) -> Any:
     values = G.column(weight, np.nan)
     if len(G) > 1 and weight is not None and (values is None or np.isnan(values).any()):
         raise KeyError(weight)
@@ -108,19 +107,6 @@ def _steiner(G: ConvertedGraph, terminal_nodes: Any, weight: str | None) -> Any:
     return subgraph(G, np.unique(np.concatenate(ends)), chosen)
 
 
-def _method(call: Mapping[str, Any]) -> str | None:
-    return None if call["method"] in (None, "mehlhorn") else "method must be 'mehlhorn'"
-
-
-def _drawn(call: Mapping[str, Any]) -> str | None:
-    return undirected(call) if call["multiplicative"] else "only multiplicative=True is taken"
-
-
-def _kruskal(call: Mapping[str, Any]) -> str | None:
-    # The others' order of edges, and choice among equal weights, is their own.
-    return None if call["algorithm"] == "kruskal" else "only Kruskal's algorithm is taken"
-
-
 globals().update(
     family(
         {
@@ -132,13 +118,11 @@ globals().update(
     )
     | family(
         {"minimum_spanning_edges": _edges(minimum=True), "maximum_spanning_edges": _edges(minimum=False)},
-        unless=_kruskal,
         unread=("keys",),
     )
-    | family(
-        {"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)}, unless=_kruskal
-    )
+    # By Kruskal's algorithm, the default: the others' order of edges, and choice among equal weights, is their own.
+    | family({"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)})
     | family({"kruskal_mst_edges": _listed}, unless=undirected, unread=("keys",))
-    | family({"random_spanning_tree": _random}, unless=_drawn)
-    | family({"steiner_tree": _steiner}, unless=_method, unread=("method",))
+    | family({"random_spanning_tree": _random}, unless=undirected)
+    | family({"steiner_tree": _steiner}, only={"method": (None, "mehlhorn")})
 )
