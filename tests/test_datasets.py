@@ -8,8 +8,8 @@ from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-from hpgraph.datasets import make_debian
 from hpgraph.kernels.sampling.recursive import recursion
+from wheels import debian as make_debian
 
 GENERATORS = {
     "kron": lambda **options: hpg.datasets.kron(10, 8, **options),

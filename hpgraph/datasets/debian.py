@@ -1,7 +1,7 @@
 """The dependency network of Debian's packages, bundled with the library.
 
 Debian 12 "bookworm", section main, amd64: 63,436 packages and their dependencies, as extracted by
-`hpgraph.datasets.make_debian`.
+`python -m wheels.debian`, in the repository.
 """
 
 from importlib import resources
@@ -57,7 +57,7 @@ def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool =
         names = stored["names"].tobytes().decode("utf-8").split("\n")
         size, out_degree, target, kind = (stored[key] for key in ("installed_size", "out_degree", "indices", "kind"))
     n = len(names)
-    # Kinds are numbered strongest first, see make_debian.KINDS.
+    # Kinds are numbered strongest first, see KINDS of wheels/debian.py.
     wanted = np.array([True, recommends, suggests])[kind]
     source = np.repeat(np.arange(n), out_degree)[wanted]
     target = target[wanted]

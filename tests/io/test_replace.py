@@ -61,7 +61,7 @@ def picture(path: Path) -> None:
 
 
 def debian(path: Path) -> None:
-    from hpgraph.datasets import make_debian
+    from wheels import debian as make_debian
 
     text = "\n\n".join(f"Package: p{i}\nVersion: 1\nDepends: p{i * i % 997}\n" for i in range(3000))
     make_debian.make(text, path)

@@ -2,7 +2,7 @@
 
 Run on a Debian machine whose package lists are fresh (``apt-get update``)::
 
-    python -m hpgraph.datasets.make_debian hpgraph/datasets/data/debian-bookworm.npz
+    python -m wheels.debian hpgraph/datasets/data/debian-bookworm.npz
 
 Only the lists of the Debian archive itself are read: apt is asked for those whose release says ``Origin: Debian`` and
 the wanted codename and component, so other repositories that the machine knows do not leak into the graph.
@@ -137,7 +137,7 @@ def make(text: str, path: str | Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Command line: ``make_debian FILE [--codename bookworm] [--component main]``."""
+    """Command line: ``wheels.debian FILE [--codename bookworm] [--component main]``."""
     parser = argparse.ArgumentParser(description="Make the graph of Debian's packages from apt's package lists.")
     parser.add_argument("file", type=Path, help="the .npz to write")
     parser.add_argument("--codename", default="bookworm", help="release of Debian (default: %(default)s)")
