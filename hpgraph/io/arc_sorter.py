@@ -41,11 +41,7 @@ class _Run:
 
 
 class ArcSorter:
-    """Arcs with ends below 2³², read back in the order of their keys, those of equal ends merged.
-
-    ``count`` (int): number of arcs added; ``unlike`` (bool): whether arcs with the same ends had different weights,
-    among those merged so far.
-    """
+    """Arcs with ends below 2³², read back in order; ``unlike``: whether some that were merged had different weights."""
 
     def __init__(self, folder: Path, nbytes: int, duplicates: Duplicates | None) -> None:
         self._folder = folder
@@ -64,11 +60,7 @@ class ArcSorter:
         self._most = max(nbytes // 64, 1 << 10)
 
     def add(self, first: Array, second: Array, weight: Array | None) -> None:
-        """Add arcs, in any order: a key is the first end, and among equal ones the second.
-
-        ``first, second`` (arrays of integers, shape (m,)); ``weight`` (array, shape (m,), or None): types may differ
-        from call to call; whether there are weights may not.
-        """
+        """Add arcs, in any order: a key is the first end, then the second. Types of weights may vary."""
         if not self._step:
             # A key twice, as it came and among others. With weights also these twice, and the order both are put in.
             self._most = max(self._nbytes // (24 if weight is None else 56), 1 << 10)

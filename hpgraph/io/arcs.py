@@ -7,13 +7,14 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers.columns import listed, taken
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.name_arrays import python_values, text_or_numbers
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
 
@@ -93,6 +94,22 @@ def _attributes(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, An
     values = [listed(column) for column in columns.values()]
     for row in zip(*values, strict=True) if values else itertools.repeat((), count):
         yield {title: value for title, value in zip(columns, row, strict=True) if value is not None}
+
+
+def plain_names(names: Any, path: Path) -> Array | None:
+    """Names as an array of text or of whole numbers, for a file that holds no others; None where there are none."""
+    found = None if names is None else text_or_numbers(names)
+    if names is not None and found is None:
+        raise mixed_names(path)
+    return found
+
+
+def mixed_names(path: Path) -> ValueError:
+    """The error for names that a file cannot hold."""
+    return ValueError(
+        f"{path}: {path.suffix} holds names that are all text or all whole numbers, and some are neither; pickle holds "
+        "any"
+    )
 
 
 class NameNumbers(defaultdict[str, int]):

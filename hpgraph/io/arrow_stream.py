@@ -13,12 +13,11 @@ import numpy as np
 
 from hpgraph.containers.columns import Categories, as_column, plain_of
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError, optional
 from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block, joined
-from hpgraph.io.arcs import Arcs, Array, NameNumbers
+from hpgraph.io.arcs import Arcs, Array, NameNumbers, plain_names
 from hpgraph.io.arrow_sizes import largest_batch
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
@@ -108,10 +107,7 @@ def _check_kind(path: Path, name: str, kind: Any) -> None:
 
 
 class _Table:
-    """A Parquet or Arrow file, opened by pyarrow.
-
-    It is read, not mapped: a page of a mapped file that is cut short ends the process.
-    """
+    """A Parquet or Arrow file, read, not mapped: a page of a mapped file that is cut short ends the process."""
 
     def __init__(self, path: Path, columns: list[str] | None = None, text: Sequence[str] = ()) -> None:
         """Of all columns, or of some; of text as dictionaries, since a long name may be that of many rows."""
@@ -297,19 +293,12 @@ def _as_arrow(column: Any) -> Any:
 
 
 def write_arrow(graph: Graph, path: Path) -> None:
-    """A `Writer` of a table with columns source, target, weight and further ones: an undirected edge once.
-
-    Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists. It needs
-    pyarrow.
-    """
+    """A `Writer` of a table: an undirected edge once; with names no vertex without an edge. It needs pyarrow."""
     pyarrow = optional("pyarrow", "arrow", f"writing {path.suffix} files")
     arcs = Arcs.of(graph).each_edge_once()
     notes: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
     ends: list[Any] = [arcs.source, arcs.target]
-    if arcs.names is not None:
-        known = text_or_numbers(arcs.names)
-        if known is None:
-            raise ValueError(f"{path}: names are all text or all whole numbers there, and some are neither")
+    if (known := plain_names(arcs.names, path)) is not None:
         notes = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
         called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
         ends = [called.take(pyarrow.array(end)) for end in ends]

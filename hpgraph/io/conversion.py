@@ -272,11 +272,7 @@ _KEYS = secrets.randbits(64), secrets.randbits(64)
 
 
 class _Mirror:
-    """Whether arcs are the same as their reverses, by sums of hashes.
-
-    Hashing a multiset by the sum of its members' hashes is D. Clarke et al., "Incremental multiset hash functions and
-    their application to memory integrity checking", ASIACRYPT 2003.
-    """
+    """Whether arcs are the same as their reverses, by sums of hashes: D. Clarke et al., ASIACRYPT 2003."""
 
     def __init__(self) -> None:
         self._excess = [0, 0]

@@ -57,10 +57,7 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 
 
 def write_dimacs(graph: Graph, path: Path) -> None:
-    """A `Writer`: ``.gr`` with weights, 1 and a comment for `read_dimacs` where there are none; ``.col`` undirected.
-
-    Names are not written.
-    """
+    """A `Writer`, without names: ``.gr`` with weights, or 1 and a comment for `read_dimacs`; ``.col`` undirected."""
     arcs = Arcs.of(graph)
     coloured = ".col" in path.suffixes[-2:]
     if coloured and (graph.directed or graph.weighted):

@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import as_array, text_or_numbers
+from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.arcs import Arcs, Array, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
-from hpgraph.io.stream import open_bytes, shortened
+from hpgraph.io.stream import content_of, shortened
 from hpgraph.io.text_columns import TextColumn, as_bool, plain_values, type_of, value_text
 
-_PIECE = 1 << 20
 # Bytes of memory for one of a file while it is text; of a node and of an edge, and of a value, beside their text.
 _BYTES, _NODE_BYTES, _EDGE_BYTES, _VALUE_BYTES = 5, 300, 150, 150
 _WORD, _NUMERAL = r"[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*+", r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)"
@@ -42,17 +41,10 @@ _IDS, _COLUMN = "hpgraph-ids", "hpgraph-column-"
 
 
 def read_dot(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None) -> Arcs:
-    """A `Reader`, of one graph without subgraphs.
-
-    Names are text unless all are whole numbers, or as `write_dot` noted; 0, 1, 2, ... in order are no names.
-    """
-    pieces, taken = [], Taken(budget, path)
-    with open_bytes(path, progress) as file:
-        while piece := file.read(_PIECE):
-            pieces.append(piece)
-            taken.add(len(piece) * _BYTES)
+    """A `Reader`, of one graph without subgraphs; ids are text unless all are whole numbers or `write_dot` said so."""
+    taken = Taken(budget, path)
     try:
-        text = b"".join(pieces).decode("utf-8-sig")
+        text = content_of(path, progress, taken, _BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(path, f"no text in UTF-8, at byte {error.start}") from None
     return _Statements(path, text, taken, columns).read()
@@ -305,14 +297,9 @@ def _type_of_texts(texts: list[Any]) -> str:
 
 
 def write_dot(graph: Graph, path: Path) -> None:
-    """A `Writer`: an undirected edge once, with the columns of edges and of vertices.
-
-    Names must be text or whole numbers; attributes of the graph say which, and the types of columns.
-    """
+    """A `Writer`: an undirected edge once, with all columns; attributes of the graph say what ids and columns are."""
     arcs = Arcs.of(graph).each_edge_once()
-    named = None if arcs.names is None else text_or_numbers(arcs.names)
-    if arcs.names is not None and named is None:
-        raise ValueError(f"{path}: nodes have names of text there, and some names are no text; .npz holds any")
+    named = plain_names(arcs.names, path)
     ids = [_quoted(str(name), path) for name in (range(arcs.n_vertices) if named is None else named.tolist())]
     weight = {} if arcs.weight is None else {"weight": arcs.weight}
     of_edges, of_nodes = (

@@ -14,10 +14,9 @@ from typing import IO, Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_stream import ArcStream, Block, joined, of_arcs
-from hpgraph.io.arcs import Arcs, Array, NameNumbers
+from hpgraph.io.arcs import Arcs, Array, NameNumbers, mixed_names, plain_names
 from hpgraph.io.line_format import (
     TITLES,
     LineFormat,
@@ -271,13 +270,9 @@ def write_edge_list(graph: Graph, path: Path) -> None:
         raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")
     delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
     names, ids = None, "index"
-    if arcs.names is not None:
-        known = text_or_numbers(arcs.names)
-        if known is None or (known.dtype.kind == "u" and known.max() > _INT64_MAX):
-            raise ValueError(
-                f"{path}: an edge list holds names that are all text or all whole numbers of 64 bits, and some are "
-                "neither; pickle holds any"
-            )
+    if (known := plain_names(arcs.names, path)) is not None:
+        if known.dtype.kind == "u" and known.max() > _INT64_MAX:
+            raise mixed_names(path)
         ids = "name" if known.dtype.kind in "UT" else "number"
         names = list(map(str, known.tolist()))
         if delimiter == " " and not all(set(name).isdisjoint(' ,;"') and name[:1] not in ("#", "%") for name in names):

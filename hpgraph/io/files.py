@@ -172,10 +172,7 @@ def stream(
 
 @contextlib.contextmanager
 def _errors_named(place: Path, kind: str) -> Iterator[None]:
-    """Turn a parser's errors for a damaged file into an error that names the file, with its cause.
-
-    Errors of the library itself pass, and those of arguments, which name the file already.
-    """
+    """Turn a parser's errors for a damaged file into one that names it; errors of the library and of arguments pass."""
     try:
         yield
     except HpgraphError:

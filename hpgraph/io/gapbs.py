@@ -52,10 +52,7 @@ def _array(path: Path, file: BinaryIO, dtype: Any, count: int) -> Array:
 
 
 def write_gapbs(graph: Graph, path: Path) -> None:
-    """A `Writer`, as the suite's converter.
-
-    Names are not written. ``.wsg`` holds weights, whole numbers of 32 bits, and ``.sg`` none; ids must fit 32 bits.
-    """
+    """A `Writer`, as the suite's converter, without names; ``.wsg`` holds weights of 32 bits, ``.sg`` none."""
     weighted = ".wsg" in path.suffixes[-2:]
     if weighted != graph.weighted:
         other = ".sg" if weighted else ".wsg"

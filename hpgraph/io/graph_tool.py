@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.arcs import Arcs, Array, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
-from hpgraph.io.stream import open_bytes
+from hpgraph.io.stream import content_of
 
 _MAGIC, _VERSION = "⛾ gt".encode(), 1
 _COMMENT = b"written by hpgraph"
@@ -28,7 +27,7 @@ _TEXT, _FIRST_VECTOR, _TEXTS, _OBJECT = 6, 7, 13, 14
 _OF_DTYPE = {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float64": 4}
 _LITTLE = {name: f"<{np.dtype(name).str[1:]}" for name in _OF_DTYPE}
 # Bytes of memory for one of a file.
-_BYTES, _PIECE = 8, 1 << 20
+_BYTES = 8
 _OF_VERTICES, _OF_EDGES = 1, 2
 
 
@@ -92,12 +91,7 @@ class _Property(NamedTuple):
 
 def read_graph_tool(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`: weights by the edges' property weight, names by the vertices' name or label if all differ."""
-    pieces, taken = [], Taken(budget, path)
-    with open_bytes(path, progress) as file:
-        while piece := file.read(_PIECE):
-            pieces.append(piece)
-            taken.add(len(piece) * _BYTES)
-    found = _Bytes(path, b"".join(pieces))
+    found = _Bytes(path, content_of(path, progress, Taken(budget, path), _BYTES))
     if found.taken(len(_MAGIC)) != _MAGIC or found.number("u1") != _VERSION:
         raise FileFormatError(path, "no file of graph-tool, of version 1: its first bytes do not fit")
     found.order = ">" if found.flag("the byte order") else "<"
@@ -108,7 +102,9 @@ def read_graph_tool(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     if target.size and target.max() >= n:
         raise FileFormatError(path, f"there are targets beyond 0..{n - 1}")
     source = np.repeat(np.arange(n), counts)
-    maps = [_property(path, found, n, len(target)) for _ in range(_few(path, found))]
+    if (several := found.number()) > 1 << 16:
+        raise FileFormatError(path, f"it says that there are {several} property maps")
+    maps = [_property(path, found, n, len(target)) for _ in range(several)]
     weight = next((one.values for one in maps if (one.of, one.title) == (_OF_EDGES, "weight")), None)
     weight = weight if isinstance(weight, np.ndarray) and weight.dtype.kind in "uif" else None
     titled = {one.title: one.values for one in maps if one.of == _OF_VERTICES and one.values is not None}
@@ -119,13 +115,6 @@ def read_graph_tool(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 def _width(n: int) -> int:
     """Bytes of the number of a vertex."""
     return next(width for width in (1, 2, 4, 8) if n < 1 << 8 * width)
-
-
-def _few(path: Path, found: _Bytes) -> int:
-    count = found.number()
-    if count > 1 << 16:
-        raise FileFormatError(path, f"it says that there are {count} property maps")
-    return count
 
 
 def _property(path: Path, found: _Bytes, n: int, m: int) -> _Property:
@@ -157,10 +146,8 @@ def write_graph_tool(graph: Graph, path: Path) -> None:
     arcs = Arcs.of(graph).each_edge_once()
     n, m = arcs.n_vertices, len(arcs.source)
     maps = []
-    if arcs.names is not None:
-        if text_or_numbers(arcs.names) is None:
-            raise ValueError(f"{path}: names must all be text, or all whole numbers, there; .npz holds any")
-        names = np.asarray(arcs.names).tolist()
+    if (known := plain_names(arcs.names, path)) is not None:
+        names = known.tolist()
         plain = all(isinstance(name, int) for name in names)
         content = np.array(names, "<i8").tobytes() if plain else b"".join(_text(name) for name in names)
         maps.append((_OF_VERTICES, "name", 3 if plain else _TEXT, content))

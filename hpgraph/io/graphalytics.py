@@ -23,11 +23,7 @@ _LINE_BYTES = 250
 
 
 def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, from the path of either.
-
-    Both must be there. They are directed, unless ``NAME.properties`` says otherwise. Vertices are named by their ids,
-    unless these are their indices.
-    """
+    """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, from the path of either of the two."""
     properties = path.with_suffix(".properties")
     said = None
     if properties.is_file():
@@ -71,10 +67,7 @@ def _places(path: Path, known: Array, order: Array, ids: Array, lines: list[int]
 
 
 def write_graphalytics(graph: Graph, path: Path) -> None:
-    """A `Writer` of ``NAME.v``, ``NAME.e`` and ``NAME.properties``: an undirected edge once.
-
-    Names must be whole numbers.
-    """
+    """A `Writer` of ``NAME.v``, ``NAME.e`` and ``NAME.properties``: an undirected edge once, names whole numbers."""
     arcs = Arcs.of(graph).each_edge_once()
     ids = np.arange(arcs.n_vertices) if arcs.names is None else np.asarray(arcs.names)
     if ids.dtype.kind not in "iu":

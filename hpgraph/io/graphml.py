@@ -18,9 +18,9 @@ import numpy as np
 
 from hpgraph.containers.columns import Categories
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import as_array, text_or_numbers
+from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs
+from hpgraph.io.arcs import Arcs, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
@@ -41,12 +41,7 @@ _COLUMN = "hpgraph-column-"
 
 
 def read_graphml(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None) -> Arcs:
-    """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
-
-    Vertices are named by the ids of their nodes, text unless `write_graphml` noted that they are numbers; without that
-    note, 0, 1, 2, ... in order are no names. An edge without a weight in a file with weights has the key's default,
-    else 1. No tree is built, and nothing is kept but ids and weights.
-    """
+    """A `Reader` of one graph without hyperedges, which builds no tree: ids, weights and columns alone are kept."""
     with open_bytes(path, progress) as file:
         return _Elements(path, budget, columns).read(file)
 
@@ -236,16 +231,11 @@ class _Elements:
 
 
 def write_graphml(graph: Graph, path: Path) -> None:
-    """A `Writer`: an undirected edge once, with the columns of edges and of vertices.
-
-    Names must be text or whole numbers; data of the graph say which.
-    """
+    """A `Writer`: an undirected edge once, with all columns; data of the graph say what ids are."""
     from xml.sax.saxutils import quoteattr
 
     arcs = Arcs.of(graph).each_edge_once()
-    named = None if arcs.names is None else text_or_numbers(arcs.names)
-    if arcs.names is not None and named is None:
-        raise ValueError(f"{path}: nodes have ids of text there, and some names are no text; pickle holds any")
+    named = plain_names(arcs.names, path)
     texts = list(map(str, range(arcs.n_vertices) if named is None else named.tolist()))
     if any(not text.isprintable() for text in texts):
         raise ValueError(f"{path}: XML holds no control characters, and some names have them; .npz holds any name")

@@ -37,11 +37,7 @@ PAGE = np.dtype([
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the file.
-
-    ``at, nbytes`` (int): offset and length; ``checksum`` (int): CRC-32 of its bytes; 0 for ids and weights, which have
-    one a page.
-    """
+    """A section of the file; ``checksum``: CRC-32 of its bytes, 0 for ids and weights, which have one a page."""
 
     at: int
     nbytes: int
@@ -90,10 +86,7 @@ class Header:
 
 
 def read_header(path: Path, content: bytes, file_bytes: int) -> Header:
-    """The header of a file, checked against the length of the file.
-
-    ``content``: the first `ALIGNMENT` bytes of the file, or all if it has fewer.
-    """
+    """The header of a file, from its first `ALIGNMENT` bytes, or fewer, checked against the length of the file."""
     if content[: len(MAGIC)] != MAGIC:
         reason = "no .hpg file" if content else "an empty file"
         if content[1:4] == MAGIC[1:4]:

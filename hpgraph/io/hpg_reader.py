@@ -30,10 +30,7 @@ class _File(io.FileIO):
 
 
 class GraphFile:
-    """An ``.hpg`` file that is open for reading, until nothing refers to it any more.
-
-    If the file is replaced, this remains the former one.
-    """
+    """An ``.hpg`` file, open until nothing refers to it any more; if replaced, this remains the former one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -20,7 +20,7 @@ from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
-from hpgraph.io.arcs import Array
+from hpgraph.io.arcs import Array, mixed_names
 from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, Header, Section
 from hpgraph.io.packed_columns import packed
 from hpgraph.io.replace import replacing
@@ -83,9 +83,7 @@ class GraphWriter:
             self._text(names.tolist())
             return
         if known is None:
-            raise ValueError(
-                f"{path}: .hpg holds names that are all text or all numbers, and some are neither; pickle holds any"
-            )
+            raise mixed_names(path)
         if known.dtype.kind in "UT":
             self._text(known.tolist())
             return
@@ -158,11 +156,7 @@ class PageWriter:
 
 
 class PageCutter:
-    """One side of a graph on its way into a file.
-
-    Pages are cut by `hpgraph.formats.pages.cut_points`. Weights are kept in an unnamed file until all ids are written,
-    since they follow these.
-    """
+    """One side of a graph on its way into a file; weights wait in an unnamed file, since they follow all ids."""
 
     def __init__(
         self, writer: GraphWriter, side: str, arcs_per_page: int, folder: Path, weight_dtype: np.dtype[Any] | None

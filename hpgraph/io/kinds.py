@@ -26,10 +26,7 @@ EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
 
 
 class Kind(NamedTuple):
-    """A format: its suffixes, a `Reader`, a `Writer`, a reader in batches of arcs, and whether files may be zipped.
-
-    Those of edge lists and of tables take more parameters.
-    """
+    """A format: suffixes, `Reader`, `Writer`, reader in batches of arcs, and whether files may be zipped."""
 
     suffixes: tuple[str, ...]
     read: Callable[..., Arcs]

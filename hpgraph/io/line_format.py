@@ -137,10 +137,7 @@ def split_fields(line: str, delimiter: str | None) -> list[str]:
 def find_line_format(
     path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None
 ) -> LineFormat | None:
-    """The format of an edge list, from its first lines.
-
-    None if no line holds data and no comment of the library gives the number of vertices.
-    """
+    """The format of an edge list, from its first lines; None without data, and without our comment."""
     with open_text(path) as text:
         first = text.readline()
         own = OwnComment.of(first)

@@ -163,10 +163,7 @@ class _Body:
 
 
 def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """A `Reader`: symmetric and skew-symmetric files with both arcs of each pair.
-
-    Weights are int64, uint64 or float64 as the header's field says; there are none for ``pattern``.
-    """
+    """A `Reader`: both arcs of each pair of a symmetric file; weights of the type that the header says."""
     with open_bytes(path, progress) as content:
         header = _read_header(path, content, budget)
         try:
@@ -217,10 +214,7 @@ def _places(values: Any, header: _Header) -> tuple[Array, Array, Array]:
 
 
 def write_matrix_market(graph: Graph, path: Path) -> None:
-    """A `Writer`: ``symmetric`` where the graph is undirected, ``pattern`` where it is unweighted.
-
-    Names are not written: the format has no place for them.
-    """
+    """A `Writer`, without names: ``symmetric`` where the graph is undirected, ``pattern`` where it is unweighted."""
     from scipy.io import mmwrite
     from scipy.sparse import coo_array
 
@@ -245,10 +239,7 @@ def write_matrix_market(graph: Graph, path: Path) -> None:
 
 
 def _located(path: Path, message: str, shift: int) -> FileFormatError:
-    """SciPy's message, ``Line 5: Invalid integer value.``, in terms of the library and with the line it is about.
-
-    `shift` is the number of lines by which the file's header is longer than the one that SciPy read.
-    """
+    """SciPy's message in our terms, with its line; `shift`: by how many lines our header is longer than SciPy's."""
     reason: Any = re.match(r"Line (\d+): (.*)", message, re.DOTALL)
     if reason is None:
         truncated = re.match(r"Truncated file\. Expected another (\d+) lines", message)

@@ -68,10 +68,7 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 
 
 def write_metis(graph: Graph, path: Path) -> None:
-    """A `Writer`, of an undirected graph without loops.
-
-    Names are not written. Weights must be whole numbers above zero.
-    """
+    """A `Writer`, without names, of an undirected graph without loops; weights are whole numbers above zero."""
     csr = graph.out_csr
     arcs = Arcs.of(graph)
     if graph.directed or (arcs.source == arcs.target).any():

@@ -10,18 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
-from hpgraph.io.arcs import Arcs
+from hpgraph.io.arcs import Arcs, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
-from hpgraph.io.stream import open_bytes, shortened
+from hpgraph.io.stream import content_of, shortened
 
 # Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
 _BYTES = 40
-_PIECE = 1 << 16
 _NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 
 
@@ -80,12 +78,7 @@ def reader(name: str) -> Callable[[Path, bool | None, Budget], Arcs]:
 
     def read(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         nx = optional("networkx", "networkx", f"{name} files")
-        pieces, taken = [], Taken(budget, path)
-        with open_bytes(path, progress) as file:
-            while piece := file.read(_PIECE):
-                pieces.append(piece)
-                taken.add(len(piece) * _BYTES)
-        return _arcs(nx, name, b"".join(pieces), path)
+        return _arcs(nx, name, content_of(path, progress, Taken(budget, path), _BYTES), path)
 
     return read
 
@@ -97,8 +90,7 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
         nx, arcs = optional("networkx", "networkx", f"{name} files"), Arcs.of(graph).each_edge_once()
         made, content = arcs.networkx(nx), io.BytesIO()
         try:
-            if arcs.names is not None and text_or_numbers(arcs.names) is None:
-                raise ValueError("names must all be text, or all whole numbers")
+            plain_names(arcs.names, path)
             FORMATS[name].write(nx, made, content)
             again = _arcs(nx, name, content.getvalue(), path)
             if not _same(graph, again.graph(again.weight, again.directed)):

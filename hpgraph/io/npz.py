@@ -22,11 +22,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.io.arc_stream import ArcStream, Block, of_arcs
-from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.arcs import Arcs, Array, plain_names
 from hpgraph.io.memory import Budget
 from hpgraph.io.packed_columns import NAMES, packed, unpacked
 from hpgraph.io.replace import replacing
@@ -135,11 +134,7 @@ def _opened(path: Path, progress: bool | None = False) -> Iterator[_Archive]:
 
 @dataclass(frozen=True)
 class _Inside:
-    """The contents of an archive, with types and shapes checked.
-
-    ``layout`` (str): SciPy's name of the format; ``n`` (int): rows and columns; ``members`` (dict): the arrays of the
-    format, by name; ``own`` (dict): additions of `hpgraph.write`.
-    """
+    """What an archive holds, checked: SciPy's name of the format, rows, its arrays, and those of `hpgraph.write`."""
 
     layout: str
     n: int
@@ -306,10 +301,7 @@ def _entries(layout: str, n: int, arrays: dict[str, Array]) -> tuple[Array, Arra
 
 
 def write_npz(graph: Graph, path: Path) -> None:
-    """A `Writer`: `scipy.sparse.load_npz` reads the adjacency matrix and `read_npz` all of the graph.
-
-    Names must be all text or all whole numbers of 64 bits, or have one of NumPy's other types.
-    """
+    """A `Writer` of all of a graph; `scipy.sparse.load_npz` reads the adjacency matrix."""
     csr = graph.out_csr
     arrays: dict[str, Any] = {
         "format": np.array(b"csr"),
@@ -321,14 +313,8 @@ def write_npz(graph: Graph, path: Path) -> None:
         _DIRECTED: np.array(graph.directed),
         _PATTERN: np.array(csr.data is None),
     }
-    if graph.names is not None:
-        names = text_or_numbers(graph.names)
-        if names is None:
-            raise ValueError(
-                f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
-                "any"
-            )
-        # _Archives have text of fixed width.
+    if (names := plain_names(graph.names, path)) is not None:
+        # Archives have text of fixed width.
         arrays[_NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
     arrays |= packed(graph._columns_held.edges, graph._columns_held.vertices)
     with replacing(path) as target:

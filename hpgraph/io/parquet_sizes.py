@@ -14,10 +14,7 @@ _UNCOMPRESSED, _COMPRESSED = 2, 3
 
 
 def page_sizes(file: BinaryIO, size: int, chunk: Any) -> list[int]:
-    """Bytes of each page of a column chunk, decompressed; of one without values, which is not read, none.
-
-    ``size``: of the file; ``chunk``: its metadata as pyarrow has them.
-    """
+    """Bytes of each page of a column chunk, decompressed; none of one without values. ``size``: of the file."""
     if chunk.num_values == 0:
         return []
     at, first = chunk.data_page_offset, chunk.dictionary_page_offset

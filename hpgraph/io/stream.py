@@ -19,6 +19,7 @@ from typing import IO, Any, BinaryIO, cast
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError
 from hpgraph.core.progress import progress_bar
+from hpgraph.io.memory import Taken
 from hpgraph.io.zstd import MAGIC, ZstdReader
 
 PROGRESS_DELAY = 1.0
@@ -134,12 +135,19 @@ def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
                 ) from None
 
 
+def content_of(path: Path, progress: bool | None, taken: Taken, each: int) -> bytes:
+    """All of a file, each byte of which takes `each` of memory."""
+    pieces = []
+    with open_bytes(path, progress) as file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            taken.add(len(piece) * each)
+    return b"".join(pieces)
+
+
 @contextlib.contextmanager
 def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
-    """As `open_bytes`, decoded from UTF-8.
-
-    Bytes that are not UTF-8 become lone surrogates, harmless in a comment.
-    """
+    """As `open_bytes`, decoded from UTF-8; other bytes become lone surrogates, harmless in a comment."""
     with open_bytes(path, progress) as content:
         lines = cast(BinaryIO, _BoundedLines(path, content))
         text = io.TextIOWrapper(lines, encoding="utf-8-sig", errors="surrogateescape")
