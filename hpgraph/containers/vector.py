@@ -69,19 +69,15 @@ class VectorStorage:
         self._set_dense(values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("=")), present)
 
     def _set_dense(self, values: Any, present: Bitmask | None) -> Self:
-        self._size = len(values)
-        self._fill = 0
-        self._dense, self._list = (values, present), None
-        if is_cuda(values):
-            # On the instance, so that CuPy's arrays defer array + vector to us; NumPy reads the class, and its method.
-            self.__dict__["__array_ufunc__"] = None
-        return self
+        return self._hold(values, len(values), 0, None, (values, present))
 
     def _set_list(self, indices: Any, values: Any, size: int, fill: Any = 0) -> Self:
-        self._size = size
-        self._fill = fill
-        self._list, self._dense = (indices, values), None
+        return self._hold(values, size, fill, (indices, values), None)
+
+    def _hold(self, values: Any, size: int, fill: Any, entries: Any, dense: Any) -> Self:
+        self._size, self._fill, self._list, self._dense = size, fill, entries, dense
         if is_cuda(values):
+            # On the instance, so that CuPy's arrays defer array + vector to us; NumPy reads the class, and its method.
             self.__dict__["__array_ufunc__"] = None
         return self
 
@@ -194,18 +190,7 @@ class VectorStorage:
 
     def _become(self, other: "VectorStorage") -> Self:
         """Take the entries of another vector; arrays handed out before do not change."""
-        self._size, self._fill, self._list, self._dense = other._size, other._fill, other._list, other._dense
-        if is_cuda(self._any_values):
-            self.__dict__["__array_ufunc__"] = None
-        return self
-
-    def _on_list(self, function: Any) -> Self | None:
-        """The vector of a function of each value, where that can be had from the list; else None."""
-        held = self._list
-        if held is None:
-            return None
-        indices, values = held
-        return object.__new__(type(self))._set_list(indices, function(values), self._size)
+        return self._hold(other._any_values, other._size, other._fill, other._list, other._dense)
 
     @classmethod
     def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Self:
@@ -257,8 +242,9 @@ class VectorStorage:
     def astype(self, dtype: Any) -> Self:
         """The vector with values of another type."""
         kind = as_value_dtype(dtype, "dtype")
-        made = self._on_list(lambda values: values.astype(kind))
-        return self._like(self._values.astype(kind), self._present) if made is None else made
+        if (held := self._list) is not None:
+            return object.__new__(type(self))._set_list(held[0], held[1].astype(kind), self._size)
+        return self._like(self._values.astype(kind), self._present)
 
 
 def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitmask]:

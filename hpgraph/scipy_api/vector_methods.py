@@ -223,24 +223,15 @@ def _defers(other: Any) -> bool:
 
 
 def _binary(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        return NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (self, other))
-
-    return method
+    return lambda self, other: NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (self, other))
 
 
 def _reflected(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        return NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (other, self))
-
-    return method
+    return lambda self, other: NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (other, self))
 
 
 def _in_place(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        return NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (self, other), out=(self,))
-
-    return method
+    return lambda self, other: NotImplemented if _defers(other) else self.apply_ufunc(ufunc, (self, other), (self,))
 
 
 def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:

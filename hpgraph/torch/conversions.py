@@ -14,13 +14,6 @@ from hpgraph.interop.hetero import HeteroGraph
 from hpgraph.torch.pattern import array, tensor
 
 
-def _checked(index: Any, name: str) -> tuple[Any, Any]:
-    if not isinstance(index, Tensor) or index.is_floating_point() or index.ndim != 2 or len(index) != 2:
-        raise TypeError(f"{name} must be an integer tensor of shape (2, m), not {getattr(index, 'shape', type(index))}")
-    source, target = array(index.as_subclass(Tensor))
-    return source, target
-
-
 def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:
     """The graph of a ``Data``, or the `HeteroGraph` of a ``HeteroData``, of PyTorch Geometric.
 
@@ -45,7 +38,11 @@ def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:
     """
     if hasattr(data, "edge_types"):
         return HeteroGraph(data)
-    source, target = _checked(getattr(data, "edge_index", None), "data.edge_index")
+    index = getattr(data, "edge_index", None)
+    if not isinstance(index, Tensor) or index.is_floating_point() or index.ndim != 2 or len(index) != 2:
+        shape = getattr(index, "shape", type(index))
+        raise TypeError(f"data.edge_index must be an integer tensor of shape (2, m), not {shape}")
+    source, target = array(index.as_subclass(Tensor))
     columns: dict[bool, dict[str, Any]] = {True: {}, False: {}}
     for title, value in data.to_dict().items():
         if isinstance(value, Tensor) and value.ndim == 1 and title not in ("edge_weight", "batch", "ptr"):

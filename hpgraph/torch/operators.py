@@ -51,16 +51,24 @@ def derive(operator: Any, backward: Callable[..., Any], saves: Callable[..., Non
     torch.library.register_autograd(operator.name(), backward, setup_context=saves, lib=_LIBRARY)
 
 
+def keeping(*places: int, result: bool = False) -> Callable[..., None]:
+    """What a derivative finds in its context: the pattern, flags, and tensors among the arguments, or the result."""
+
+    def saves(ctx: Any, inputs: Any, output: Any) -> None:
+        # Alive for as long as a derivative may be asked for.
+        ctx.pattern, ctx.flags = pattern_of(inputs[0]), [one for one in inputs if isinstance(one, bool)]
+        ctx.save_for_backward(*(inputs[at] for at in places), *([output] if result else []))
+
+    return saves
+
+
 def _in_float(given: Any) -> Any:
     return given.float() if given is not None and given.dtype in _HALF and not given.is_cuda else given
 
 
 @operator
 def spmm(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> Tensor:
-    """The product of a matrix, or of its transpose, with a dense one of shape (columns, k).
-
-    Values of shape (nnz, heads) are each for k / heads adjacent columns.
-    """
+    """The product with a dense matrix, or of the transpose; values (nnz, heads) are each for k / heads columns."""
     with stream_of(x):
         where, (values, operand) = pattern_of(pattern), (_in_float(one) for one in (values, x))
         csr = where.oriented(transposed)
@@ -77,28 +85,21 @@ def _(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> Tens
     return x.new_empty((pattern_of(pattern).shape[transposed], x.shape[1]))
 
 
-def _spmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    pattern, ctx.transposed, values, x = inputs
-    # Alive for as long as a derivative may be asked for.
-    ctx.pattern = pattern_of(pattern)
-    ctx.save_for_backward(values, x)
-
-
 def _spmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    values, x = ctx.saved_tensors
+    (values, x), (transposed,) = ctx.saved_tensors, ctx.flags
     number, gradient = ctx.pattern.number, gradient.contiguous()
     to_values = to_x = None
     if values is not None and ctx.needs_input_grad[2]:
         heads = 1 if values.ndim == 1 else values.shape[1]
         left, right = (one.reshape(len(one), heads, one.shape[1] // max(heads, 1))
-                       for one in ((x, gradient) if ctx.transposed else (gradient, x)))  # fmt: skip
+                       for one in ((x, gradient) if transposed else (gradient, x)))  # fmt: skip
         to_values = sddmm(number, left, right).reshape(values.shape)
     if ctx.needs_input_grad[3]:
-        to_x = spmm(number, not ctx.transposed, values, gradient)
+        to_x = spmm(number, not transposed, values, gradient)
     return None, None, to_values, to_x
 
 
-derive(spmm, _spmm_back, _spmm_saves)
+derive(spmm, _spmm_back, keeping(2, 3))
 
 
 def _sampled(kernel: str, pattern: int, x: Tensor, y: Tensor) -> Tensor:
@@ -128,12 +129,6 @@ def _(pattern: int, x: Tensor, y: Tensor) -> Tensor:
     return x.new_empty((pattern_of(pattern).nnz, x.shape[1]))
 
 
-def _sddmm_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    pattern, *dense = inputs
-    ctx.pattern = pattern_of(pattern)
-    ctx.save_for_backward(*dense)
-
-
 def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     x, y = ctx.saved_tensors
     number, gradient = ctx.pattern.number, gradient.contiguous()
@@ -149,7 +144,7 @@ def _sddmm_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     )
 
 
-derive(sddmm, _sddmm_back, _sddmm_saves)
+derive(sddmm, _sddmm_back, keeping(1, 2))
 
 
 @operator
@@ -196,17 +191,13 @@ def _at_entries_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 derive(at_entries, _at_entries_back, _at_entries_saves)
 
 
-def _sums_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.pattern = pattern_of(inputs[0])
-
-
 def _sums_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     number, gradient = ctx.pattern.number, gradient.contiguous()
     to_x, to_y = (collect(number, side == 2, gradient) if ctx.needs_input_grad[side] else None for side in (1, 2))
     return None, to_x, to_y
 
 
-derive(sums, _sums_back, _sums_saves)
+derive(sums, _sums_back, keeping())
 
 
 @operator
@@ -239,18 +230,8 @@ def _(pattern: int, found: Tensor, gradient: Tensor) -> Tensor:
     return torch.empty_like(found)
 
 
-def _softmax_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.pattern = pattern_of(inputs[0])
-    ctx.save_for_backward(output)
-
-
 def _softmax_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, softmax_derivative(ctx.pattern.number, *ctx.saved_tensors, gradient.contiguous())
-
-
-def _derivative_saves(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.pattern = pattern_of(inputs[0])
-    ctx.save_for_backward(*inputs[1:])
 
 
 def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
@@ -264,8 +245,8 @@ def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
     return None, to_found, softmax_derivative(number, found, twice.contiguous())
 
 
-derive(softmax, _softmax_back, _softmax_saves)
-derive(softmax_derivative, _derivative_back, _derivative_saves)
+derive(softmax, _softmax_back, keeping(result=True))
+derive(softmax_derivative, _derivative_back, keeping(1, 2))
 
 
 @operator
@@ -313,21 +294,13 @@ def means(pattern: int, sums: Tensor) -> Tensor:
     return sums / divisors(pattern, sums.detach())
 
 
-def _keeps_pattern(ctx: Any, inputs: Any, output: Tensor) -> None:
-    ctx.pattern, ctx.transposed = pattern_of(inputs[0]), inputs[1]
-
-
 # Each is the other's derivative.
 derive(
     spread,
-    lambda ctx, gradient: (None, None, collect(ctx.pattern.number, ctx.transposed, gradient.contiguous())),
-    _keeps_pattern,
+    lambda ctx, gradient: (None, None, collect(ctx.pattern.number, *ctx.flags, gradient.contiguous())),
+    keeping(),
 )
-derive(
-    collect,
-    lambda ctx, gradient: (None, None, spread(ctx.pattern.number, ctx.transposed, gradient)),
-    _keeps_pattern,
-)
+derive(collect, lambda ctx, gradient: (None, None, spread(ctx.pattern.number, *ctx.flags, gradient)), keeping())
 
 
 def per_head(product: Callable[[Tensor, Tensor], Tensor], values: Tensor, x: Tensor) -> Tensor:
