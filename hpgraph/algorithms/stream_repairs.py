@@ -11,8 +11,8 @@ from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_widt
 from hpgraph.algorithms.similarity import common_neighbors
 from hpgraph.algorithms.sssp import SSSPResult
 from hpgraph.algorithms.triangles import triangle_count
+from hpgraph.containers.adjacency import widened
 from hpgraph.containers.graph import Graph, id, named
-from hpgraph.containers.graph_updates import widened
 from hpgraph.core.device import anywhere, array_module, count
 from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.engine.result import Trace

@@ -77,7 +77,7 @@ def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0,
                       missing if T._unit is None else np.iinfo(np.int64).min)  # fmt: skip
     values[np.arange(len(values)), search.sources] = own
     if T._unit is not None:
-        values = T._spans(values) if spans else T._times_of(values)
+        values = T._times_of(values, spans)
     return search.result(values)
 
 

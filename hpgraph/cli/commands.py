@@ -137,7 +137,11 @@ def completion(arguments: Any) -> None:
 
 def _script(top: argparse.ArgumentParser, shell: str) -> str:
     """The completion script of a shell."""
-    options = {name: _options(command) for name, command in _commands(top).items()}
+    below = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+    options = {
+        name: [option for action in command._actions for option in action.option_strings]
+        for name, command in below.choices.items()
+    }
     if shell == "fish":
         lines = [f"complete -c hpgraph -n __fish_use_subcommand -f -a '{' '.join(options)}'"]
         lines += [
@@ -164,12 +168,3 @@ def _script(top: argparse.ArgumentParser, shell: str) -> str:
   esac
 }}
 complete -o filenames -F _hpgraph hpgraph"""
-
-
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    below = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return dict(next(below).choices)
-
-
-def _options(parser: argparse.ArgumentParser) -> list[str]:
-    return [option for action in parser._actions for option in action.option_strings]

@@ -164,11 +164,7 @@ def check_output(path: str | IO[str] | None) -> None:
 
 
 def save(arguments: Any, graph: Graph, **columns: Any) -> None:
-    """Write one row a vertex, by name if there are names; no parent or mate is an empty field.
-
-    Names are written to CSV unchanged, ``=1+1`` too, so that any reader of CSV restores them, as after pandas'
-    `to_csv`. A spreadsheet takes such a field for a formula unless it imports the column as text.
-    """
+    """Write one row a vertex, by name if there are names; no parent or mate is an empty field."""
     path: str | IO[str] | None = arguments.output
     if path is None:
         return
@@ -186,6 +182,7 @@ def save(arguments: Any, graph: Graph, **columns: Any) -> None:
     elif isinstance(path, str) and path.lower().endswith(_ARROW):
         _save_arrow(path, graph, columns)
     else:
+        # Unchanged, "=1+1" too, which a spreadsheet takes for a formula: any reader of CSV restores them.
         labels = list(map(str, range(graph.n_vertices) if graph.names is None else graph.names.tolist()))
         if not isinstance(path, str) and path.isatty():
             labels = list(map(printable, labels))

@@ -26,10 +26,7 @@ from hpgraph.engine.state import initial_state, parameters
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is done, whatever it computes: `Graph.run` describes the first five.
-
-    ``call``: what a checkpoint says was called; ``saved``: the table of the one to resume.
-    """
+    """How a run is done, as `Graph.run` says; ``call``: what was called; ``saved``: the checkpoint to resume."""
 
     gather: bool = True
     checkpoint: Any = None

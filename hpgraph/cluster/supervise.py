@@ -10,7 +10,6 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -123,7 +122,8 @@ class Supervisor:
                 there = self._workers.there()
                 if not there.keys() <= known:
                     # A silent worker may still compute in an epoch that is over.
-                    self._leave_ended(there.keys() - known)
+                    for token in self._ended:
+                        self._workers.ask(abandon, token, workers=there.keys() - known)
                     known |= there.keys()
                 for worker in pending.keys() - there.keys():
                     # Its results may have arrived since.
@@ -170,7 +170,9 @@ class Supervisor:
         """The reason why a worker left early; raises what its program raised."""
         if future.status == "error":
             error = future.exception()
-            if isinstance(error, ClusterError | MemoryError) or _is_from_here(error):
+            # Caused by the program or its arguments, not by the cluster.
+            of_cluster = isinstance(error, OSError) or type(error).__module__.startswith("distributed")
+            if isinstance(error, ClusterError | MemoryError) or not of_cluster:
                 raise error
             return f"worker {worker} failed ({type(error).__name__}: {error})"
         if future.status != "finished":
@@ -179,10 +181,6 @@ class Supervisor:
             left = future.result(timeout=self._job.limits.leave)
             return f"of block {left.block}: {left.reason}"
         return None
-
-    def _leave_ended(self, workers: Iterable[str]) -> None:
-        for token in self._ended:
-            self._workers.ask(abandon, token, workers=workers)
 
     def _end(self, job: Job, futures: dict[str, Future]) -> None:
         there = self._workers.there()
@@ -199,11 +197,6 @@ class Supervisor:
         except CheckpointError:  # another run's, or damaged: this run resumes from its own
             return None
         return table["place"] if table["run"] == self._job.details["run"] else None
-
-
-def _is_from_here(error: BaseException) -> bool:
-    """Whether the program or its arguments caused an exception, not the cluster."""
-    return not isinstance(error, OSError) and not type(error).__module__.startswith("distributed")
 
 
 class _Progress:

@@ -15,7 +15,7 @@ import numpy as np
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import Content, Exchange, degrees_of
-from hpgraph.cluster.grid import Grid, Numbering
+from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import BlockResult, Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, ARCS, Header, MessageError, packed
@@ -73,7 +73,8 @@ class TriangleRun:
     def _direct(self, degree: np.ndarray) -> None:
         """Keep of each edge the arc to the vertex of higher degree; heads are ranks from here on."""
         number, csr = self.numbering, self.block.graph.out_csr
-        heads = _numbers(number, self.grid.column_of(number.block))
+        ranges = map(number.range, self.grid.column_of(number.block))
+        heads = np.concatenate([np.arange(some.start, some.stop) for some in ranges])
         key = _keys(degree, self.block.vertices, self.grid.n)
         self.degree, self.key = degree[heads], np.sort(key[heads])
         #: The head of each rank.
@@ -186,10 +187,6 @@ class TriangleRun:
 
 def _bounds(grid: Grid, blocks: Iterable[int]) -> np.ndarray:
     return np.cumsum([0, *(grid.size(block) for block in blocks)])
-
-
-def _numbers(number: Numbering, blocks: Iterable[int]) -> np.ndarray:
-    return np.concatenate([np.arange(some.start, some.stop) for some in map(number.range, blocks)])
 
 
 def _keys(degree: np.ndarray, vertices: np.ndarray, n: int) -> np.ndarray:

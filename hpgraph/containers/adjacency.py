@@ -185,6 +185,16 @@ def appended(a: CSR, b: CSR) -> CSR:
     return CSR.from_coo(rows, columns, data, a.shape, duplicates="keep", copy=False)
 
 
+def widened(csr: CSR, n: int) -> CSR:
+    """The arcs, among more vertices."""
+    more = n - csr.shape[0]
+    if not more:
+        return csr
+    xp = array_module(csr.device)
+    indptr = xp.concatenate((csr.indptr, xp.full(more, csr.nnz, np.int64)))
+    return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
+
+
 def with_reverses(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Arcs, each followed by its reverse, so that "first" keeps the same weight both ways; a loop comes once."""
     xp = array_module(source)

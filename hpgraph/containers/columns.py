@@ -151,11 +151,7 @@ def stacked(parts: Iterable[tuple[Mapping[str, Any], int]]) -> dict[str, Any]:
 def united(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], counts: tuple[int, int], places: tuple[Any, Any]
 ) -> dict[str, Any]:
-    """Columns of two graphs in one: those of the first, missing titles from the second.
-
-    ``places``: indices into the values of the first graph followed by those of the second: for titles of the first, and
-    for titles of the second alone.
-    """
+    """Columns of two graphs in one; ``places`` in both graphs' values, of the first's titles and the second's own."""
     found, own = {}, counts[0]
     for title in dict.fromkeys((*ours, *theirs)):
         place = places[title not in ours]
@@ -312,11 +308,7 @@ def of_rows(
     csr: CSR, ends: tuple[Any, Any], weight: Any, columns: dict[str, Any], both_ways: bool,
     duplicates: Duplicates | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Columns of the arcs of a matrix, from those of the rows that it was made of.
-
-    Of rows with the same ends the row whose weight is kept gives the values, the first of equal weights; "sum" adds the
-    values up, and "keep" keeps each row.
-    """
+    """Columns of the arcs of a matrix: of each arc those of the row whose weight is kept, or their sums."""
     if duplicates == "sum":
         return {title: _summed(csr, ends, title, column, both_ways) for title, column in columns.items()}
     rows = _rows_kept(csr, ends, weight, both_ways, duplicates)

@@ -72,7 +72,13 @@ def comparing(function: FunctionType, columns: list[Any]) -> FunctionType:
     (unit,) = units
 
     def convert(value: Any) -> Any:
-        return _ticks(value, unit) if _is_date(value) else value
+        if not _is_date(value):
+            return value
+        date = np.datetime64(in_utc(value))
+        found = date.astype(unit)
+        if np.isnat(date) or found != date:
+            raise ValueError(f"{value!r} is no whole number of the column's unit, {unit}: compare with one that is")
+        return int(found.astype(np.int64))
 
     made = FunctionType(
         function.__code__, {**function.__globals__, **{name: convert(function.__globals__[name]) for name in names}},
@@ -84,11 +90,3 @@ def comparing(function: FunctionType, columns: list[Any]) -> FunctionType:
 
 def _is_date(value: Any) -> bool:
     return isinstance(value, datetime.date | np.datetime64)
-
-
-def _ticks(value: Any, unit: np.dtype[Any]) -> int:
-    date = np.datetime64(in_utc(value))
-    found = date.astype(unit)
-    if np.isnat(date) or found != date:
-        raise ValueError(f"{value!r} is no whole number of the column's unit, {unit}: compare with one that is")
-    return int(found.astype(np.int64))

@@ -129,14 +129,16 @@ class GraphLayouts:
         one_of(weight, "weight", ("min", "max", "sum", "count"))
         if not self.multigraph:
             return self
-        return self._carrying(self._layouts.once(f"simple_{weight}", lambda: self._build_simple(weight)), weight)
+
+        def build() -> Any:
+            merged = adjacency.merge_parallel(self.out_csr, weight)
+            return self._made(merged, self._layouts.get("directed"), self._names)
+
+        return self._carrying(self._layouts.once(f"simple_{weight}", build), weight)
 
     def _carrying(self, made: Self, duplicates: Any, both_ways: bool = False) -> Self:
         """A graph of these arcs, each once or with its reverse, with their columns."""
         return made
-
-    def _build_simple(self, weight: str) -> Self:
-        return self._made(adjacency.merge_parallel(self.out_csr, weight), self._layouts.get("directed"), self._names)
 
     def places_in_simple(self) -> Any:
         """Where in the arcs of `simple` each arc is: int64 array of shape (n_edges,)."""
@@ -189,8 +191,7 @@ class GraphLayouts:
             self._layouts[name] = made.pattern
             return made
 
-        rows = self._layouts.once(f"weighted_{name}", build)
-        return rows
+        return self._layouts.once(f"weighted_{name}", build)
 
     @property
     def hyb(self) -> HYB:

@@ -13,7 +13,7 @@ from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertex_array import VertexTable, by_vertex, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
-from hpgraph.formats import CSR, occurrences
+from hpgraph.formats import occurrences
 from hpgraph.formats.interchange import read_only
 from hpgraph.kernels.backend import kernels
 
@@ -63,10 +63,11 @@ class GraphLookup(GraphStorage):
 
         As in NetworkX a loop counts twice, and in a directed graph the degree is `in_degree` plus `out_degree`.
         """
-        return by_vertex(read_only(self._layouts.once("degree", self._build_degree)), self)
 
-    def _build_degree(self) -> Any:
-        return self.out_degree + (self.in_degree if self.directed else self.loops())
+        def build() -> Any:
+            return self.out_degree + (self.in_degree if self.directed else self.loops())
+
+        return by_vertex(read_only(self._layouts.once("degree", build)), self)
 
     def loops(self) -> Any:
         """Number of arcs of each vertex that lead to itself: array of shape (n,)."""
@@ -125,7 +126,8 @@ class GraphLookup(GraphStorage):
 
     def _ids_of_row(self, row: int, by_target: bool) -> Any:
         csr = self.in_csr if by_target else self.out_csr
-        begin, end = _ends(csr, row)
+        # On CUDA this waits for the stream.
+        begin, end = to_device(csr.indptr[row : row + 2], "cpu").tolist()
         ids = csr.indices[begin:end]
         return array_module(self.device).unique(ids) if self.multigraph else ids
 
@@ -300,9 +302,3 @@ class GraphLookup(GraphStorage):
     def _edges_in_blocks(self, once: bool) -> Iterator[Edges]:
         found = self.edges(both_ways=not once)
         yield Edges(*(None if array is None else array.copy() for array in found))
-
-
-def _ends(csr: CSR, row: int) -> tuple[int, int]:
-    """Where a row begins and ends; on CUDA this waits for the stream."""
-    begin, end = to_device(csr.indptr[row : row + 2], "cpu").tolist()
-    return begin, end

@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.containers import adjacency
 from hpgraph.containers.columns import NO_COLUMNS, Columns, united
 from hpgraph.containers.graph_storage import GraphStorage
-from hpgraph.containers.graph_updates import GraphUpdates, widened
+from hpgraph.containers.graph_updates import GraphUpdates
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.containers.names import Names
 from hpgraph.core.device import array_module, device_of, to_device
@@ -51,8 +51,8 @@ class GraphSets(GraphUpdates):
         place, names = self._meet(other)
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
         return self._of_both(
-            other, lambda ours, theirs: (widened(ours, n), _renumbered(theirs, place, n)), weight, True, names,
-            _whose(self.n_vertices, place, n),
+            other, lambda ours, theirs: (adjacency.widened(ours, n), _renumbered(theirs, place, n)), weight, True,
+            names, _whose(self.n_vertices, place, n),
         )  # fmt: skip
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:

@@ -129,8 +129,7 @@ class GraphUpdates(GraphParts):
         >>> G.add_edges(["cyd"], ["dan"])
         Graph: 4 vertices, 3 arcs, directed, no weights, cpu, named 'ann', 'bob', 'cyd', ...
         """
-        ends = _both_ends(source, target)
-        return self.update(insert=(*ends, weight), n_vertices=n_vertices, duplicates=duplicates)
+        return self.update(insert=(*_both_ends(source, target), weight), n_vertices=n_vertices, duplicates=duplicates)
 
     def remove_edges(self, source: Any, target: Any = None) -> Self:
         """The graph without some edges, of an undirected one in both directions; vertices stay.
@@ -273,7 +272,8 @@ class GraphUpdates(GraphParts):
 
     def _after(self, batch: Batch) -> Self:
         """The graph after a batch."""
-        csr, edges, vertices = widened(self.out_csr, batch.n), self._columns_held.edges, self._columns_held.vertices
+        csr, held = adjacency.widened(self.out_csr, batch.n), self._columns_held
+        edges, vertices = held.edges, held.vertices
         if batch.weights is not None:
             csr, edges = self._with_set(csr, batch)
         if self._columns_held is NO_COLUMNS:
@@ -306,7 +306,12 @@ class GraphUpdates(GraphParts):
                 self._share_topology(made._layouts)
             return made
         if self.multigraph:
-            return self._made(self._of_parallel(csr, batch), self._kind_of_parts(), batch.names, True)
+            # Deleted are all parallel arcs, inserted are more of them.
+            if batch.delete is not None:
+                self._positions(csr, batch.delete, "delete", batch)
+                csr = self._without(csr, batch.delete)
+            csr = csr if batch.insert is None else adjacency.appended(csr, batch.insert)
+            return self._made(csr, self._kind_of_parts(), batch.names, True)
         if batch.insert is None:
             assert batch.delete is not None
             left = self._without(csr, batch.delete)
@@ -325,13 +330,6 @@ class GraphUpdates(GraphParts):
         gone &= adjacency.places_in(batch.delete, insert) < 0
         changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, gone), "first")
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
-
-    def _of_parallel(self, csr: CSR, batch: Batch) -> CSR:
-        """The arcs of a multigraph after a batch: deleted are all parallel ones, inserted are more of them."""
-        if batch.delete is not None:
-            self._positions(csr, batch.delete, "delete", batch)
-            csr = self._without(csr, batch.delete)
-        return csr if batch.insert is None else adjacency.appended(csr, batch.insert)
 
     def _without(self, csr: CSR, others: CSR) -> CSR:
         """The arcs that the others do not have."""
@@ -387,16 +385,6 @@ class GraphUpdates(GraphParts):
 def _both_ends(source: Any, target: Any) -> tuple[Any, Any]:
     """Sources and targets, which may have come as pairs."""
     return (source, target) if target is not None else ends_of_edges(source, "edges, where no target is given,")
-
-
-def widened(csr: CSR, n: int) -> CSR:
-    """The arcs, among more vertices."""
-    more = n - csr.shape[0]
-    if not more:
-        return csr
-    xp = array_module(csr.device)
-    indptr = xp.concatenate((csr.indptr, xp.full(more, csr.nnz, np.int64)))
-    return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
 
 
 def _with_weights(csr: CSR, places: Any, weights: Any) -> CSR:

@@ -36,10 +36,7 @@ def _predicted(matrix: Any) -> dict[str, float]:
 
 
 def predict(matrix: Any) -> dict[str, float]:
-    """Predicted seconds of a product by layout; "blocks" only for products by blocks of columns.
-
-    On the CPU a product always reads the CSR, which is kept with every format.
-    """
+    """Predicted seconds of a product by layout, and by "blocks" of columns; on the CPU always of the CSR."""
     if matrix.device == "cpu":
         size = _operand_type(matrix).itemsize
         shape = replace(row_lengths(matrix.csr), operand=size, result=size)

@@ -103,11 +103,7 @@ def _by_dict(nodes: list[Any]) -> Rule:
 
 
 class _Places:
-    """Position of each of some distinct integers: vectorized multiplicative hashing.
-
-    Each slot keeps one value. Colliding values go into a further table, and so on; if half of them collide, which is
-    improbable for random values, binary search replaces the table.
-    """
+    """Position of each of some distinct integers: hashing; colliding values go into a further table, and so on."""
 
     def __init__(self, known: Int64s) -> None:
         self.known = known

@@ -69,7 +69,8 @@ class ResultTable:
     def _table(self, rows: Any = None) -> list[Column]:
         """Some rows, or all, in NumPy."""
         values = {name: to_device(array, "cpu") for name, array in self._values().items()}
-        ends = [Column(name, _of_rows(array, rows), name in self._ends) for name, array in values.items()]
+        some = slice(None) if rows is None else rows
+        ends = [Column(name, array.reshape(-1)[some], name in self._ends) for name, array in values.items()]
         shape: tuple[int, ...] = next(iter(values.values())).shape if values else (0,)
         if self._edges:
             return sorted(ends, key=lambda column: not column.vertices)
@@ -140,9 +141,12 @@ class ResultTable:
             raise ValueError(f"by must be one of {', '.join(map(repr, numbers))}, not {by!r}")
         chief = to_device(values[by], "cpu").reshape(-1)
         if self._groups and by == numbers[0]:
-            counted = Counter(python_values(chief)) if chief.dtype == object else _counted(chief)
-            sizes = np.fromiter(counted.values(), np.int64, len(counted))
-            groups = list(counted)
+            if chief.dtype == object:
+                counted = Counter(python_values(chief))
+                groups, sizes = list(counted), np.array(list(counted.values()), np.int64)
+            else:
+                found, sizes = np.unique(chief, return_counts=True)
+                groups = found.tolist()
             return [(groups[place], int(sizes[place])) for place in _largest(sizes, k)]
         rows = _largest(chief, k)
         # Parents do not identify a row.
@@ -176,16 +180,6 @@ class ResultTable:
         head = "".join(f"<th>{html.escape(column.name)}</th>" for column in table)
         caption = html.escape(repr(self)[1:-1])
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _counted(groups: Any) -> dict[Any, int]:
-    values, sizes = np.unique(groups, return_counts=True)
-    return dict(zip(values.tolist(), sizes.tolist(), strict=True))
-
-
-def _of_rows(array: Any, rows: Any) -> Any:
-    flat = array.reshape(-1)
-    return flat if rows is None else flat[rows]
 
 
 def _plain(names: Any) -> Any:

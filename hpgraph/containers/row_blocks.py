@@ -13,7 +13,6 @@ from hpgraph.core.errors import FileFormatError
 from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.out_of_core import Window
 from hpgraph.kernels.pages import content
 
 
@@ -55,18 +54,15 @@ def row_blocks(
         raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")
     chosen = None if rows is None else rows.to_bool()
     for window in store.decoded(rows, pages):
-        block = _block(window, graph.n_vertices)
+        low, high = window.rows
+        begins = (window.indptr[low : high + 1] - window.first).clip(0, len(window.indices))
+        shape = high - low, graph.n_vertices
+        block = RowBlock(low, CSR(shape, begins, window.indices, window.data, validate=False))
         if chosen is not None or holds is not None:
             sources = block.sources
             flags = True if chosen is None else chosen[sources]
             block = block.keep(flags if holds is None else holds(sources, block.csr.indices) & flags)
         yield block
-
-
-def _block(window: Window, n: int) -> RowBlock:
-    low, high = window.rows
-    begins = (window.indptr[low : high + 1] - window.first).clip(0, len(window.indices))
-    return RowBlock(low, CSR((high - low, n), begins, window.indices, window.data, validate=False))
 
 
 def arcs_that(graph: Any, rows: Bitmask | None, holds: Callable[[Any, Any], Any], *, weighted: bool = False) -> CSR:

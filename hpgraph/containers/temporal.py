@@ -163,15 +163,14 @@ class TemporalGraph:
     source = property(lambda self: read_only(self._source), doc="Vertex that each arc leaves, by index.")
     target = property(lambda self: read_only(self._target), doc="Vertex that each arc reaches, by index.")
     time = property(lambda self: self._times_of(read_only(self._time)), doc="Departure of each arc, ascending.")
-    duration = property(lambda self: self._spans(read_only(self._duration)), doc="Duration of each arc.")
+    duration = property(lambda self: self._times_of(read_only(self._duration), True), doc="Duration of each arc.")
     weight = property(lambda self: read_only(self._weight), doc="Weight of each arc, or None.")
 
-    def _times_of(self, numbers: Any) -> Any:
-        """Times as the user has them: int64 minimum is no time."""
-        return numbers if self._unit is None else to_device(numbers, "cpu").view(self._unit)
-
-    def _spans(self, numbers: Any) -> Any:
-        return numbers if self._unit is None else to_device(numbers, "cpu").view(other_kind(self._unit))
+    def _times_of(self, numbers: Any, spans: bool = False) -> Any:
+        """Times, or lengths of time, as the user has them: int64 minimum is no time."""
+        if self._unit is None:
+            return numbers
+        return to_device(numbers, "cpu").view(other_kind(self._unit) if spans else self._unit)
 
     def _time_of(self, value: Any, name: str, up: bool = True) -> Any:
         """A time as a number; one between two of the times' own unit is rounded, up or down."""

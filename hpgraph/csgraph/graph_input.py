@@ -102,10 +102,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 
 
 def as_stored(csgraph: Any) -> GraphInput:
-    """A graph whose rows may be unsorted and hold duplicates; columns of SciPy's CSR are for the kernel to check.
-
-    Reading all arcs to check them takes as long as a search, and new memory for offsets a third of one.
-    """
+    """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them."""
     if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
     require_square(csgraph, "csgraph")
@@ -130,10 +127,7 @@ def as_stored(csgraph: Any) -> GraphInput:
 
 
 def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
-    """Whether a matrix is SciPy's CSR with ids of the type that kernels read, so that its arrays serve as they are.
-
-    With `wide`, also ids of 64 bits.
-    """
+    """Whether a matrix is SciPy's CSR with ids as kernels read them, or with `wide` of 64 bits, to take as it is."""
     if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr" or is_cuda(graph.indices):
         return False
     kind = graph.indices.dtype

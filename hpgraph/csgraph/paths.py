@@ -226,11 +226,7 @@ def _between_all(given: GraphInput, directed: bool, return_predecessors: bool, u
 def _trees(
     given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> tuple[Any, Any] | None:
-    """Distances and predecessors at once, by one thread a search: on the CPU, if it meets no negative weight; or None.
-
-    Nor may any path be longer than floats: `sssp` checks that. Of a graph of many arcs a single search without a limit
-    is left to several threads if many vertices come to wait.
-    """
+    """Distances and predecessors by one thread a search: on the CPU, if it meets no negative weight; or None."""
     tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
     if given.device != "cpu" or (tried and len(sources) != 1):
         return None

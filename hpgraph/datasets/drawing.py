@@ -82,11 +82,7 @@ def of_rows(arcs: CSR, weighted: bool) -> Graph:
 
 
 def _weights(xp: ModuleType, source: Any, target: Any) -> Any:
-    """Whole numbers 1..64 that depend on the edge alone, not on its direction: a hash of the two endpoints.
-
-    The mixing steps are those of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-    OOPSLA 2014), on one odd constant an endpoint.
-    """
+    """Whole numbers 1..64 by a hash of both ends, alike both ways: SplitMix64 (G. Steele et al., OOPSLA'14)."""
     lower = xp.minimum(source, target).astype(np.uint64)
     upper = xp.maximum(source, target).astype(np.uint64)
     mixed = (lower * np.uint64(0x9E3779B97F4A7C15)) ^ (upper * np.uint64(0xC2B2AE3D27D4EB4F))

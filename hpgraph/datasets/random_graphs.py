@@ -237,7 +237,9 @@ def random_geometric_graph(
         first = xp.searchsorted(key, key + (step - reach)) if step else xp.arange(1, n + 1)
         count = xp.searchsorted(key, key + (step + reach), side="right") - first
         edges += [(order[own], order[other]) for own, other in _near(xp, sides, first, count, radius)]
-    return _joined(xp, n, edges)
+    none = xp.zeros(0, np.int64)
+    source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
+    return of_edges(n, source, target)
 
 
 def _near(xp: ModuleType, sides: list[Any], first: Any, count: Any, radius: float) -> Any:
@@ -302,9 +304,3 @@ def _of_blocks(
     weight, vertex = of_vertices or (None, None)
     how = Blocks(ends, starts, counts, rate, chance[i, j], weight, vertex, int(rng.integers(1 << 62)))
     return of_edges(n, *sampling(device).block_edges(how, index_dtype(n)))
-
-
-def _joined(xp: ModuleType, n: int, edges: list[Any]) -> Graph:
-    none = xp.zeros(0, np.int64)
-    source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
-    return of_edges(n, source, target)

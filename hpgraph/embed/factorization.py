@@ -37,10 +37,7 @@ def positive_eigenvectors(times: Product, n: int, k: int, seed: int, device: str
 
 
 def thin_svd(columns: Any) -> tuple[Any, Any, Any]:
-    """U, the values, and V, of a tall array U diag(values) Vᵀ; float32, columns of U to values that are nearly 0 are 0.
-
-    By the eigenvectors of ``XᵀX`` in float64: products of arrays alone, several times as fast as a QR factorization.
-    """
+    """U, values and V of a tall array, float32: by eigenvectors of ``XᵀX`` in float64, much faster than by QR."""
     xp, wide = array_module(columns), columns.astype("float64")
     squares, turn = xp.linalg.eigh(wide.T @ wide)
     squares, turn = squares[::-1], turn[:, ::-1]

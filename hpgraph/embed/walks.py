@@ -105,7 +105,9 @@ def node2vec(
     both = _matrix(graph, xp.concatenate((rows, columns)), xp.concatenate((columns, rows)), xp.tile(times, 2))
     rows = both.expand_rows()
     gain = xp.log(both.data * (often.sum() / shift) / (often[rows] * often[both.indices]))
-    found = matrix_of_csr(_positive(graph, rows, both.indices, gain))
+    above = gain > 0
+    positive = _matrix(graph, rows[above], both.indices[above], gain[above].astype(np.float32))
+    found = matrix_of_csr(positive)
     vectors = singular_vectors(found.__matmul__, found.__matmul__, n, dim, begin, graph.device)
     return embedding_of(*vectors[:2], None, dim)
 
@@ -235,8 +237,3 @@ class _Meetings:
 def _matrix(graph: Graph, rows: Any, columns: Any, values: Any) -> CSR:
     n = graph.n_vertices
     return CSR.from_coo(rows, columns, values, (n, n), copy=False)
-
-
-def _positive(graph: Graph, rows: Any, columns: Any, values: Any) -> CSR:
-    above = values > 0
-    return _matrix(graph, rows[above], columns[above], values[above].astype(np.float32))

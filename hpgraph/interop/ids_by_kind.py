@@ -60,8 +60,9 @@ def numbered(columns: list[Any], given: Any, kind: str) -> tuple[list[Any], Name
     if given is None and not named:
         return [numbers for numbers, _, _ in columns], None, max((least for *_, least in columns), default=0)
     if given is None:
-        distinct = chain.from_iterable(python_values(_called(column)) for column in columns)
-        given = as_array(list(dict.fromkeys(distinct)))
+        # Of a column without names the distinct ids.
+        ids = (np.unique(to_device(numbers, "cpu")) if names is None else names for numbers, names, _ in columns)
+        given = as_array(list(dict.fromkeys(chain.from_iterable(map(python_values, ids)))))
     elif not hasattr(given, "__iter__") or isinstance(given, str | bytes):
         count = whole(given, f"vertices: the number of {kind}")
         if named:
@@ -84,12 +85,6 @@ def _indices(column: tuple[Any, Any, int], count: int, kind: str) -> Any:
     if least > count or (len(numbers) and int(numbers.min()) < 0):
         raise IndexError(f"vertices: there are {count} of {kind}, and edges end at others, up to {least - 1}")
     return numbers
-
-
-def _called(column: tuple[Any, Any, int]) -> np.ndarray[Any, Any]:
-    """The distinct ids of a column."""
-    numbers, names, _ = column
-    return np.unique(to_device(numbers, "cpu")) if names is None else names
 
 
 def _places(column: tuple[Any, Any, int], names: Names, kind: str) -> Any:

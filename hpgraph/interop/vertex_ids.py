@@ -28,7 +28,11 @@ def numbered_ends(
     """
     columns = [_column(values, title) for values, title in zip((source, target), titles, strict=True)]
     if all(hasattr(column, "dtype") and (column.dtype.kind in "iu" or not len(column)) for column in columns):
-        return _whole_numbers(columns[0], columns[1], names is None and indices, names)
+        first, second = columns
+        named = names or (names is None and not indices and _sparse(first, second))
+        if named and len(first) + len(second):
+            return in_order(to_device(first, "cpu"), to_device(second, "cpu"))
+        return first, second, None
     if names is False:
         odd = next(title for column, title in zip(columns, titles, strict=True) if _kind(column) not in "iu")
         raise ValueError(f"{odd} holds names, not indices of vertices: leave names=False out")
@@ -97,14 +101,6 @@ def _refuse_missing(title: str, missing: Any) -> None:
     if missing.any():
         rows = np.flatnonzero(missing)
         raise ValueError(f"{title} holds no id in {len(rows)} of its rows, the first is row {rows[0]}: drop them")
-
-
-def _whole_numbers(source: Any, target: Any, indices: bool, names: bool | None) -> tuple[Any, Any, Any]:
-    if indices or names is False or not len(source) + len(target):
-        return source, target, None
-    if names is None and not _sparse(source, target):
-        return source, target, None
-    return in_order(to_device(source, "cpu"), to_device(target, "cpu"))
 
 
 def _sparse(source: Any, target: Any) -> bool:

@@ -80,10 +80,7 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
 
 
 def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
-    """The estimate of a square operator's 1-norm, the vector at which it is taken, and their product.
-
-    On the GPU it waits for the stream several times an iteration.
-    """
+    """The estimate of a square operator's 1-norm, the vector at which it is taken, and their product."""
     xp, n = array_module(device_of_operator(A)), A.shape[0]
     if n <= max(t, 4):
         product = A.matmat(xp.eye(n, dtype=np.float64))
@@ -105,7 +102,9 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
         if step > 1 and not better:
             break
         est = float(sizes[best])
-        before, signs = signs, _signs(xp, product)
+        # The sign of each element, 1 of 0; of complex ones the direction.
+        size = abs(product)
+        before, signs = signs, xp.where(size == 0, 1, product / xp.where(size == 0, 1, size))
         if step > 1 and everywhere(abs(before.conj().T @ signs).max(axis=0) >= n * (1 - 1e-12)):
             break
         heights = abs(A.rmatmat(signs)).max(axis=1)
@@ -121,9 +120,3 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
     v = xp.zeros(n)
     v[place] = 1
     return max(est, float(abs(w).sum())), v, w
-
-
-def _signs(xp: Any, values: Any) -> Any:
-    """The sign of each element, 1 of 0; of complex ones the direction."""
-    size = abs(values)
-    return xp.where(size == 0, 1, values / xp.where(size == 0, 1, size))

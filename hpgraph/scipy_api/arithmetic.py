@@ -56,7 +56,7 @@ class Arithmetic(Functions):
             )
         other = self._beside(other)
         if other is NotImplemented or not isinstance(other, Arithmetic):
-            return other if other is NotImplemented else dense(self._dense(), other)
+            return other if other is NotImplemented else dense(self.toarray(), other)
         self._check_shape(other)
         return self._union(other, op)
 
@@ -163,14 +163,14 @@ class Arithmetic(Functions):
     def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
         if is_number(other):
             if bool(ufunc(0, other)):
-                warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one", 4)
-                return type(self)(ufunc(self._dense(), other))
+                warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one")
+                return type(self)(ufunc(self.toarray(), other))
             return self._with(without_zeros(self._map(lambda data: ufunc(data, other)).csr))
         other = self._beside(other)
         if other is NotImplemented:
             raise NotImplementedError(f"{ufunc.__name__} takes a number, an array or a sparse matrix")
         if not isinstance(other, Arithmetic):
-            return ufunc(self._dense(), other)
+            return ufunc(self.toarray(), other)
         self._check_shape(other)
         return self._union(other, op)
 
@@ -200,15 +200,12 @@ class Arithmetic(Functions):
         if other.shape != self.shape:
             raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
 
-    def _dense(self) -> Any:
-        return self.toarray()
 
-
-def warn_of_density(message: str, level: int) -> None:
-    """SciPy's warning that a result has few zeros."""
+def warn_of_density(message: str) -> None:
+    """SciPy's warning that a result has few zeros, at the user's call, which is three above."""
     from scipy.sparse import SparseEfficiencyWarning
 
-    warnings.warn(message, SparseEfficiencyWarning, stacklevel=level)
+    warnings.warn(message, SparseEfficiencyWarning, stacklevel=4)
 
 
 def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:
@@ -236,24 +233,22 @@ _NAMES: dict[Callable[[Any, Any], Any], tuple[str, str, str]] = {
 }
 
 
-def _comparison(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: self._compare(other, function)
-
-
 class Comparisons(Arithmetic):
     """``== != < <= > >=`` of a `Matrix` and a number, an array or a sparse matrix."""
 
     # As for any class with entry-by-entry comparison.
     __hash__ = None  # type: ignore[assignment]
 
-    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(_comparison, _NAMES)  # type: ignore[assignment]
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = (  # type: ignore[assignment]
+        (lambda self, other, function=function: self._compare(other, function)) for function in _NAMES
+    )
 
     def _compare(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
         op, sign, negation = _NAMES[function]
         if is_number(other):
             if not bool(function(0, other)):
                 return self._with(without_zeros(self._map(lambda data: function(data, other)).csr))
-            warn_of_density(f"A {sign} {other} holds where A has no entry: A {negation} {other} is sparse", 4)
+            warn_of_density(f"A {sign} {other} holds where A has no entry: A {negation} {other} is sparse")
             return type(self)(function(self.toarray(), other))
         other = self._beside(other)
         if other is NotImplemented:
@@ -266,5 +261,5 @@ class Comparisons(Arithmetic):
             raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
         if not function(0, 0):
             return self._union(other, op)
-        warn_of_density(f"A {sign} B holds where neither has an entry: A {negation} B is sparse", 4)
+        warn_of_density(f"A {sign} B holds where neither has an entry: A {negation} B is sparse")
         return type(self)(function(self.toarray(), other.toarray()))

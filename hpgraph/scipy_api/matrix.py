@@ -110,11 +110,7 @@ def _call_sparse() -> None:
 
 
 def _call_array() -> None:
-    """Make Matrix a subclass of ``scipy.sparse.sparray``, once SciPy's sparse arrays are imported.
-
-    For other classes `hstack`, `tril` and `save_npz` return SciPy's older matrices, whose ``*`` is the matrix product.
-    The import alone would take longer than most calls.
-    """
+    """Make Matrix a ``scipy.sparse.sparray``, once that is imported: else `hstack` and others return older matrices."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     arrays = getattr(scipy_sparse, "sparray", Matrix)  # not there while SciPy is being imported
     if not issubclass(Matrix, arrays):

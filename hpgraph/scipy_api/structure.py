@@ -166,7 +166,10 @@ class Structure(Indexing):
 
         The shape is given as a pair or as two numbers; a ValueError if it is negative or has not two lengths.
         """
-        rows, columns = self._lengths(shape)
+        try:
+            rows, columns = as_shape(shape[0] if len(shape) == 1 else shape)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
         part = take(self.csr, range(min(rows, self.shape[0])), range(min(columns, self.shape[1])))
         xp = array_module(self.device)
         more = xp.full(rows - part.shape[0], part.nnz, dtype=np.int64)
@@ -238,13 +241,6 @@ class Structure(Indexing):
             given = given[:length]
         place = xp.arange(length, dtype=np.int64)
         self[place + max(-k, 0), place + max(k, 0)] = given
-
-    def _lengths(self, shape: tuple[Any, ...]) -> tuple[int, int]:
-        given = shape[0] if len(shape) == 1 else shape
-        try:
-            return as_shape(given)
-        except TypeError as error:
-            raise ValueError(str(error)) from None
 
 
 def _without_blank(shape: Any, places: int) -> list[int]:

@@ -131,6 +131,7 @@ def graph_of_edges(
 
 def subgraph(G: ConvertedGraph, members: np.ndarray, arcs: np.ndarray | None = None) -> Any:
     """A copy of ``G.subgraph(nodes)``, of nodes by number; ``arcs``: a mask of those to keep, if not all."""
+    # NetworkX iterates over a set if the nodes are fewer than half of all.
     if 2 * len(members) < len(G):
         kept = list(set(G.named(members)))
         members = G.numbers(kept)
