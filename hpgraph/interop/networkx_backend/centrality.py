@@ -27,6 +27,8 @@ _VECTORS = 20
 
 def _converged(max_iter: int, run: Callable[..., Any], *args: Any, grows: bool = False, **options: Any) -> Any:
     """The result of an iteration; raises if it has not converged, with `grows` also if numbers exceed floats."""
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
@@ -53,8 +55,6 @@ def pagerank(
     jumps = None if personalization is None else G.array_of(personalization)
     if jumps is not None and jumps.sum() == 0:
         raise ZeroDivisionError
-    if max_iter <= 0:
-        raise nx.PowerIterationFailedConvergence(max_iter)
     # NetworkX starts uniformly, with any personalization.
     start = np.ones(n) if nstart is None else G.array_of(nstart)
     if start.sum() == 0:
@@ -93,7 +93,7 @@ def hits(
             raise nx.NetworkXError("nstart values must not sum to zero")
     graph = G.lengths("weight")
     # Where there is no edge, power iteration divides by zero there, and NaN never converges.
-    if max_iter <= 0 or (power and graph.n_edges == 0):
+    if power and graph.n_edges == 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     limit = max_iter if power else _VECTORS * max_iter
     result = _converged(max_iter, _hits.hits, graph, tol=tol, max_iteration=limit, start=start)
@@ -115,8 +115,6 @@ def _katz_centrality(
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
         attached = G.array_of(beta)
-    if max_iter <= 0:
-        raise nx.PowerIterationFailedConvergence(max_iter)
     graph = G.graph(weight)
     start = None if nstart is None else G.array_of(nstart)
     result = _converged(
@@ -134,8 +132,6 @@ def _eigenvector_centrality(
     start = None if nstart is None else G.array_of(nstart)
     if start is not None and not start.any():
         raise nx.NetworkXError("initial vector cannot have all zero values")
-    if max_iter <= 0:
-        raise nx.PowerIterationFailedConvergence(max_iter)
     graph = G.graph(weight)
     result = _converged(
         max_iter, _eigenvector.eigenvector_centrality, graph, tol=tol, max_iteration=max_iter, start=start,

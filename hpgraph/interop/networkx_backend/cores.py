@@ -71,11 +71,8 @@ def _k_truss(G: ConvertedGraph, k: int) -> Any:
 
 
 def _ego_graph(G: ConvertedGraph, n: Any, radius: float, distance: str | None) -> Any:
-    if distance is None:
-        found = by_steps(G, G.number(n), radius).order
-    else:
-        found = by_weights(G, [n], distance, radius).order
-    return subgraph(G, found)
+    found = by_steps(G, G.number(n), radius) if distance is None else by_weights(G, [n], distance, radius)
+    return subgraph(G, found.order)
 
 
 def _complement(G: ConvertedGraph) -> Any:

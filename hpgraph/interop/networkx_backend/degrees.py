@@ -55,38 +55,48 @@ def _average_degree_connectivity(
     return {k: average[k] if k else 0 for k in dict.fromkeys(G.degree(source)[chosen].tolist())}
 
 
-def _pairs(G: ConvertedGraph, nodes: Any, by_set: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the arcs among some nodes; arcs in the order of a set of the nodes, or of the graph."""
+def _pairs(G: ConvertedGraph, nodes: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the arcs among some nodes, in the order of a set of the nodes."""
     members = set(G) if nodes is None else set(nodes)
     inside = np.zeros(len(G), bool)
     chosen = G.numbers(node for node in members if node in G)
     inside[chosen] = True
     arcs = np.flatnonzero(inside[G.rows] & inside[G.indices])
-    if by_set:
-        place = np.zeros(len(G), np.int64)
-        place[chosen] = np.arange(len(chosen))
-        arcs = arcs[np.argsort(place[G.rows[arcs]], kind="stable")]
+    place = np.zeros(len(G), np.int64)
+    place[chosen] = np.arange(len(chosen))
+    arcs = arcs[np.argsort(place[G.rows[arcs]], kind="stable")]
     return G.rows[arcs], G.indices[arcs]
+
+
+def _both_degrees(G: ConvertedGraph, x: str, y: str, weight: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """The degrees of all nodes, as sources and as targets."""
+    for kind in (x, y) if G.is_directed() else ():
+        if kind not in ("in", "out"):
+            raise KeyError(kind)
+    return G.degree(x, weight), G.degree(y, weight)
 
 
 def _by_degree(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> tuple[np.ndarray, np.ndarray]:
     """The degrees at both ends of each arc."""
-    source, target = _pairs(G, nodes, by_set=True)
-    for kind in (x, y) if G.is_directed() else ():
-        if kind not in ("in", "out"):
-            raise KeyError(kind)
-    return G.degree(x, weight)[source], G.degree(y, weight)[target]
+    (source, target), degrees = _pairs(G, nodes), _both_degrees(G, x, y, weight)
+    return degrees[0][source], degrees[1][target]
+
+
+def _codes(G: ConvertedGraph, attribute: Any) -> tuple[list[Any], np.ndarray]:
+    """The values that nodes have, and which one of them each node has."""
+    data, numbers = G.node_data or {}, dict[Any, int]()
+    code = [numbers.setdefault(data.get(node, {}).get(attribute), len(numbers)) for node in G]
+    return list(numbers), np.array(code, np.int64)
 
 
 def _by_attribute(G: ConvertedGraph, attribute: Any, nodes: Any) -> tuple[list[Any], np.ndarray, np.ndarray]:
     """The values that nodes have, and which one of them either end of each arc has."""
-    data, numbers = G.node_data or {}, dict[Any, int]()
-    code = np.array([numbers.setdefault(data.get(node, {}).get(attribute), len(numbers)) for node in G], np.int64)
+    values, code = _codes(G, attribute)
     # NetworkX takes the neighbours outside of the nodes as well.
     members = set(G) if nodes is None else set(nodes)
     inside = np.array([node in members for node in G], bool)
     arcs = inside[G.rows] if len(G) else np.zeros(0, bool)
-    return list(numbers), code[G.rows[arcs]], code[G.indices[arcs]]
+    return values, code[G.rows[arcs]], code[G.indices[arcs]]
 
 
 def _mixed(values: list[Any], source: np.ndarray, target: np.ndarray, normalized: bool) -> dict[Any, dict[Any, float]]:
@@ -128,11 +138,8 @@ def _received(arcs: CSR) -> np.ndarray:
 
 
 def _degree_assortativity(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
-    for kind in (x, y) if G.is_directed() else ():
-        if kind not in ("in", "out"):
-            raise KeyError(kind)
-    arcs = _arcs_between(G, nodes, True)
-    return mixing.correlation(arcs, _received(arcs), G.degree(x, weight), G.degree(y, weight))
+    degrees, arcs = _both_degrees(G, x, y, weight), _arcs_between(G, nodes, True)
+    return mixing.correlation(arcs, _received(arcs), *degrees)
 
 
 def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
@@ -147,11 +154,8 @@ def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> flo
 
 
 def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
-    values = dict[Any, int]()
-    data = G.node_data or {}
-    code = [values.setdefault(data.get(node, {}).get(attribute), len(values)) for node in G]
     arcs = _arcs_between(G, nodes, False)
-    return mixing.excess_of_equal(arcs, np.array(code, np.int64), _received(arcs))
+    return mixing.excess_of_equal(arcs, _codes(G, attribute)[1], _received(arcs))
 
 
 def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:
