@@ -230,14 +230,16 @@ class _Conversion:
             disable=not show, delay=1.0,
         ) as bar:  # fmt: skip
             out = PageCutter(writer, "out", arcs_per_page, folder, self._weight_dtype)
-            for row, col, weight in self._renumbered(self._sorter):
+            # By ranks of ids, which ascend with these, so that the order is kept.
+            ranked, arcs = self._ids is None or self._placed, self._sorter.sorted()
+            for row, col, weight in arcs if ranked else map(self._by_place, arcs):
                 out.add(row, col, weight)
                 if reverse is not None:
                     reverse.add(col, row, weight)
                 if mirror is not None:
                     mirror.add(row, col, weight)
                 bar.update(len(row))
-            dtype, arcs = out.finish(), out.count
+            dtype, count = out.finish(), out.count
             self.unlike = self._sorter.unlike
             self._sorter = self._new_sorter()
             directed = reverse is not None and (mirror is None or not mirror.agrees)
@@ -248,23 +250,18 @@ class _Conversion:
                     "hpgraph.write(hpgraph.read(...), ...) does that in memory"
                 )
             if reverse is not None and directed:
-                bar.reset(arcs)
+                bar.reset(count)
                 reverse.limit(self._room // 2)
                 into = PageCutter(writer, "in", arcs_per_page, folder, self._weight_dtype)
                 for row, col, weight in reverse.sorted():
                     into.add(row, col, weight)
                     bar.update(len(row))
                 into.finish()
-        writer.header = dataclasses.replace(writer.header, n_arcs=arcs, weight_dtype=dtype, directed=directed)
+        writer.header = dataclasses.replace(writer.header, n_arcs=count, weight_dtype=dtype, directed=directed)
         if self._ids is not None and not np.array_equal(self._ids, np.arange(len(self._ids))):
             writer.names(self._ids, self._target)
         elif self._arcs.names is not None:
             writer.names(self._arcs.names(), self._target)
-
-    def _renumbered(self, sorter: ArcSorter) -> Iterator[Block]:
-        """The arcs in order, by ranks of their ids; ranks ascend with ids, so that the order is kept."""
-        arcs = sorter.sorted()
-        return arcs if self._ids is None or self._placed else map(self._by_place, arcs)
 
 
 # Drawn once a process: with known hashes, arcs without their reverses could be constructed whose sums agree.

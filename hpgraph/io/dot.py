@@ -17,6 +17,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array, plain_names
+from hpgraph.io.line_format import numbers_of
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import content_of, shortened
@@ -263,18 +264,12 @@ class _Statements:
         if not self._weights.values:
             return None
         texts = [self._weights.values.get(place, "1") for place in range(m)]
-        parse: Any = {"boolean": as_bool, "long": int, "double": float}.get(_type_of_texts(texts))
-        if parse is None:
-            raise FileFormatError(self._path, "a weight that is no number")
-        values = list(map(parse, texts))
-        if parse is not int:
-            return np.array(values)
-        fits = next((kind for kind in (np.int64, np.uint64) if _all_fit(values, np.iinfo(kind))), np.float64)
-        return np.array(values, fits)
-
-
-def _all_fit(values: list[int], bounds: Any) -> bool:
-    return all(bounds.min <= value <= bounds.max for value in values)
+        if _type_of_texts(texts) == "boolean":
+            return np.array(list(map(as_bool, texts)))
+        try:
+            return numbers_of(texts)
+        except ValueError:
+            raise FileFormatError(self._path, "a weight that is no number") from None
 
 
 def _unquoted(text: str) -> str:

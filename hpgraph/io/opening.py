@@ -91,12 +91,12 @@ def open(
     out, into = file.pages("out"), file.pages("in") if file.header.directed else None
     names = Names(file.names) if file.named else None
     directed = file.header.directed
-    if len(wanted) > 1 and _fits_divided(out, directed, wanted, bytes_there):
+    several = len(wanted) > 1
+    if several and _fits_divided(out, directed, wanted, bytes_there):
         whole = StreamedGraph(out, into, directed=directed).in_memory()
         whole._names = names
         return divide(whole, wanted, memory=bytes_there)
     how: dict[str, Any] = {"directed": directed, "memory": bytes_there, "host_memory": bytes_here}
-    several = len(wanted) > 1
     graph: StreamedGraph = (
         DividedStreamedGraph(out, into, devices=wanted, **how)
         if several

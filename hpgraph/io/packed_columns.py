@@ -44,7 +44,9 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
     try:
         for said in json.loads(index.tobytes()):
             title, count, at = said["title"], counts[said["of"]], said["at"]
-            dtype = types[said["type"]] if said["type"] in types else _of_dates(said["type"])
+            dtype = types.get(said["type"]) or dtype_of(said["type"]).newbyteorder("=")
+            if said["type"] not in types and dtype.kind != "M":
+                raise ValueError(f"a type {said['type']!r}")
             held, listed = found[said["of"]], said.get("categories")
             if not isinstance(title, str) or title in held or type(at) is not int or at < 0 or at % _ALIGNMENT:
                 raise ValueError("a title or a place that is none")
@@ -57,10 +59,3 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"its columns make no sense ({type(error).__name__}: {error})") from None
     return found["edges"], found["vertices"]
-
-
-def _of_dates(code: Any) -> np.dtype[Any]:
-    dtype = dtype_of(code)
-    if dtype.kind != "M":
-        raise ValueError(f"a type {code!r}")
-    return dtype.newbyteorder("=")

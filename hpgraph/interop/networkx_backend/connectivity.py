@@ -1,7 +1,7 @@
 """Paths without common nodes or edges, and how many nodes divide a graph (K. Menger, 1927)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, permutations
 from typing import Any
 
@@ -14,7 +14,7 @@ from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.flows import Flow, check_whole, of_two, undirected_or_two
+from hpgraph.interop.networkx_backend.flows import Flow, check_ends, check_whole, of_two, undirected_or_two
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family
 
 
@@ -42,15 +42,9 @@ def _divided_by(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     return set(G.named(divided)) - {s, t}
 
 
-def _check_ends(G: ConvertedGraph, s: Any, t: Any) -> None:
-    for node in (s, t):
-        if node not in G:
-            raise nx.NetworkXError(f"node {node} not in graph")
-
-
 def _connectivity(G: ConvertedGraph, s: Any, t: Any) -> int:
     if of_two(s, t):
-        _check_ends(G, s, t)
+        check_ends(G, s, t)
         return _flow(G, s, t)
     if not is_connected_in(G):
         return 0
@@ -83,7 +77,7 @@ def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
 
 def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     if of_two(s, t):
-        _check_ends(G, s, t)
+        check_ends(G, s, t)
         return _cut_between(G, s, t)
     if not is_connected_in(G):
         raise nx.NetworkXError("Input graph is not connected")
@@ -103,22 +97,22 @@ def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
     return paths
 
 
-def _by_nodes(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
-    _check_ends(G, s, t)
-    if s == t:
-        raise NotImplementedError("source and sink are the same node")
-    for path in _limited(_split(G).paths(G.index[s], G.index[t]), cutoff):
-        yield [G.nodes[number] for number in path]
+def _disjoint(find: Callable[..., list[list[Any]]]) -> Callable[..., Iterator[list[Any]]]:
+    """Paths that a function finds between two nodes."""
+
+    def run(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
+        check_ends(G, s, t)
+        if s == t:
+            raise NotImplementedError("source and sink are the same node")
+        yield from map(G.named, _limited(find(G, s, t), cutoff))
+
+    return run
 
 
-def _by_edges(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
-    _check_ends(G, s, t)
-    if s == t:
-        raise NotImplementedError("source and sink are the same node")
+def _by_edges(G: ConvertedGraph, s: Any, t: Any) -> list[list[Any]]:
     flow = Flow(G, s, t)
     arcs, net = flow.both.out_csr.to("cpu"), to_device(flow.net, "cpu")
-    for path in _limited(_paths.walks_of(arcs, net, G.index[s], G.index[t], flow.value), cutoff):
-        yield [G.nodes[number] for number in path]
+    return _paths.walks_of(arcs, net, G.index[s], G.index[t], flow.value)
 
 
 globals().update(
@@ -134,8 +128,8 @@ globals().update(
             "all_pairs_node_connectivity": _of_all_pairs,
             "average_node_connectivity": _average,
             "minimum_st_node_cut": _cut_between,
-            "node_disjoint_paths": _by_nodes,
-            "edge_disjoint_paths": _by_edges,
+            "node_disjoint_paths": _disjoint(lambda G, s, t: _split(G).paths(G.index[s], G.index[t])),
+            "edge_disjoint_paths": _disjoint(_by_edges),
         },
         parallel=True,
         unread=("flow_func",),

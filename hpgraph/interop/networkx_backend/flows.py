@@ -28,13 +28,18 @@ def capacities(G: ConvertedGraph, capacity: str) -> np.ndarray:
     return np.where(np.isposinf(values), UNBOUNDED, values)
 
 
+def check_ends(G: ConvertedGraph, *ends: Any) -> None:
+    """Raise NetworkX's error of flows where an end is no node."""
+    for node in ends:
+        if node not in G:
+            raise nx.NetworkXError(f"node {node} not in graph")
+
+
 class Flow:
     """A maximum flow between two nodes, capacities being 1 each if none are given."""
 
     def __init__(self, G: ConvertedGraph, source: Any, sink: Any, values: np.ndarray | None = None) -> None:
-        for node in (source, sink):
-            if node not in G:
-                raise nx.NetworkXError(f"node {node!s} not in graph")
+        check_ends(G, source, sink)
         if source == sink:
             raise nx.NetworkXError("source and sink are the same node")
         self.G = G
