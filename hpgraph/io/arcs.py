@@ -5,7 +5,7 @@ A `Reader` of a format is a function ``(path, progress, budget) -> Arcs``, a `Wr
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -83,15 +83,15 @@ class Arcs:
         nodes = range(self.n_vertices) if self.names is None else python_values(self.names)
         of_vertices, of_edges = (self.vertex_columns, self.columns) if columns else ({}, {})
         weight = {} if self.weight is None else {"weight": self.weight}
-        result.add_nodes_from(zip(nodes, _attributes(of_vertices, self.n_vertices), strict=True))
+        result.add_nodes_from(zip(nodes, attributes(of_vertices, self.n_vertices), strict=True))
         ends = [map(nodes.__getitem__, column.tolist()) for column in (self.source, self.target)]
-        result.add_edges_from(zip(*ends, _attributes({**weight, **of_edges}, len(self.source)), strict=True))
+        result.add_edges_from(zip(*ends, attributes({**weight, **of_edges}, len(self.source)), strict=True))
         return result
 
 
-def _attributes(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
+def attributes(columns: Mapping[str, Any], count: int, plain: Callable[..., Any] = listed) -> Iterator[dict[str, Any]]:
     """A dict for each edge, or node, of what it has in some columns; text and dates that are missing are left out."""
-    values = [listed(column) for column in columns.values()]
+    values = [plain(column) for column in columns.values()]
     for row in zip(*values, strict=True) if values else itertools.repeat((), count):
         yield {title: value for title, value in zip(columns, row, strict=True) if value is not None}
 

@@ -7,7 +7,6 @@ Ports, and attributes of the graph, are passed over; subgraphs are refused, as a
 
 import re
 from collections.abc import Iterator
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs, Array, plain_names
+from hpgraph.io.arcs import Arcs, Array, attributes, plain_names
 from hpgraph.io.line_format import numbers_of
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
@@ -263,7 +262,7 @@ class _Statements:
         """The weights, 1 where others have one; None where no edge has."""
         if not self._weights.values:
             return None
-        texts = [self._weights.values.get(place, "1") for place in range(m)]
+        texts: list[Any] = [self._weights.values.get(place, "1") for place in range(m)]
         if _type_of_texts(texts) == "boolean":
             return np.array(list(map(as_bool, texts)))
         try:
@@ -317,11 +316,9 @@ def write_dot(graph: Graph, path: Path) -> None:
 
 def _attribute_lists(columns: Any, count: int, path: Path) -> Iterator[str]:
     """What each element has in columns; what is missing is left out."""
-    titles = [_quoted(title, path) for title in columns]
-    values = [plain_values(column) for column in columns.values()]
-    for row in zip(*values, strict=True) if values else repeat((), count):
-        given = zip(titles, row, strict=True)
-        listed = ", ".join(f"{title}={_quoted(value_text(value), path)}" for title, value in given if value is not None)
+    quoted = {_quoted(title, path): column for title, column in columns.items()}
+    for given in attributes(quoted, count, plain_values):
+        listed = ", ".join(f"{title}={_quoted(value_text(value), path)}" for title, value in given.items())
         yield f" [{listed}]" if listed else ""
 
 

@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import count, repeat
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
@@ -20,7 +20,7 @@ from hpgraph.containers.columns import Categories
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs, plain_names
+from hpgraph.io.arcs import Arcs, attributes, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
@@ -275,10 +275,5 @@ def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
     for column in columns.values():
         if isinstance(column, Categories) and any(map(_UNFIT.search, column.categories)):
             raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
-    values = [plain_values(column) for column in columns.values()]
-    for row in zip(*values, strict=True) if values else repeat((), length):
-        yield "".join(
-            f'<data key="{key}">{escape(value_text(value))}</data>'
-            for key, value in zip(columns, row, strict=True)
-            if value is not None
-        )
+    for given in attributes(columns, length, plain_values):
+        yield "".join(f'<data key="{key}">{escape(value_text(value))}</data>' for key, value in given.items())
