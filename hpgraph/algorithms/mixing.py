@@ -40,8 +40,12 @@ def density(G: Graph | Any) -> float:
     0.6666666666666666
     """
     graph = as_graph(G)
-    n, arcs = graph.n_vertices, graph._layouts.once("total_degree", lambda: int(graph.degree.sum()))
-    return arcs / ((2 if graph.directed else 1) * n * (n - 1)) if n > 1 else 0.0
+    return graph._layouts.once("density", lambda: _density(graph))  # type: ignore[no-any-return]
+
+
+def _density(graph: Graph) -> float:
+    n = graph.n_vertices
+    return int(graph.degree.sum()) / ((2 if graph.directed else 1) * n * (n - 1)) if n > 1 else 0.0
 
 
 @naming_arguments
@@ -286,19 +290,20 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """
     if not arcs.nnz:
         return float("nan")
-    x, x_spread, x_size = first = _centred(x, arcs.degrees, arcs.nnz)
-    y, y_spread, y_size = first if received is None else _centred(y, received, arcs.nnz)
-    # Means are rounded, so that the spread of equal values is not quite 0.
-    if not x_spread * y_spread > (1e-14 * x_size * y_size * arcs.nnz) ** 2:
+    x, x_spread, x_varies = first = _centred(x, arcs.degrees, arcs.nnz)
+    y, y_spread, y_varies = first if received is None else _centred(y, received, arcs.nnz)
+    if not (x_varies and y_varies):
         return float("nan")
     return float((x * (_matrix(arcs, False) @ y)).sum()) / (x_spread * y_spread) ** 0.5
 
 
-def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, float]:
-    """Values less their mean over arcs, in double precision; the sum of their squares there, and the largest size."""
-    times = times.astype(np.float64)
+def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, bool]:
+    """Values less their mean over arcs, in float64; the sum of their squares there; whether they differ."""
+    held, times = value[times > 0], times.astype(np.float64)
+    least, largest = float(held.min()), float(held.max())
     value = value - float((times * value).sum()) / arcs
-    return value, float((times * value * value).sum()), max(float(value.max()), -float(value.min()))
+    # Equal sums of weights may differ by rounding.
+    return value, float((times * value * value).sum()), largest - least > 1e-14 * max(-least, largest)
 
 
 @naming_arguments

@@ -123,6 +123,13 @@ def test_at_the_ends():
         hpg.degree_assortativity_coefficient(empty)
     )
     assert np.isnan(hpg.attribute_assortativity_coefficient(ring, [1, 1, 1]))
+    # Means of equal values are rounded; values nowhere at an arc do not count.
+    for n in (7, 1000):
+        many = hpg.datasets.watts_strogatz_graph(n, 2, 0.0)
+        for equal in (0.1, 1 / 3, -1e8 - 0.1):
+            assert np.isnan(hpg.numeric_assortativity_coefficient(many, np.full(n, equal)))
+    pair = hpg.Graph.from_edges([0], [1], n_vertices=3, directed=False)
+    assert np.isnan(hpg.numeric_assortativity_coefficient(pair, [0.1, 0.1, 5.0]))
     assert hpg.density(hpg.Graph.from_edges([], [], n_vertices=1)) == 0 and hpg.isolates(empty).tolist() == [0, 1, 2]
     assert hpg.rich_club_coefficient(empty).tolist() == [] and hpg.voterank(empty).tolist() == []
     for call, says in (
