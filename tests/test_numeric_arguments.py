@@ -127,3 +127,26 @@ def test_small_types_of_numpy_are_numbers_like_others() -> None:
     assert hpg.bfs(G, 0, max_depth=np.int8(1)).level.tolist() == [0, 1, 1, -1]
     assert hpg.sssp(G, 0, cutoff=np.float16(2.5)).distance.tolist() == [0, 1, np.inf, np.inf]
     assert hpg.sssp(G, np.uint8(0), delta=np.float16(0.5)).distance.tolist() == [0, 1, 3, np.inf]
+
+
+DRAWS: dict[str, Callable[[Any], Any]] = {
+    "gnp": lambda seed: datasets.gnp_random_graph(5, 0.5, seed=seed),
+    "gnm": lambda seed: datasets.gnm_random_graph(5, 4, seed=seed),
+    "attachment": lambda seed: datasets.barabasi_albert_graph(5, 2, seed=seed),
+    "degrees": lambda seed: datasets.configuration_model([2, 2, 2], seed=seed),
+    "blocks": lambda seed: datasets.stochastic_block_model([2, 3], [[0.5, 0.1], [0.1, 0.5]], seed=seed),
+    "kron": lambda seed: datasets.kron(3, 2, seed=seed),
+    "contacts": lambda seed: datasets.contacts(9, 50, seed=seed),
+    "swaps": lambda seed: datasets.double_edge_swap(G.undirected, 0, seed=seed),
+    "sources": lambda seed: hpg.closeness_centrality(G, 2, seed=seed),
+    "an epidemic": lambda seed: hpg.sir(G, [0], 0.5, 0.5, seed=seed),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_any_whole_number_is_a_seed(name: str) -> None:
+    for seed in (-1, 2**64 + 1, np.int8(-3)):
+        DRAWS[name](seed)
+    for bad in (2.5, "3", float("nan"), [1, 2], True):
+        with pytest.raises(TypeError, match="seed must be a whole number"):
+            DRAWS[name](bad)

@@ -7,6 +7,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph, whole
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import native
+from hpgraph.core.number import generator
 
 
 def sources_of(
@@ -26,6 +27,6 @@ def sources_of(
             raise ValueError(
                 f"{argument}={number}: so many vertices cannot be drawn from {n}. One vertex is listed as [{number}]"
             )
-        return np.sort(np.random.default_rng(seed).choice(n, number, replace=False)).astype(np.int64)
+        return np.sort(generator(seed).choice(n, number, replace=False)).astype(np.int64)
     listed = native(graph.indices_of(sources, argument))
     return np.asarray(listed if isinstance(listed, np.ndarray) else listed.get(), np.int64).reshape(-1)

@@ -11,6 +11,7 @@ from hpgraph.algorithms.communities import Communities, by_smallest, checked, fo
 from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, everywhere, to_device
+from hpgraph.core.number import generator
 from hpgraph.formats import CSR, occurrences
 from hpgraph.semiring.counter_random import uniform
 
@@ -62,7 +63,7 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
         raise ValueError(f"n_clusters must be between 1 and the {n} vertices, not {n_clusters!r}")
     if n == 0:
         return found(graph, level, [], 1.0)
-    rng = np.random.default_rng(whole(seed, "seed") % 2**64)
+    rng = generator(whole(seed, "seed"))
     xp = array_module(graph.device)
     arcs = level.arcs if level.arcs.data is None else level.arcs.astype(np.float64)
     points = smoothest([arcs], k, normalized=True, seed=int(rng.integers(2**62)))

@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, anywhere, array_module, check_memory, to_device
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import generator, real, whole
 from hpgraph.core.suggestions import naming_arguments
 
 
@@ -120,7 +120,8 @@ def _epidemic(
     limit = np.inf if max_steps is None else max_steps
     shape = (graph.n_vertices,) if runs is None else (graph.n_vertices, runs)
     check_memory(40 * int(np.prod(shape)), "the runs of an epidemic", graph.device)
-    xp, rng = array_module(graph.device), array_module(graph.device).random.default_rng(whole(seed, "seed"))
+    xp = array_module(graph.device)
+    rng = generator(whole(seed, "seed"), xp)
     inward = graph.in_csr
     matrix = matrix_of_csr(inward.astype(np.float64) if weighted else inward.pattern)
     infected, infected_at = xp.zeros(shape, np.bool_), xp.full(shape, -1, np.int32)

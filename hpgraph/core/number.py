@@ -37,6 +37,11 @@ def whole(value: Any, name: str, what: str = "a whole number", **bounds: float) 
     return number
 
 
+def generator(seed: Any, xp: Any = np) -> Any:
+    """A generator of random numbers of NumPy or CuPy; None draws others each time."""
+    return xp.random.default_rng(None if seed is None else whole(seed, "seed") % 2**64)
+
+
 def one_of(value: Any, name: str, choices: Iterable[Any]) -> None:
     """Raise ValueError unless a value is one of two choices or more: words, or None."""
     listed = tuple(choices)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hpgraph.containers.temporal import TemporalGraph
-from hpgraph.core.number import whole
+from hpgraph.core.number import generator, whole
 
 # Seconds between two readings of the badges, readings a day, and readings from one morning to the next.
 _STEP, _READINGS, _DAY = 20, 8 * 3600 // 20, 24 * 3600 // 20
@@ -53,7 +53,7 @@ def contacts(
     """
     for name, number, least in (("people", people, 2), ("rows", rows, 0), ("classes", classes, 1), ("days", days, 1)):
         whole(number, name, least=least)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     lasting = np.minimum(rng.zipf(_EXPONENT, rows), _LONGEST)
     lasting = lasting[: int(np.searchsorted(np.cumsum(lasting), rows)) + 1]
     one = rng.integers(0, people, len(lasting))

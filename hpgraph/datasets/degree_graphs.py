@@ -7,6 +7,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import anywhere, array_module, normalize_device, to_device
+from hpgraph.core.number import generator
 from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated, with_room
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
@@ -44,7 +45,7 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     """
     n = whole(n, "n", least=2, most=MAX_VERTICES)
     m = whole(m, "m", least=1, most=n - 1)
-    device, rng = with_room(n, m * (n - m), device), np.random.default_rng(seed)
+    device, rng = with_room(n, m * (n - m), device), generator(seed)
     return of_edges(n, *sampling(device).attachments(rng, n, m))
 
 
@@ -124,7 +125,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     xp, rng = begun(n, total // 2, seed, device)
     ends = repeated(degree)
-    key = int(np.random.default_rng(seed).integers(1 << 62))
+    key = int(generator(seed).integers(1 << 62))
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
         source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64))

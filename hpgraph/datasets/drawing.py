@@ -7,6 +7,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, prefix_sum
+from hpgraph.core.number import generator
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels, sampling
 
@@ -19,7 +20,7 @@ _CHUNK = 1 << 24
 def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any]:
     """The module to draw with, once the memory is known to suffice, and a generator."""
     xp = array_module(with_room(n, edges, device))
-    return xp, xp.random.default_rng(seed)
+    return xp, generator(seed, xp)
 
 
 def with_room(n: int, edges: float, device: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import array_module, everywhere, normalize_device, prefix_sum, to_device
+from hpgraph.core.number import generator
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
     begun,
@@ -77,7 +78,7 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     Graph: 1,000 vertices, 9,910 arcs, undirected, no weights, cpu
     """
     n, p = whole(n, "n", least=0, most=MAX_VERTICES), real(p, "p", "a probability", least=0, most=1)
-    device, rng = with_room(n, p * n * n / 2, device), np.random.default_rng(seed)
+    device, rng = with_room(n, p * n * n / 2, device), generator(seed)
     return of_places(n, each_with(device, rng, pairs_of(n, directed), p), directed)
 
 
@@ -104,7 +105,7 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
     """
     n = whole(n, "n", least=0, most=MAX_VERTICES)
     m = whole(m, "m", least=0, most=pairs_of(n, directed))
-    device, rng = with_room(n, m, device), np.random.default_rng(seed)
+    device, rng = with_room(n, m, device), generator(seed)
     return of_places(n, drawn(device, rng, pairs_of(n, directed), m), directed)
 
 
@@ -296,7 +297,7 @@ def _of_blocks(
     rate = np.where(once, 0, -np.log1p(-np.minimum(most[i, j], _DENSE)))
     slots = sizes[i] * sizes[j]
     # Within a block there are both orders of a pair, which share its rate.
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     proposals = np.where(once, slots, rng.poisson(slots * rate / np.where(i == j, 2, 1)))
     ends = prefix_sum(proposals)
     with_room(n, float(ends[-1]), device)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_simple, whole
+from hpgraph.core.number import generator
 from hpgraph.datasets.drawing import of_edges
 
 
@@ -61,7 +62,7 @@ def double_edge_swap(G: Graph | Any, nswap: int = 1, max_tries: int = 100, *, se
     source, target = row[row < column], column[row < column]
     if len(source) < 2:
         raise ValueError("double_edge_swap: a graph of fewer than two edges has none to exchange")
-    done = swap_ends(source, target, n, nswap, tries, seed=int(np.random.default_rng(seed).integers(1 << 62)))
+    done = swap_ends(source, target, n, nswap, tries, seed=int(generator(seed).integers(1 << 62)))
     if done < nswap:
         raise ValueError(f"max_tries: after {tries} tries {done} of {nswap} pairs have exchanged ends; raise it")
     return Graph._made(of_edges(n, source, target).out_csr, False, graph._names).to(graph.device)

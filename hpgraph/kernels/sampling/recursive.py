@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.number import generator
 from hpgraph.semiring.counter_random import GOLDEN, mixed
 
 # Levels of a draw, half a word; and words an edge, up to 32 levels.
@@ -31,7 +32,7 @@ class Recursion(NamedTuple):
 
 def recursion(levels: int, chances: tuple[float, float, float], seed: int) -> Recursion:
     """The recursion by the chances of the quadrants (0, 0), (0, 1), (1, 0); the rest is that of (1, 1)."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     words = [int(word) for word in rng.integers(1 << 63, size=4)]
     return Recursion(levels, _alias_table(chances), words[0], (words[1] | 1, words[2] | 1, words[3] | 1))
 
