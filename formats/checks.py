@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import anywhere, array_module, first_true, unmasked
+from hpgraph.core.number import value_type
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
@@ -123,7 +124,7 @@ def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
 
 def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any]:
     """The dtype, if every kernel serves it; with `real`, if those of graph algorithms do, too: it is not complex."""
-    dtype = np.dtype(dtype)
+    dtype = value_type(dtype, name)
     if dtype.newbyteorder("=") in VALUE_DTYPES and not (real and dtype.kind == "c"):
         return dtype
     allowed = "float32 or float64" if real else "float32, float64, complex64 or complex128"

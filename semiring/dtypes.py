@@ -3,6 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.core.number import value_type
+
 DTYPES = tuple(
     np.dtype(name)
     for name in (
@@ -14,7 +16,7 @@ DTYPES = tuple(
 
 def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = False) -> np.dtype:
     """The dtype as NumPy's object, if the kernels work on it."""
-    found = np.dtype(dtype).newbyteorder("=")
+    found = value_type(dtype, argument).newbyteorder("=")
     if found not in DTYPES or (real and found.kind == "c"):
         names = ", ".join(d.name for d in DTYPES if not (real and d.kind == "c"))
         hint = "take .real or abs()" if found.kind == "c" else "convert with .astype"

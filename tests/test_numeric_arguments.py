@@ -150,3 +150,44 @@ def test_any_whole_number_is_a_seed(name: str) -> None:
     for bad in (2.5, "3", float("nan"), [1, 2], True):
         with pytest.raises(TypeError, match="seed must be a whole number"):
             DRAWS[name](bad)
+
+
+UNFIT: dict[str, tuple[str, Callable[[], Any]]] = {
+    "labels": ("communities", lambda: hpg.conductance(G.undirected, G)),
+    "values": ("heat", lambda: hpg.heat_kernel(G, G)),
+    "states": ("potential", lambda: hpg.belief_propagation(G, np.ones((4, 2)), G)),
+    "shares": ("personalization", lambda: hpg.pagerank(G, personalization=G)),
+    "partitions": ("second", lambda: hpg.adjusted_rand_index([0, 1], G)),
+    "an attribute": ("attribute", lambda: hpg.attribute_assortativity_coefficient(G, None)),
+    "points": ("X", lambda: hpg.knn_graph(G, 1)),
+    "neighbours": ("indices", lambda: hpg.from_knn(None)),
+    "distances": ("distances", lambda: hpg.from_knn([[1], [0]], "near")),
+    "ends": ("target", lambda: hpg.from_edges([0], 1)),
+    "names": ("names", lambda: hpg.from_edges([0], [1], names=2)),
+    "a matrix": ("csgraph", lambda: csgraph.laplacian(None)),
+    "blocks": ("blocks", lambda: hpg.block_array(None)),
+    "a row of blocks": ("blocks", lambda: hpg.hstack(None)),
+    "diagonals": ("diagonals", lambda: hpg.diags(None)),
+    "no diagonals": ("diagonals", lambda: hpg.diags([])),
+    "a format": ("format", lambda: hpg.eye(2, format=-1)),
+    "a type of a matrix": ("dtype", lambda: hpg.eye(2, dtype=-1)),
+    "a type to convert to": ("dtype", lambda: A.astype({0: 1})),
+    "a type of ranks": ("dtype", lambda: hpg.pagerank(G, dtype="real")),
+    "a type of entries": ("dtype", lambda: hpg.apply(A, "ainv", dtype={0: "a"})),
+    "an exponent": ("tau", lambda: datasets.LFR_benchmark_graph(30, 3, float("nan"), 0.1, 5)),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_is_no_array_or_type_is_refused_by_name(name: str) -> None:
+    argument, call = UNFIT[name]
+    with pytest.raises((TypeError, ValueError), match=argument):
+        call()
+
+
+def test_numbers_beyond_what_is_needed() -> None:
+    """Rounds after the last change, steep power laws, a number that is an array."""
+    rounds = hpg.color_refinement(G.undirected, iterations=10**30)
+    assert rounds.tolist() == hpg.color_refinement(G.undirected).tolist()
+    assert datasets.LFR_benchmark_graph(30, 1e9, 1e9, 0.1, min_degree=2, min_community=10).n_edges <= 60
+    assert hpg.sample_neighbors(G, [0], np.array(1)).edges_of_hop == [1]

@@ -10,6 +10,7 @@ from hpgraph.containers.graph import Graph, as_simple
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.row_blocks import RowBlock, row_blocks
 from hpgraph.core.device import array_module, everywhere, to_device
+from hpgraph.core.number import value_type
 from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR
 
@@ -124,7 +125,7 @@ class AdjacencyOperator:
 
     def __init__(self, G: Graph | Any, dtype: Any = np.float64) -> None:
         self._graph = as_simple(G, "sum")
-        self.dtype = np.dtype(dtype)
+        self.dtype = value_type(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise TypeError(f"dtype must be float32 or float64, not {self.dtype}")
         self.shape = (self._graph.n_vertices, self._graph.n_vertices)

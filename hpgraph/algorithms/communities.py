@@ -8,8 +8,9 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments, real, whole
-from hpgraph.core.device import Array, array_module, device_of, native, to_device
+from hpgraph.core.device import Array, array_module, device_of, to_device
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of
@@ -159,8 +160,7 @@ def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tupl
         for number, part in enumerate(parts):
             label[part] = number
     else:
-        given = native(communities)
-        given = given if hasattr(given, "dtype") else np.asarray(given)
+        given = as_array(communities, name)
         if given.shape != (n,) or (n and given.dtype.kind not in "iub"):
             raise ValueError(
                 f"{name} must be a whole number for each of the {n} vertices, a dict of them, or a list of sets of "
@@ -307,8 +307,7 @@ def counts_of_two(first: Any, second: Any) -> tuple[Any, Any, Any]:
 
 
 def _numbers(labels: Any, name: str) -> Any:
-    given = native(getattr(labels, "label", labels))
-    given = to_device(given if hasattr(given, "dtype") else np.asarray(given), "cpu")
+    given = to_device(as_array(getattr(labels, "label", labels), name), "cpu")
     if given.ndim != 1 or (len(given) and given.dtype.kind not in "iub"):
         raise TypeError(f"{name} must hold a whole number for each vertex, not {given.dtype} in shape {given.shape}")
     return np.unique(given, return_inverse=True)[1].reshape(-1)

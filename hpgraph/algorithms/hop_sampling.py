@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.random_choice import seed_of
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.device import anywhere, array_module, prefix_sum, to_device
 from hpgraph.core.number import one_of
 from hpgraph.formats import CSR
@@ -185,7 +186,7 @@ def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed
 def checked_times(time: Any, count: int, device: str) -> Any:
     """The time of each seed, one number for each, or one for all."""
     xp = array_module(device)
-    given = time if hasattr(time, "dtype") else np.asarray(time)
+    given = as_array(time, "time")
     if given.dtype.kind not in "iuf":
         raise TypeError(f"time must be numbers, not of type {given.dtype}")
     given = to_device(given, device)

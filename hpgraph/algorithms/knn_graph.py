@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, naming_arguments, one_of
-from hpgraph.core.device import anywhere, array_module, native
+from hpgraph.core.device import anywhere, array_module
 
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
 # UMAP's: steps of the bisection and when it ends, and the least width as a share of the mean distance.
@@ -104,9 +104,11 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
     xp, (n, k) = array_module(near), near.shape
     if distances is None and weights in ("fuzzy", "distance"):
         raise ValueError(f'distances: weights={weights!r} needs them; weights="snn" and None do not')
-    far = None if distances is None else xp.asarray(native(distances), np.float64)
-    if far is not None and (far.shape != (n, k) or anywhere(far < 0) or anywhere(xp.isnan(far))):
-        raise ValueError(f"distances must be numbers from 0 on for each of the indices, of shape ({n}, {k})")
+    far = None if distances is None else xp.asarray(as_array(distances, "distances"))
+    if far is not None:
+        if far.dtype.kind not in "biuf" or far.shape != (n, k) or anywhere(far < 0) or anywhere(xp.isnan(far)):
+            raise ValueError(f"distances must be numbers from 0 on for each of the indices, of shape ({n}, {k})")
+        far = far.astype(np.float64, copy=False)
     others = (near != xp.arange(n)[:, None]) & (near >= 0)
     if far is not None:
         others &= far < np.inf
@@ -133,10 +135,9 @@ def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy",
 
 def _integers(indices: Any) -> Any:
     near = as_array(indices, "indices")
-    n = len(near)
     if near.ndim != 2 or near.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers of shape (n, k), not {near.dtype} of shape {near.shape}")
-    near = near.astype(np.int64, copy=False)
+    near, n = near.astype(np.int64, copy=False), len(near)
     if near.size and (int(near.min()) < -1 or int(near.max()) >= n):
         raise IndexError(f"indices must be points from 0 to {n - 1}, or -1 for none")
     return near

@@ -4,7 +4,7 @@ M. E. J. Newman, "Mixing patterns in networks", Physical Review E 67 (2003). Sum
 adjacency matrix with vectors, or reductions over arrays of the arcs, on the device of the graph.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -344,6 +344,8 @@ def _codes(graph: Graph, attribute: Any) -> Any:
         listed = np.full(graph.n_vertices, None, object)
         listed[at] = np.fromiter(attribute.values(), object, len(at))
         attribute = listed
+    elif not isinstance(attribute, Collection):
+        raise TypeError(f"attribute must be an array or a list of values, or a dict by vertex, not {attribute!r}")
     elif not hasattr(attribute, "dtype"):
         attribute = np.fromiter(attribute, object, len(attribute))
     values, n = as_array(attribute, "attribute"), graph.n_vertices

@@ -13,6 +13,7 @@ from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import Array
 from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.core.number import value_type
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.result import Trace
 
@@ -83,7 +84,7 @@ def iterated(
 
 def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:
     """Arguments that all of them take."""
-    tol, limit, dtype = real(tol, "tol", least=0), whole(max_iteration, "max_iteration", least=0), np.dtype(dtype)
+    tol, limit, dtype = real(tol, "tol", least=0), whole(max_iteration, "max_iteration", least=0), value_type(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"dtype must be float32 or float64, not {dtype}")
     return tol, limit, dtype

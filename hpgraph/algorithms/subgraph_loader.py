@@ -10,6 +10,7 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.neighbor_sampling import NeighborSample
 from hpgraph.algorithms.random_choice import drawn_by
 from hpgraph.algorithms.random_walks import random_walk
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, id, whole
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, Bitmask, occurrences
@@ -109,8 +110,7 @@ class SubgraphLoader(BatchLoader):
     def _order_members(self, by: Any) -> int:
         """Sorts the vertices by community; how many batches these make."""
         n, device = self.graph.n_vertices, self.graph.device
-        label = getattr(by, "label", by)
-        label = to_device(label if hasattr(label, "dtype") else np.asarray(label), device)
+        label = to_device(as_array(getattr(by, "label", by), "by"), device)
         if label.shape != (n,) or label.dtype.kind not in "biu":
             held = f"{label.dtype} of shape {label.shape}"
             raise ValueError(f"by must have the community, a whole number, of each of {n} vertices, not {held}")

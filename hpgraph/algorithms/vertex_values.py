@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph, id
 from hpgraph.containers.graph import vertex_names as vertex_names
 from hpgraph.containers.name_arrays import python_values
-from hpgraph.core.device import array_module, everywhere, native, to_device, unmasked
+from hpgraph.core.device import array_module, everywhere, is_cuda, native, to_device, unmasked
 
 
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
@@ -46,7 +46,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
 def as_array(given: Any, argument: str) -> Any:
     """An array given by a user, on its device."""
     values = native(unmasked(given, argument))
-    if hasattr(values, "dtype"):
+    if isinstance(values, np.ndarray | np.generic) or is_cuda(values):
         return values
     try:
         return np.asarray(values)
@@ -62,8 +62,7 @@ def named_path(graph: Graph, path: list[int]) -> list[Any]:
 def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
     """One value for each vertex, on the graph's device, from `values` as `hpgraph.pagerank` takes a personalization."""
     xp = array_module(graph.device)
-    values = _by_index(unmasked(values, name), name, graph)
-    array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
+    array = to_device(as_array(_by_index(unmasked(values, name), name, graph), name), graph.device)
     if array.shape != (graph.n_vertices,):
         n = graph.n_vertices
         raise ValueError(

@@ -72,7 +72,7 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     for _ in range(limit):
         refined = _refined(sides, hashes)
         distinct = _distinct(refined)
-        if iterations is None and distinct == before:
+        if distinct == before:
             break
         hashes, before = refined, distinct
     return by_vertex(xp.unique(hashes, return_inverse=True)[1].astype(np.int64), graph)

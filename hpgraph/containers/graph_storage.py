@@ -114,7 +114,7 @@ class GraphStorage(GraphColumns):
         """
         checked_duplicates(duplicates)
         sparse, names = names is not None, None if names is False else names
-        if names is not None and n_vertices is None:
+        if names is not None and n_vertices is None and hasattr(names, "__iter__"):
             names = list(names) if not hasattr(names, "__len__") else names
             n_vertices = len(names)  # type: ignore[arg-type]
         csr = adjacency.from_arcs(

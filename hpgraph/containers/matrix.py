@@ -11,6 +11,7 @@ from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_ol
 from hpgraph.containers.public import public
 from hpgraph.core.device import Device, array_module, check_memory
 from hpgraph.core.devices import Devices, move_array, place_of
+from hpgraph.core.number import value_type
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.backend import kernels
@@ -270,7 +271,7 @@ class MatrixStorage:
             When the imaginary part of complex values is lost, as NumPy warns.
         """
         csr = self.csr
-        kind = np.dtype(dtype)
+        kind = value_type(dtype)
         if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
             raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
         if kind == self.dtype and not copy:

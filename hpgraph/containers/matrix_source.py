@@ -12,6 +12,9 @@ from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, 
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 
+# Of `asformat`: SciPy's names of classes, dense arrays, and what is there.
+FORMATS = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil", "array", "dense", None)
+
 
 def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
     """The matrix that a tuple describes: rows sorted, values at the same place summed; `copy`: never share."""

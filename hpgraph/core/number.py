@@ -42,6 +42,14 @@ def generator(seed: Any, xp: Any = np) -> Any:
     return xp.random.default_rng(None if seed is None else whole(seed, "seed") % 2**64)
 
 
+def value_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
+    """A type of values as NumPy's object."""
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a type of values, such as numpy.float64, not {dtype!r}") from None
+
+
 def one_of(value: Any, name: str, choices: Iterable[Any]) -> None:
     """Raise ValueError unless a value is one of two choices or more: words, or None."""
     listed = tuple(choices)

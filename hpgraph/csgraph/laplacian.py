@@ -64,7 +64,8 @@ def laplacian(
            [-1,  1,  0],
            [-2,  0,  2]])
     """
-    graph = scipy_of_csr(as_rows(csgraph)) if isinstance(csgraph, Graph | Matrix) else csgraph
+    graph: Any = scipy_of_csr(as_rows(csgraph)) if isinstance(csgraph, Graph | Matrix) else csgraph
+    graph = graph if hasattr(graph, "ndim") else np.asarray(graph)
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(f"csgraph must be a square matrix or array, not of shape {graph.shape}")
     if form not in ("array", "function", "lo"):

@@ -58,7 +58,7 @@ def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool =
         size, out_degree, target, kind = (stored[key] for key in ("installed_size", "out_degree", "indices", "kind"))
     n = len(names)
     # Kinds are numbered strongest first, see KINDS of wheels/debian.py.
-    wanted = np.array([True, recommends, suggests])[kind]
+    wanted = np.array([True, recommends, suggests], np.bool_)[kind]
     source = np.repeat(np.arange(n), out_degree)[wanted]
     target = target[wanted]
     indptr = np.append(0, np.cumsum(np.bincount(source, minlength=n)))

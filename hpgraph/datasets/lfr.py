@@ -92,7 +92,7 @@ def LFR_benchmark_graph(
 
 def _chances(tau: float, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     value = np.arange(least, most + 1)
-    chance = np.maximum(value, 1.0) ** -tau
+    chance = (np.maximum(value, 1.0) / max(least, 1)) ** -tau
     return value, chance / chance.sum()
 
 

@@ -57,6 +57,8 @@ def _column(values: Any, title: str) -> Any:
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return _of_arrow(values, title)
     values = native(unmasked(values, title))
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f"{title} must be an array or a list, one id for each arc, not {values!r}")
     array = values if isinstance(values, np.ndarray) or is_cuda(values) else as_array(list(values))
     if array.ndim != 1:
         raise ValueError(f"{title} must be one-dimensional, one id for each arc, not of shape {array.shape}")

@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph, whole
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import FileFormatError, HpgraphError
+from hpgraph.core.number import value_type
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.io.arc_stream import ArcStream, Block, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
@@ -277,7 +278,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
 def _weight_dtype(dtype: Any) -> np.dtype[Any] | None:
     if dtype is None:
         return None
-    chosen = np.dtype(dtype)
+    chosen = value_type(dtype)
     if chosen.kind not in "biuf":
         raise TypeError(f"dtype must be boolean, integer or floating, not {chosen}")
     return chosen

@@ -1,6 +1,6 @@
 """Matrices put together: side by side, one below the other, in blocks, down the diagonal. Names are SciPy's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
            [0., 0., 5.]])
     """
     grid = [[None if block is None else block if isinstance(block, Matrix) else Matrix(block) for block in row]
-            for row in blocks]  # fmt: skip
+            for row in map(_listed, _listed(blocks))]  # fmt: skip
     if not grid or not grid[0] or any(len(row) != len(grid[0]) for row in grid):
         raise ValueError("blocks must be a rectangle of blocks: rows of equal length, one at least")
     given = [block for row in grid for block in row if block is not None]
@@ -66,12 +66,12 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
 
 def hstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices of as many rows side by side: `block_array` of one row of blocks."""
-    return block_array([list(blocks)], dtype, format=format)
+    return block_array([_listed(blocks)], dtype, format=format)
 
 
 def vstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
     """Matrices of as many columns one below the other: `block_array` of one column of blocks."""
-    return block_array([[block] for block in blocks], dtype, format=format)
+    return block_array([[block] for block in _listed(blocks)], dtype, format=format)
 
 
 def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
@@ -83,12 +83,18 @@ def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None =
     array([[1, 2, 0],
            [0, 0, 3]])
     """
-    given = [block if isinstance(block, Matrix) else Matrix(block) for block in blocks]
+    given = [block if isinstance(block, Matrix) else Matrix(block) for block in _listed(blocks)]
     rows = [[block if i == j else None for j in range(len(given))] for i, block in enumerate(given)]
     return block_array(rows, dtype, format=format)
 
 
 bmat = block_array
+
+
+def _listed(blocks: Any) -> list[Any]:
+    if not isinstance(blocks, Iterable):
+        raise TypeError(f"blocks must be lists of matrices, not {blocks!r}")
+    return list(blocks)
 
 
 def _beside(parts: list[CSR]) -> CSR:

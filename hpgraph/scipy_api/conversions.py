@@ -4,7 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.containers.matrix_source import of_family
+from hpgraph.containers.matrix_source import FORMATS, of_family
+from hpgraph.core.number import one_of
 from hpgraph.scipy_api.structure import Structure
 
 
@@ -78,6 +79,7 @@ class Conversions(Structure):
 
         The format "array" is a dense array, None the matrix itself; `copy` is as for `tocsr`.
         """
+        one_of(format, "format", FORMATS)
         if format in ("array", "dense"):
             return self.toarray()
         return self if format is None else self.tocsr(copy=copy).asformat(format)

@@ -16,10 +16,11 @@ from hpgraph.algebra.assign import set_entries
 from hpgraph.algebra.extract import entry_of, take_entries
 from hpgraph.algebra.operands import as_mask, is_number
 from hpgraph.algebra.selection import as_axis
+from hpgraph.containers.matrix_source import FORMATS
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, device_of, native
-from hpgraph.core.number import beyond_range
+from hpgraph.core.number import beyond_range, one_of
 from hpgraph.formats import CSR, Bitmask, index_dtype
 
 
@@ -192,6 +193,7 @@ class RowMethods(Indexing):
     # There is no tocsr: what has one is taken for a matrix.
     def asformat(self, format: str | None, copy: bool = True) -> Any:
         """The vector in a class of SciPy's or CuPy's, as by `tocoo`; dense for "array", itself for None."""
+        one_of(format, "format", FORMATS)
         if format in ("array", "dense"):
             return self.toarray()
         return self if format is None else self.tocoo(copy).asformat(format)
