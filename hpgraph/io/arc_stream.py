@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.names import as_names
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_sorter import join_weights
 from hpgraph.io.arcs import Arcs, Array, NameNumbers, in_order, is_sparse
@@ -72,9 +73,20 @@ def joined(path: Path, stream: ArcStream, budget: Budget) -> Arcs:
 
 def of_arcs(arcs: Arcs) -> ArcStream:
     """Arcs that are in memory."""
-    names = None if arcs.names is None else lambda: arcs.names
+    names = None if arcs.names is None else distinct(lambda: arcs.names, arcs.n_vertices)
     block = arcs.source, arcs.target, arcs.weight
     return ArcStream(lambda: iter([block]), arcs.directed, arcs.n_vertices, names=names, mirrored=arcs.mirrored)
+
+
+def distinct(read: Callable[[], Any], n: int) -> Callable[[], Any]:
+    """`ArcStream.names` of a file that holds names of n vertices; an error where two are the same."""
+
+    def names() -> Any:
+        found = read()
+        as_names(found, n)
+        return found
+
+    return names
 
 
 def hpg_stream(path: Path) -> ArcStream:
@@ -94,5 +106,5 @@ def hpg_stream(path: Path) -> ArcStream:
             inside = owner[rows.start : rows.stop + 1].clip(begin, end)
             yield np.repeat(np.arange(rows.start, rows.stop), np.diff(inside)), ids, values
 
-    names = file.names if file.named else None
+    names = distinct(file.names, file.header.n_vertices) if file.named else None
     return ArcStream(blocks, file.header.directed, file.header.n_vertices, names=names, mirrored=True)

@@ -24,7 +24,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.formats.checks import as_ids, as_offsets
-from hpgraph.io.arc_stream import ArcStream, Block, of_arcs
+from hpgraph.io.arc_stream import ArcStream, Block, distinct, of_arcs
 from hpgraph.io.arcs import Arcs, Array, plain_names
 from hpgraph.io.memory import Budget
 from hpgraph.io.packed_columns import NAMES, packed, unpacked
@@ -193,8 +193,9 @@ def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
     if whole:
         return of_arcs(read_npz(path, progress, budget))
     directed, names = bool(said[_DIRECTED]) if _DIRECTED in said else None, said.get(_NAMES)
+    of_file = None if names is None else distinct(lambda: names, inside.n)
     blocks = partial(_blocks, path, progress, inside, bool(said.get(_PATTERN)))
-    return ArcStream(blocks, directed, inside.n, names=None if names is None else lambda: names, mirrored=True)
+    return ArcStream(blocks, directed, inside.n, names=of_file, mirrored=True)
 
 
 def _blocks(path: Path, progress: bool | None, inside: _Inside, pattern: bool) -> Iterator[Block]:

@@ -338,6 +338,24 @@ def test_arrays_of_scipy(tmp_path, layout, symmetric):
     same(hpg.read(tmp_path / "made.hpg"), expected)
 
 
+@pytest.mark.parametrize("layout", ["csr", "coo"])
+def test_names_that_occur_twice_are_refused(tmp_path, layout):
+    """As `hpgraph.read` refuses them, also those of a .hpg whose checksums fit."""
+    path, made = tmp_path / "g.npz", tmp_path / "g.hpg"
+    hpg.write(hpg.from_edges([("a", "b"), ("b", "c")]), path)
+    held = dict(np.load(path))
+    if layout == "coo":
+        made_of = sp.csr_array((held["data"], held["indices"], held["indptr"]), held["shape"]).tocoo()
+        for name in ("indices", "indptr"):
+            del held[name]
+        held.update(format=b"coo", row=made_of.coords[0], col=made_of.coords[1])
+    np.savez(path, **{**held, "hpgraph_names": np.array(["a", "b", "b"])})
+    for call in (lambda: hpg.read(path), lambda: hpg.convert(path, made)):
+        with pytest.raises(ValueError, match="both named 'b'"):
+            call()
+    assert not made.exists()
+
+
 def test_damaged_arrays(tmp_path):
     path = tmp_path / "array.npz"
     hpg.Graph.from_edges(*edges(3000, 200_000), n_vertices=3000).save(path)
