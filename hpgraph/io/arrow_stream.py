@@ -300,7 +300,10 @@ def write_arrow(graph: Graph, path: Path) -> None:
     ends: list[Any] = [arcs.source, arcs.target]
     if (known := plain_names(arcs.names, path)) is not None:
         notes = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
-        called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
+        try:
+            called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
+        except UnicodeEncodeError:
+            raise ValueError(f"{path}: names there hold no half of a surrogate pair; .hpg holds any text") from None
         ends = [called.take(pyarrow.array(end)) for end in ends]
     columns = {"source": ends[0], "target": ends[1]}
     if arcs.weight is not None:

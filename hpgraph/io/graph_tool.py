@@ -138,7 +138,7 @@ def _property(path: Path, found: _Bytes, n: int, m: int) -> _Property:
 
 def _names(values: Any) -> Any:
     listed = values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "i" else values
-    return listed if isinstance(listed, list) and len(set(listed)) == len(listed) and "" not in listed else None
+    return listed if isinstance(listed, list) and len(set(listed)) == len(listed) else None
 
 
 def write_graph_tool(graph: Graph, path: Path) -> None:

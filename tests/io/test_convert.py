@@ -310,6 +310,15 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_text_that_is_no_utf_8_is_refused_by_tables(tmp_path, suffix):
+    pytest.importorskip("pyarrow")
+    G = hpg.from_edges([("\ud800", "x")])
+    with pytest.raises(ValueError, match=f"g{suffix}: names there hold no half of a surrogate pair"):
+        hpg.write(G, tmp_path / f"g{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_what_is_no_table_is_refused(tmp_path, suffix):
     pytest.importorskip("pyarrow")
     (tmp_path / f"edges{suffix}").write_bytes(b"0 1\n1 2\n" * 10)

@@ -100,3 +100,9 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
     raises(ValueError, "weights of uint64 do not fit", G.save, tmp_path / "g.gt")
     raises(ValueError, "some are neither", hpg.Graph.from_edges([0], [1], names=["a", 5]).save, tmp_path / "g.gt")
     assert not (tmp_path / "g.gt").exists()
+
+
+def test_one_empty_name_is_a_name(tmp_path: Path) -> None:
+    G = hpg.from_edges([("", "x"), ("x", "y")], directed=False)
+    hpg.write(G, tmp_path / "g.gt")
+    assert hpg.read(tmp_path / "g.gt").names.tolist() == ["", "x", "y"]
