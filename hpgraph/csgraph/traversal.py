@@ -69,6 +69,9 @@ def _in_order(
     csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
 ) -> Any:
     """The order and predecessors that a search gives, which runs on a device."""
+    if not directed and getattr(csgraph, "format", None) == "csc":
+        # Its columns are the rows of the reverse, which SciPy searches then: neighbours come in the order of these.
+        csgraph = csgraph.T
     given = as_stored(csgraph)
     start = checked_index(i_start, given.csr.shape[0], "i_start")
     arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)

@@ -82,7 +82,7 @@ def yen(
         distances_from_everywhere(arcs)
     left = distances_from(Graph(kernels("cpu").transpose(arcs), directed=True), sink)
     paths = [] if np.isinf(left[source]) else list(itertools.islice(by_length(arcs, source, sink, left), K))
-    lengths = np.array([length for length, _ in paths])
+    lengths = np.array([length for length, _ in paths], np.float64)
     if not return_predecessors:
         return to_device(lengths, given.device)
     predecessors = np.full((len(paths), n), NO_PREDECESSOR, np.int32)

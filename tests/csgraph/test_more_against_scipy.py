@@ -200,6 +200,22 @@ def test_shortest_simple_paths(options: dict[str, bool], negative: bool, device:
         assert len(paths) == len(length)
 
 
+@pytest.mark.parametrize("search", ["breadth_first_order", "depth_first_order"])
+def test_orders_of_columns(search: str) -> None:
+    """SciPy searches an undirected CSC array by the rows of its transpose: the order among neighbours differs."""
+    for n in range(30, 35):
+        A = random_graph(n, 0.08).tocsc()
+        for directed in (True, False):
+            found, expected = (list(getattr(library, search)(A, 0, directed)) for library in (ours, theirs))
+            assert all(map(np.array_equal, found, expected))
+
+
+def test_a_path_to_its_own_source() -> None:
+    A = sp.csr_array([[0, 1], [1, 0]])
+    found, expected = (library.yen(A, 1, 1, 2, return_predecessors=True) for library in (ours, theirs))
+    assert found[0].dtype == expected[0].dtype and found[0].tolist() == expected[0].tolist() == [0.0]
+
+
 def test_conversions(device: str) -> None:
     graph = random_graph(60, 0.05)
     for null in (0, np.inf, -1):
