@@ -28,10 +28,9 @@ REFINING_ROUNDS = 3
 EVIDENCE = 1 / 8
 # If more than this share of the vertices has moved in a round, all are examined in the next.
 MANY_MOVES = 1 / 4
-# A neighbour's move reactivates a vertex of L arcs with a probability of 1 / 2^k, where 2^k is the power of two above
-# L / LONG_ROW: so it costs at most LONG_ROW arcs on average. Otherwise hubs, of which some neighbour moves in each
-# round, are examined in all of them: kron16 takes .85 of the time for the same modularity (.0995; eight seeds), with 64
-# in place of 128 .80 (.0993).
+# On the GPU a neighbour's move reactivates a vertex of L arcs with a probability of 1 / 2^k, where 2^k is the power of
+# two above L / LONG_ROW: so it costs at most LONG_ROW arcs on average. On the CPU, by the map equation, neighbours with
+# 1 / LONG_ROW of its weight must move. Otherwise hubs, of which some neighbour moves in each round, are examined in all.
 LONG_ROW = 128
 # With a size limit, the vertices of a batch that choose one community join it in the order of geometric priorities: all
 # of a priority or none, so that at least half of the room is taken as a rule. One of the last in 512 has the highest.

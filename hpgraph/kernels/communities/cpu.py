@@ -6,7 +6,9 @@ the result does not depend on the threads. Batches are drawn anew in each round,
 not swap communities for ever; of two singletons in one batch, only the higher number joins the lower (H. Lu, M.
 Halappanavar, A. Kalyanaraman, "Parallel heuristics for scalable community detection", Parallel Computing 47, 2015).
 Only vertices with a neighbour that moved to another community are examined again (V. A. Traag, "Faster unfolding of
-communities: speeding up the Louvain algorithm", Physical Review E 92, 2015).
+communities: speeding up the Louvain algorithm", Physical Review E 92, 2015), and of these only such as may gain: each
+knows by how much its community is the best, as in k-means with bounds (G. Hamerly, "Making k-means even faster", SDM
+2010), and neighbours that move take from it what they change at most.
 """
 
 from collections import namedtuple
@@ -16,11 +18,13 @@ import numpy as np
 
 from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
+from hpgraph.kernels.communities.cpu_batches import list_active, round_bits
 from hpgraph.kernels.communities.cpu_choice import (
     AHEAD,
     MAX,
     PREFETCH_ARCS,
     drawn,
+    expected,
     fetch,
     is_before,
     mask_for,
@@ -41,6 +45,8 @@ from hpgraph.semiring.stop import is_stopped
 # Chunk: at most this many vertices; and arcs of a batch up to which one thread does all, since distributing them takes
 # as long.
 CHUNK, ALONE = 256, 4096
+# Slack of a vertex that chooses again if any neighbour moves.
+UNKNOWN = -(2**60)
 # As batches.MANY_MOVES, which is the GPU's: here to examine a vertex takes longer than to wake it.
 MANY_MOVES = 1 / 2
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
@@ -54,8 +60,9 @@ Rule = namedtuple(
     "sent received within penalty two_sided refining alone fetching given communities joined load limit bits seed",
 )
 # Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
-# load that vertices from each priority on would add to each community.
-Space = namedtuple("Space", "active joined listed starts work target counter demand")
+# load that vertices from each priority on would add to each community; `slack`: a lower bound of the weight between a
+# vertex and its community, less the best score in others.
+Space = namedtuple("Space", "active joined listed starts work target counter demand slack")
 
 
 def move_vertices(
@@ -89,11 +96,11 @@ def _moved(
     degrees = arcs.degrees
     joined = int(np.count_nonzero(degrees))
     bits = batches.batch_bits(joined, arcs.nnz)
-    communities = joined if alone else int(np.count_nonzero(np.bincount(label[degrees > 0])))
+    present = int(np.count_nonzero(np.bincount(label[degrees > 0])))
+    communities, given = joined if alone else present, present < joined
     load = level.size if limit else level.sent[:0]
     loads = summed_by(label, load, n) if limit else load
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads)
-    given = int(np.count_nonzero(groups.size)) < joined
     rule = Rule(
         level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
         pays(arcs, joined), given, communities, joined, load, limit, bits, np.uint64(seed),
@@ -102,56 +109,13 @@ def _moved(
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
-    space = Space(free.copy(), free, listed, starts, work, target, counter, demand)
+    slack = np.full(n, UNKNOWN, np.int64)
+    space = Space(free.copy(), free, listed, starts, work, target, counter, demand, slack)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
         rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], MANY_MOVES)
         moves = _move(rows, groups, rule, space, flow_of(level, label), found, until[0], shares)
     return label, moves
-
-
-@part(whole=True, counts_references=False)
-def _round_bits(rows, rule, space):
-    """Bits of a batch in a round: as `batches.batch_bits`, of neighbours that are active."""
-    count = np.int64(0)
-    for v in range(space.active.size):
-        count += np.int64(space.active[v] & space.joined[v])
-    bits, each = batches.MIN_BITS, batches.NEIGHBOUR_BATCHES * (rows.indices.size // rule.joined)
-    while bits < rule.bits and rule.joined << bits < each * count:
-        bits += 1
-    return bits
-
-
-@part(whole=True, counts_references=False)
-def _list(rows, groups, rule, space, turn):
-    """List the active vertices by batch; returns how many they are."""
-    active, listed, starts, (round_, bits) = space.active, space.listed, space.starts, turn
-    seed, last = rule.seed, 1 << bits
-    starts[:] = 0
-    space.work[:] = 0
-    for v in range(active.size):
-        if active[v]:
-            if not space.joined[v] or (rule.refining and groups.size[groups.label[v]] != 1):
-                active[v] = False
-            else:
-                batch = drawn(v, round_, seed, bits)
-                starts[batch] += 1
-                space.work[batch] += peek(rows.indptr, v + 1) - peek(rows.indptr, v)
-    total = 0
-    for batch in range(last):
-        count = starts[batch]
-        starts[batch] = total
-        total += count
-    for v in range(active.size):
-        if active[v]:
-            batch = drawn(v, round_, seed, bits)
-            at = starts[batch]
-            listed[at] = v
-            starts[batch] = at + 1
-    for batch in range(last, 0, -1):
-        starts[batch] = starts[batch - 1]
-    starts[0] = 0
-    return total
 
 
 @part(whole=True, counts_references=False)
@@ -166,23 +130,14 @@ def _fetch_own(groups, sent, listed, i, end):
 
 
 @part(whole=True, counts_references=False)
-def _score(groups, sent, received, penalty, c, weight):
-    """Gain of a vertex in a community, up to a factor; `weight` joins the two."""
-    apart = np.float64(sent) * np.float64(peek(groups.received, c))
-    apart += np.float64(received) * np.float64(peek(groups.sent, c))
-    return np.float64(weight) - penalty * apart
-
-
-@part(whole=True, counts_references=False)
 def _sum_arcs(rows, groups, rule, table, v, own):
-    """Sum the weights of a vertex's arcs by community, in `table`.
+    """Sum the weights of a vertex's arcs by community, in `table`; returns how many there are, and the sum of its own.
 
-    Returns how many there are, the sum of its own, and the heaviest other with its sum.
+    Branch-free: whether a community is new is unpredictable. Sums of free slots are 0.
     """
     label, (keys, sums, used) = groups.label, table
     first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
-    mask = mask_for(min(last - first, rule.communities))
-    count, inside, largest, heaviest = np.int64(0), np.int64(0), np.int64(-1), own
+    mask, count = mask_for(min(last - first, rule.communities)), np.int64(0)
     is_long = last - first > MAX
     for at in range(first, last):
         if is_long:
@@ -191,18 +146,13 @@ def _sum_arcs(rows, groups, rule, table, v, own):
         if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
             continue
         c = vertex(label, u)
-        # Branch-free: whether a community is new is unpredictable. Sums of free slots are 0.
         slot = slot_of(keys, mask, c)
+        is_new = np.int64(peek(keys, slot) < 0)
         put(used, count, slot)
-        count += np.int64(peek(keys, slot) < 0)
+        count += is_new
         put(keys, slot, c)
-        weight = np.int64(entry(rows.data, at)) + peek(sums, slot)
-        put(sums, slot, weight)
-        inside = weight if c == own else inside
-        other = np.int64(-1) if c == own else weight
-        heaviest = c if other > largest else heaviest
-        largest = max(other, largest)
-    return count, inside, heaviest, largest
+        put(sums, slot, np.int64(entry(rows.data, at)) + peek(sums, slot))
+    return count, peek(sums, slot_of(keys, mask, own))
 
 
 @part(whole=True, counts_references=False)
@@ -220,51 +170,64 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
             # Another vertex has joined it in this round.
             space.target[i] = own
             continue
-        count, inside, heaviest, largest = _sum_arcs(rows, groups, rule, table, v, own)
-        sent, received = peek(rule.sent, v), peek(rule.received, v)
-        apart = np.float64(sent) * np.float64(peek(groups.received, own) - received)
-        apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
-        most, best = np.float64(inside) - rule.penalty * apart, own
-        least, alone = most, 0.0
+        count, inside = _sum_arcs(rows, groups, rule, table, v, own)
+        # A community without neighbours of the vertex would have no score above 0.
+        best, joining, second, alone = own, inside, 0.0, 0.0
         if flow is not None:
             alone = alone_score(flow, rule, v, inside)
-            most, least = flow_score(flow, groups, rule, v, own, inside, inside, alone), -np.inf
-        elif not rule.refining and not rule.limit:
-            # The heaviest community is likely to win: then few others need a score.
-            least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
+            most = flow_score(flow, groups, rule, v, own, inside, inside, alone)
+        else:
+            most = np.float64(inside) - expected(groups, rule, v, own, own)
         batch = drawn(v, round_, seed, bits)
         for k in range(count):
             slot = peek(used, k)
             c, weight = peek(keys, slot), peek(sums, slot)
             put(keys, slot, -1)
             put(sums, slot, 0)
-            # A score is no higher than its sum.
-            if np.float64(weight) < least or c == own:
-                continue
-            if rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch:
-                continue
-            if rule.limit and peek(groups.load, c) + peek(rule.load, v) > rule.limit:
+            if c == own or (rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch):
                 continue
             if flow is not None:
                 score = flow_score(flow, groups, rule, v, c, weight, inside, alone)
             else:
-                score = _score(groups, sent, received, rule.penalty, c, weight)
-            if score > most or (score == most and best != own and is_before(c, best, v, seed)):
-                most, best = score, c
+                score = np.float64(weight) - expected(groups, rule, v, c, own)
+            if rule.limit and peek(groups.load, c) + peek(rule.load, v) > rule.limit:
+                second = max(second, score)
+                continue
+            # Branch-free but for ties: which is better is unpredictable.
+            is_better = score > most
+            if score == most and best != own:
+                is_better = is_before(c, best, v, seed)
+            second = max(second, min(score, most))
+            best, joining = (c, weight) if is_better else (best, joining)
+            most = max(most, score)
+        if rule.alone and most < 0 and peek(size, v) == 0:
+            # It leaves for the community under its own number, which no other vertex takes while it is empty.
+            best, joining = v, np.int64(0)
+        if flow is not None:
+            # Otherwise hubs, of which some neighbour moves in each round, are examined in all of them.
+            space.slack[v] = flow.around[v] // batches.LONG_ROW
+        elif not rule.refining:
+            space.slack[v] = joining - np.int64(np.ceil(second))
         if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
             # Singletons swap only if in different batches; one under another vertex's number may be of any batch.
             apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
-            best = best if apart else own
-        if rule.alone and most < 0 and peek(size, v) == 0:
-            # It leaves for the community under its own number, which no other vertex takes while it is empty.
-            best = v
+            best, space.slack[v] = (best, space.slack[v]) if apart else (own, UNKNOWN)
         space.target[i] = best
         if flow is not None:
             flow.moving[v] = best != own
 
 
 @part(whole=True, counts_references=False)
-def _apply_moves(groups, rule, space, begin, end):
+def _add(array, at, value, shared):
+    """Add to an array's element, atomically if threads share it."""
+    if shared:
+        fetch_add(array, at, value)
+    else:
+        put(array, at, peek(array, at) + value)
+
+
+@part(whole=True, counts_references=False)
+def _apply_moves(groups, rule, space, begin, end, shared):
     """Apply the moves of a range of the list; vertices that stay get target -1. Returns the number of moves."""
     moves = 0
     for i in range(begin, end):
@@ -272,46 +235,41 @@ def _apply_moves(groups, rule, space, begin, end):
         own = vertex(groups.label, v)
         if to < 0:
             # It does not fit in now, and chooses again in the next round.
+            space.slack[v] = UNKNOWN
             continue
         space.active[v] = False
         if to == own:
             space.target[i] = -1
             continue
         moves += 1
-        groups.label[v] = to
-        fetch_add(groups.size, own, -1)
-        fetch_add(groups.size, to, 1)
+        groups.label[v], space.target[i] = to, own
+        _add(groups.size, own, -1, shared)
+        _add(groups.size, to, 1, shared)
         if rule.limit:
-            fetch_add(groups.load, own, -rule.load[v])
-            fetch_add(groups.load, to, rule.load[v])
-        fetch_add(groups.sent, own, -rule.sent[v])
-        fetch_add(groups.sent, to, rule.sent[v])
+            _add(groups.load, own, -rule.load[v], shared)
+            _add(groups.load, to, rule.load[v], shared)
+        _add(groups.sent, own, -rule.sent[v], shared)
+        _add(groups.sent, to, rule.sent[v], shared)
         if rule.two_sided:
-            fetch_add(groups.received, own, -rule.received[v])
-            fetch_add(groups.received, to, rule.received[v])
+            _add(groups.received, own, -rule.received[v], shared)
+            _add(groups.received, to, rule.received[v], shared)
     return moves
 
 
 @part(whole=True, counts_references=False)
-def _is_woken(rows, u, v, round_, seed):
-    """Whether u is examined again as its neighbour v has moved: by chance if its row is long."""
-    bits, shares = 0, (peek(rows.indptr, u + 1) - peek(rows.indptr, u)) // batches.LONG_ROW
-    while shares > 0:
-        bits += 1
-        shares >>= 1
-    return bits == 0 or drawn(np.uint64(u) << np.uint64(32) ^ np.uint64(v), round_, seed, bits) == 0
-
-
-@part(whole=True, counts_references=False)
-def _wake(rows, groups, rule, space, begin, end, round_):
-    """Activate the neighbours of moved vertices that are in another community."""
+def _wake(rows, groups, space, begin, end, shared):
+    """Take from the slack of the neighbours of moved vertices, and activate those that lose by it."""
     for i in range(begin, end):
-        to = space.target[i]
-        if to >= 0:
+        before = np.int64(space.target[i])
+        if before >= 0:
             v = vertex(space.listed, i)
+            to = vertex(groups.label, v)
             for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
                 u = vertex(rows.indices, at)
-                if groups.label[u] != to and not space.active[u] and _is_woken(rows, u, v, round_, rule.seed):
+                c, weight = vertex(groups.label, u), np.int64(entry(rows.data, at))
+                change = weight if c == to else (-2 * weight if c == before else -weight)
+                _add(space.slack, u, change, shared)
+                if change < 0:
                     space.active[u] = True
 
 
@@ -324,10 +282,10 @@ def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, turn, chu
 
 
 @part(whole=True, counts_references=False)
-def _wake_chunks(rows, groups, rule, space, begin, end, chunk, round_):
+def _wake_chunks(rows, groups, space, begin, end, chunk):
     at = begin + next_task(space.counter, chunk)
     while at < end:
-        _wake(rows, groups, rule, space, at, min(end, at + chunk), round_)
+        _wake(rows, groups, space, at, min(end, at + chunk), True)
         at = begin + next_task(space.counter, chunk)
 
 
@@ -339,7 +297,7 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
         keep_to_limit(groups, rule, space, begin, end, turn[0])
     if flow is not None:
         shift_cuts(rows, groups, space, flow, begin, end, -1)
-    moves = _apply_moves(groups, rule, space, begin, end)
+    moves = _apply_moves(groups, rule, space, begin, end, False)
     if flow is not None:
         shift_cuts(rows, groups, space, flow, begin, end, 1)
         settle(space, flow, begin, end)
@@ -354,18 +312,18 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
     # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
-        turn = round_, _round_bits(rows, rule, space)
-        listed = _list(rows, groups, rule, space, turn)
+        turn = round_, round_bits(rows, groups, rule, space, flow)
+        listed = list_active(rows, rule, space, turn)
         if listed == 0 or is_stopped():
             break
         moves, waking = 0, not rule.refining and last <= many * n
         for batch in range(1 << turn[1]):
             begin, end = space.starts[batch], space.starts[batch + 1]
-            if space.work[batch] <= ALONE:
+            if workers == 1 or space.work[batch] <= ALONE:
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
                 waking = waking and moves <= many * n
                 if waking:
-                    _wake(rows, groups, rule, space, begin, end, round_)
+                    _wake(rows, groups, space, begin, end, False)
                 continue
             space.counter[:] = 0
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
@@ -381,7 +339,8 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                     shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), -1)
             for worker in prange(workers):
                 at = begin + worker * share
-                fetch_add(space.counter, 16, _apply_moves(groups, rule, space, min(at, end), min(end, at + share)))
+                made = _apply_moves(groups, rule, space, min(at, end), min(end, at + share), True)
+                fetch_add(space.counter, 16, made)
             if flow is not None:
                 for worker in prange(workers):
                     at = begin + worker * share
@@ -392,11 +351,12 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
             if waking:
                 space.counter[0] = 0
                 for _ in prange(workers):
-                    _wake_chunks(rows, groups, rule, space, begin, end, chunk, round_)
+                    _wake_chunks(rows, groups, space, begin, end, chunk)
         total += moves
         last = moves
         if moves <= few * n or moves <= least * listed:
             break
         if not waking:
             copy_items(space.active, 0, space.joined, 0, n)
+            space.slack[:] = UNKNOWN
     return total

@@ -70,6 +70,17 @@ def is_before(a, b, v, seed):
     return mixed(np.uint64(a) ^ key) < mixed(np.uint64(b) ^ key)
 
 
+@part(whole=True, counts_references=False)
+def expected(groups, rule, v, c, own):
+    """What the null model expects between a vertex and a community without it, times the resolution."""
+    sent, received = peek(rule.sent, v), peek(rule.received, v)
+    all_sent, all_received = peek(groups.sent, c), peek(groups.received, c)
+    if c == own:
+        all_sent, all_received = all_sent - sent, all_received - received
+    apart = np.float64(sent) * np.float64(all_received) + np.float64(received) * np.float64(all_sent)
+    return rule.penalty * apart
+
+
 def pays(arcs: CSR, joined: int) -> bool:
     """Whether rows are longer than a cache line; out-of-order execution overlaps shorter ones by itself."""
     return arcs.nnz > LINE * joined
