@@ -23,7 +23,7 @@ from .record import Record, command_parser
 from .report import aligned
 
 LIBRARIES = ("hpgraph", "leidenalg", "igraph", "networkit", "Infomap")
-OBJECTIVES = ("modularity", "CPM", "map equation")
+OBJECTIVES = ("modularity", "RBConfiguration", "CPM", "RBER", "map equation")
 CLASSIC = ("karate_club_graph", "les_miserables_graph", "florentine_families_graph", "davis_southern_women_graph")
 REAL = ("email-Enron", "ca-AstroPh", "jagmesh7", "bcsstk13", "west0067")
 
@@ -81,7 +81,7 @@ def searches(G: hpg.Graph, objective: str, resolution: float) -> Iterator[tuple[
     edges = np.stack(G.edges()[:2], axis=1)
     if objective == "map equation" and importlib.util.find_spec("infomap"):
         yield "Infomap", lambda seed: _infomap(edges, seed, G.n_vertices)
-    if importlib.util.find_spec("igraph"):
+    if objective in ("modularity", "CPM", "map equation") and importlib.util.find_spec("igraph"):
         yield "igraph", lambda seed: _igraph(G, edges, seed, objective, resolution)
     if objective != "map equation" and importlib.util.find_spec("leidenalg"):
         yield "leidenalg", lambda seed: _leidenalg(G, edges, seed, objective, resolution).membership
@@ -118,10 +118,8 @@ def _leidenalg(G: hpg.Graph, edges: Any, seed: int, objective: str, resolution: 
     import leidenalg
 
     theirs = igraph.Graph(n=G.n_vertices, edges=edges)
-    if objective == "modularity":
-        kind, options = leidenalg.ModularityVertexPartition, {}
-    else:
-        kind, options = leidenalg.CPMVertexPartition, {"resolution_parameter": resolution}
+    kind = getattr(leidenalg, f"{objective[0].upper()}{objective[1:]}VertexPartition")
+    options = {} if objective == "modularity" else {"resolution_parameter": resolution}
     if start:
         return kind(theirs, **start, **options)
     return leidenalg.find_partition(theirs, kind, seed=seed, **options)
