@@ -47,7 +47,7 @@ PATCHES = {
     ),
     "questions": Patch(
         *_NUMBA,
-        "5 % of the processor time to compile the same",
+        "4 % of the processor time to compile that of bfs",
         "Numba, llvmlite: parse a module for the size of each variable's type, tell all timers of each call of LLVM, "
         "ask four times what each part of a statement is, and inspect the same functions again",
     ),
@@ -58,7 +58,7 @@ PATCHES = {
     ),
     "blas": Patch(
         *_NUMBA,
-        "0.2 s of processor time less for the first kernel of a process, which is half of one found in the cache",
+        "0.1 to 0.3 s of processor time, of about one, in a first call whose kernel is in the cache (busy cores)",
         "Numba, arraymath: imports scipy.linalg with itself, to see whether there is a BLAS for functions used later",
     ),
     "threads": Patch(
