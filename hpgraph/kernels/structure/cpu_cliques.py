@@ -40,7 +40,8 @@ def ordered(arcs: CSR) -> tuple[Ordered, Any]:
 def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterator[tuple[Any, Any]]:
     """Maximal cliques of at least so many vertices, in blocks: where each begins and ends, and vertices.
 
-    ``largest``: each is larger than the one before, and those that cannot be are not looked for.
+    ``largest``: each is larger than the one before, and those that cannot be are not looked for. The last vertices of
+    the order, among which the graph is densest, are first then, and cliques that an earlier one is joined to count.
     """
     graph, order = ordered(arcs)
     n = len(order)
@@ -50,8 +51,8 @@ def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterato
     sets, counts = np.empty((3, most + 1, words), np.uint64), np.empty((2, most + 1), np.int64)
     rows = np.empty((most + earlier, words), np.uint64)
     search = Search(rows, np.empty(earlier, np.int64), sets[0], sets[1], sets[2], counts[0], counts[1])
-    state = np.array([0, -1, least, largest])
-    while state[0] < n:
+    state = np.array([n - 1 if largest else 0, -1, least, largest])
+    while 0 <= state[0] < n:
         found, ends = np.empty(max(_BLOCK, 2 * most + 2), np.int64), np.zeros(_BLOCK // 4 + 1, np.int64)
         with interruptible():
             count = _search(graph, search, state, found, ends)
@@ -70,8 +71,8 @@ def _bits_of(indices, begin, end, among, stop, row):
 
 
 @part
-def _begin(graph, search, v, words):
-    """The rows of a vertex's later neighbours and of its earlier ones."""
+def _begin(graph, search, v, words, largest):
+    """The rows of a vertex's later neighbours, and of its earlier ones where cliques are to be maximal."""
     indptr, indices, later = graph
     among, stop = later[v], indptr[v + 1]
     count = stop - among
@@ -87,7 +88,7 @@ def _begin(graph, search, v, words):
         search.candidates[0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
     search.done[0, :words] = 0
     kept = 0
-    for at in range(indptr[v], among):
+    for at in range(among if largest else indptr[v], among):
         u = indices[at]
         row = search.rows[count + kept, :words]
         _bits_of(indices, later[u], indptr[u + 1], among, stop, row)
@@ -168,22 +169,24 @@ def _search(graph, search, state, found, ends):
     """Go on until the block is full; `state`: vertex, depth or -1, the least size, and whether that is to grow."""
     indptr, indices, later = graph
     v, depth, least, largest = state[0], state[1], state[2], state[3]
-    count, n = 0, later.size
-    while v < n and count + 1 < ends.size and ends[count] + indptr[v + 1] - later[v] < found.size and not is_stopped():
+    count, n, step = 0, later.size, -1 if largest else 1
+    while 0 <= v < n and count + 1 < ends.size and ends[count] + indptr[v + 1] - later[v] < found.size:
+        if is_stopped():
+            break
         size = indptr[v + 1] - later[v]
         words = (size + 63) >> 6
         if depth < 0:
             if size + 1 < least or (size == 0 and indptr[v] < indptr[v + 1]):
-                v += 1
+                v += step
                 continue
             if size > 0:
-                _begin(graph, search, v, words)
+                _begin(graph, search, v, words, largest)
                 _branch(search, 0, words)
                 depth = 0
         q = _next_branch(search.branches[depth], words) if size > 0 else -1
         if q < 0 and size > 0:
             depth -= 1
-            v += depth < 0
+            v += step if depth < 0 else 0
             continue
         left, others = _descend(search, depth, q, words) if size > 0 else (0, False)
         if size > 0:
@@ -200,7 +203,7 @@ def _search(graph, search, state, found, ends):
             count += 1
             ends[count] = at + depth + 2
             least = depth + 3 if largest else least
-        v += size == 0
+        v += step if size == 0 else 0
     state[0], state[1], state[2] = v, depth, least
     return count
 
