@@ -49,7 +49,8 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     -----
     The Weisfeiler–Lehman test of dimension 1: graphs whose numbers are not equally frequent are not isomorphic. A round
     is one product of the adjacency matrix and a sort of n hashes of 64 bits, one a colour: among n vertices the chance
-    that two collide is n² / 2⁶⁵.
+    that two collide is n² / 2⁶⁵. There are about as many rounds as the graph is deep: n / 2 on a path of n vertices,
+    where the time is quadratic.
 
     References
     ----------
