@@ -1,6 +1,7 @@
 """Compiling CUDA templates: for any architecture without a GPU, with linked Python functions, and once per machine."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -198,13 +199,10 @@ def test_error_of_a_thread_reaches_the_user(folder):
     raises(CompileError, "undefined_type", begun.result)
 
 
-def test_first_launch_waits_for_the_compiler(folder, monkeypatch):
-    """On a stand-in for CuPy: `load` returns while the kernel is compiled, and machine code is loaded once."""
-    may_end, loaded, launched, build = threading.Event(), [], [], compiler.build
-
-    def build_later(*given):
-        assert may_end.wait(60)
-        return build(*given)
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A stand-in for CuPy: machine code in the order of its loading, and launches of kernels."""
+    loaded, launched = [], []
 
     def raw_module(path, enable_cooperative_groups):
         loaded.append(Path(path).read_bytes())
@@ -213,6 +211,17 @@ def test_first_launch_waits_for_the_compiler(folder, monkeypatch):
     device = type("Device", (nullcontext,), {"id": 0, "compute_capability": "90"})
     monkeypatch.setattr(compiler, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device), RawModule=raw_module))
     monkeypatch.setattr(compiler, "_modules", {})
+    return loaded, launched
+
+
+def test_first_launch_waits_for_the_compiler(folder, stand_in, monkeypatch):
+    """`load` returns while the kernel is compiled, and machine code is loaded once."""
+    (loaded, launched), may_end, build = stand_in, threading.Event(), compiler.build
+
+    def build_later(*given):
+        assert may_end.wait(60)
+        return build(*given)
+
     monkeypatch.setattr(compiler, "build", build_later)
     names = ("scale<float>", "scale<double>")
     first, second = map(compiler.load("scale.cuh", names=names).function, names)
@@ -222,6 +231,88 @@ def test_first_launch_waits_for_the_compiler(folder, monkeypatch):
     second((2,), (32,), ())
     assert len(loaded) == 1 and is_cubin(loaded[0])
     assert launched == [("_Z5scaleIfEvPT_i", (1,), (32,), (1, 0)), ("_Z5scaleIdEvPT_i", (2,), (32,), ())]
+
+
+@pytest.mark.parametrize("error", [MemoryError, OSError])
+def test_launch_after_a_failure_compiles_again(folder, stand_in, monkeypatch, error):
+    (_, launched), build, failures = stand_in, compiler.build, [error("no room"), error("no room")]
+
+    def build_at_last(*given):
+        if failures:
+            raise failures.pop()
+        return build(*given)
+
+    monkeypatch.setattr(compiler, "build", build_at_last)
+    kernel = compiler.load("scale.cuh", names=("scale<float>",)).function("scale<float>")
+    for _ in range(2):
+        raises(error, "no room", kernel, (1,), (32,), ())
+    kernel((1,), (32,), ())
+    assert launched == [("_Z5scaleIfEvPT_i", (1,), (32,), ())]
+
+
+def test_launch_after_an_interruption_waits_again(folder, stand_in, monkeypatch):
+    (loaded, launched), begun, may_end, build = stand_in, [], threading.Event(), compiler.build
+
+    def build_later(*given):
+        begun.append(given)
+        assert may_end.wait(60)
+        return build(*given)
+
+    def interrupted(self, timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiler, "build", build_later)
+    kernel = compiler.load("scale.cuh", names=("scale<float>",)).function("scale<float>")
+    with monkeypatch.context() as patched:
+        patched.setattr(compiler.Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kernel((1,), (32,), ())
+    may_end.set()
+    kernel((1,), (32,), ())
+    assert len(begun) == len(loaded) == len(launched) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process forks here")
+def test_child_compiles_by_threads_of_its_own(folder):
+    """Forked while a thread compiles, and another has what guards the list of these."""
+    program = f"""
+import os, threading
+from pathlib import Path
+from hpgraph import config
+from hpgraph.kernels.runtime.cuda import compile as compiler, nvrtc
+
+nvrtc.include_folders = lambda: (Path({str(folder)!r}),)
+config(cache_dir={str(folder / "forked")!r}, verbose=False)
+given = "scale.cuh", "", (), ("scale<float>",), "sm_90", "", ""
+build, begins, may_end, held = compiler.build, threading.Event(), threading.Event(), threading.Event()
+
+def build_later(*given):
+    begins.set()
+    assert may_end.wait(60)
+    return build(*given)
+
+def hold():
+    with compiler._lock:
+        held.set()
+        may_end.wait(60)
+
+compiler.build = build_later
+begun = compiler.begin_build(*given)
+assert begins.wait(60)
+threading.Thread(target=hold).start()
+assert held.wait(60)
+child = os.fork()
+if not child:
+    compiler.build = build
+    found = compiler.build_cached(*given)[0]
+    os._exit(0 if found.read_bytes()[1:4] == b"ELF" else 1)
+try:
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+finally:
+    may_end.set()
+assert begun.result()[0].exists()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd=Path(compiler.__file__).parents[4])
 
 
 def test_importing_the_compiler_loads_nothing_heavy():

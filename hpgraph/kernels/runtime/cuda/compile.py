@@ -19,7 +19,7 @@ import importlib.util
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,8 @@ from hpgraph.core import cache_folder, patches, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.device import cuda_extra, cupy
 from hpgraph.core.errors import OutOfBoundsError
+from hpgraph.core.locks import Lock
+from hpgraph.core.platform import at_fork
 from hpgraph.core.ready_kernels import ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
@@ -102,11 +104,11 @@ def checked() -> Iterator[None]:
         faults.check(before)
 
 
-_lock = threading.RLock()
+_lock = Lock()
 _modules: dict[tuple[Any, ...], Module] = {}
 # Kernels that are compiled at a time: each takes a thread and some 100 MB.
 _COMPILERS = 4
-# Compilations in threads, by their entries in the cache.
+# Compilations that were begun in threads, by their entries in the cache.
 _under_way: dict[Path, Future[tuple[Path, dict[str, str]]]] = {}
 _NULL = np.uint64(0)
 
@@ -190,14 +192,16 @@ class _Loaded:
 class Module:
     """Kernels of one compilation on a device, loaded when one is first launched.
 
-    ``built``: the machine code and the symbols, perhaps still under way.
+    ``begin``: begins to build the machine code and the symbols; called again after it has failed.
     """
 
     def __init__(
-        self, built: Future[tuple[Path, dict[str, str]]], names: Sequence[str], cooperative: bool,
+        self, begin: Callable[[], Future[tuple[Path, dict[str, str]]]], names: Sequence[str], cooperative: bool,
         ltoir: Sequence[bytes | LinkedCode] = (),
     ) -> None:  # fmt: skip
-        self._device, self._built, self._more = cupy.cuda.Device(), built, (cooperative, ltoir)
+        self._device, self._more = cupy.cuda.Device(), (cooperative, ltoir)
+        self._begin = begin
+        self._built: Future[tuple[Path, dict[str, str]]] | None = begin()
         self._kernels = {name: Kernel(self, name) for name in names}
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
@@ -208,7 +212,9 @@ class Module:
         with self._lock:
             if self._loaded is None:
                 with work_clock.compiling():
-                    path, symbols = self._built.result()
+                    # If this fails, as on a full disk, the next launch begins anew.
+                    built, self._built = self._built or self._begin(), None
+                    path, symbols = built.result()
                     with self._device:
                         self._loaded = _Loaded(path, symbols, *self._more)
             return self._loaded
@@ -234,15 +240,24 @@ def load(
             module = _modules.get(memo)
             if module is None:
                 arch = f"sm_{device.compute_capability}"
+                begin = functools.partial(begin_build, source, prologue, ltoir, names, arch, title, checks)
                 with work_clock.compiling():
-                    built = begin_build(source, prologue, ltoir, names, arch, title, checks)
-                module = _modules[memo] = Module(built, names, cooperative, ltoir)
+                    module = _modules[memo] = Module(begin, names, cooperative, ltoir)
     return module
 
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_COMPILERS, thread_name_prefix="hpgraph-nvrtc")
+
+
+def _after_fork() -> None:
+    # A child has none of the threads, and what they were compiling never ends there.
+    _threads.cache_clear()
+    _under_way.clear()
+
+
+at_fork(after_in_child=_after_fork)
 
 
 @functools.cache
@@ -309,15 +324,15 @@ def begin_build(
             return keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
 
     with _lock:
-        if entry in _under_way:
-            return _under_way[entry]
+        begun = _under_way.get(entry)
+        if begun is not None and not begun.done():
+            return begun
         found = _read(entry)
         if found is None:
             config.announce(f"{title or Path(source).stem} for the GPU")
             if not ltoir:
-                under_way = _under_way[entry] = _threads().submit(make)
-                under_way.add_done_callback(lambda _: _under_way.pop(entry))
-                return under_way
+                begun = _under_way[entry] = _threads().submit(make)
+                return begun
             found = make()
     done.set_result(found)
     return done
