@@ -40,12 +40,8 @@ def density(G: Graph | Any) -> float:
     0.6666666666666666
     """
     graph = as_graph(G)
-    return graph._layouts.once("density", lambda: _density(graph))  # type: ignore[no-any-return]
-
-
-def _density(graph: Graph) -> float:
-    n = graph.n_vertices
-    return int(graph.degree.sum()) / ((2 if graph.directed else 1) * n * (n - 1)) if n > 1 else 0.0
+    pairs = (2 if graph.directed else 1) * graph.n_vertices * (graph.n_vertices - 1)
+    return float(graph._layouts.once("density", lambda: int(graph.degree.sum()) / pairs if pairs else 0.0))
 
 
 @naming_arguments
@@ -246,10 +242,8 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
     """
     graph, weighted = with_weights(G, weight, parallel="keep")
     _checked_ends(x=x, y=y)
-    sent = _degrees(graph, x, weighted)
-    if not graph.directed:
-        return correlation(graph.out_csr, None, sent, sent)
-    return correlation(graph.out_csr, graph.in_degree, sent, _degrees(graph, y, weighted))
+    sent, received = _degrees(graph, x, weighted), graph.in_degree if graph.directed else None
+    return correlation(graph.out_csr, received, sent, sent if received is None else _degrees(graph, y, weighted))
 
 
 @naming_arguments
@@ -284,26 +278,25 @@ def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
-    """Pearson's coefficient of a value at the sources of arcs and one at their targets.
-
-    ``received``: in-degrees; None where arcs go both ways, and y is x.
-    """
+    """Pearson's coefficient of x at sources and y at targets; `received`: in-degrees, None if undirected and y is x."""
     if not arcs.nnz:
         return float("nan")
-    x, x_spread, x_varies = first = _centred(x, arcs.degrees, arcs.nnz)
-    y, y_spread, y_varies = first if received is None else _centred(y, received, arcs.nnz)
-    if not (x_varies and y_varies):
-        return float("nan")
-    return float((x * (_matrix(arcs, False) @ y)).sum()) / (x_spread * y_spread) ** 0.5
+    x, x_spread = first = _centred(x, arcs.degrees, arcs.nnz)
+    y, y_spread = first if received is None else _centred(y, received, arcs.nnz)
+    spread = (x_spread * y_spread) ** 0.5
+    return float((x * (_matrix(arcs, False) @ y)).sum()) / spread if spread else float("nan")
 
 
-def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float, bool]:
-    """Values less their mean over arcs, in float64; the sum of their squares there; whether they differ."""
+def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
+    """Values in units of their range, less their mean over arcs, and the sum of their squares there; 0 if all equal."""
     held, times = value[times > 0], times.astype(np.float64)
     least, largest = float(held.min()), float(held.max())
-    value = value - float((times * value).sum()) / arcs
     # Equal sums of weights may differ by rounding.
-    return value, float((times * value * value).sum()), largest - least > 1e-14 * max(-least, largest)
+    if not 1e-14 * max(-least, largest) < largest - least < np.inf:
+        return value, 0.0
+    value = (value - least) / (largest - least)
+    value = value - float((times * value).sum()) / arcs
+    return value, float((times * value * value).sum())
 
 
 @naming_arguments

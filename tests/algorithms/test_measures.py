@@ -128,6 +128,10 @@ def test_at_the_ends():
         many = hpg.datasets.watts_strogatz_graph(n, 2, 0.0)
         for equal in (0.1, 1 / 3, -1e8 - 0.1):
             assert np.isnan(hpg.numeric_assortativity_coefficient(many, np.full(n, equal)))
+    # Nor do their squares vanish, or exceed floats.
+    chain = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    for size in (1e-170, 1, 1e155):
+        assert abs(hpg.numeric_assortativity_coefficient(chain, size * np.array([1, 2, 3, 5])) - 5 / 14) < 1e-12
     pair = hpg.Graph.from_edges([0], [1], n_vertices=3, directed=False)
     assert np.isnan(hpg.numeric_assortativity_coefficient(pair, [0.1, 0.1, 5.0]))
     assert hpg.density(hpg.Graph.from_edges([], [], n_vertices=1)) == 0 and hpg.isolates(empty).tolist() == [0, 1, 2]
