@@ -169,6 +169,7 @@ UNFIT: dict[str, tuple[str, Callable[[], Any]]] = {
     "a row of blocks": ("blocks", lambda: hpg.hstack(None)),
     "diagonals": ("diagonals", lambda: hpg.diags(None)),
     "no diagonals": ("diagonals", lambda: hpg.diags([])),
+    "no list of diagonals": ("diagonals", lambda: hpg.diags(np.array(5))),
     "a format": ("format", lambda: hpg.eye(2, format=-1)),
     "a type of a matrix": ("dtype", lambda: hpg.eye(2, dtype=-1)),
     "a type to convert to": ("dtype", lambda: A.astype({0: 1})),

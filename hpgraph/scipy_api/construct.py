@@ -119,7 +119,7 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
            [-1,  2, -1],
            [ 0, -1,  2]])
     """
-    if not hasattr(diagonals, "__len__") or not len(diagonals):
+    if not hasattr(diagonals, "__len__") or getattr(diagonals, "ndim", 1) == 0 or not len(diagonals):
         raise ValueError(f"diagonals must be an array, or a list of one diagonal at least, not {diagonals!r}")
     if offsets is None or np.isscalar(offsets) or getattr(offsets, "ndim", 1) == 0:
         single = not hasattr(diagonals[0], "__len__") and not getattr(diagonals[0], "ndim", 0)

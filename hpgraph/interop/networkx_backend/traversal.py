@@ -138,9 +138,7 @@ def _is_aperiodic(G: ConvertedGraph) -> bool:
 globals().update(
     family(
         {
-            "bfs_edges": lambda G, source, reverse, depth_limit: _breadth_first(
-                G, source, depth_limit, reverse
-            ).edges(),
+            "bfs_edges": _breadth_first_edges,
             "bfs_tree": lambda G, source, reverse, depth_limit: _tree(
                 G, (found := _breadth_first(G, source, depth_limit, reverse)).order, found.before
             ),

@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange, tasks, team
 from hpgraph.semiring.intrinsic import instruction
 
 # Rows, and bytes of columns, whose sums fit 32 registers of 64 bytes.
@@ -105,10 +105,7 @@ def _keep(points, lines, squares, distance, index, threads):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         values, limits = np.empty((ROWS, lanes), points.dtype), np.empty(GROUPS * ROWS, points.dtype)
-        while True:
-            begin = next_task(counter, GROUPS * ROWS)
-            if begin >= n:
-                break
+        for begin in tasks(counter, n, GROUPS * ROWS):
             end = min(begin + GROUPS * ROWS, n)
             # Rows beyond the last have no distance below their limit.
             limits[:] = -np.inf
