@@ -45,16 +45,16 @@ PATCHES = {
         "Numba, BaseFunction.get_call_type: tries the templates of an operator for each call anew, with and without "
         "literals, four times of five for types that it has just found",
     ),
-    "questions": Patch(
-        *_NUMBA,
-        "4 % of the processor time to compile that of bfs",
-        "Numba, llvmlite: parse a module for the size of each variable's type, tell all timers of each call of LLVM, "
-        "ask four times what each part of a statement is, and inspect the same functions again",
-    ),
     "libraries": Patch(
         *_NUMBA,
         "40 % of the processor time to compile the same",
         "Numba, JITCodeLibrary: makes machine code of each function beside its copies in all callers",
+    ),
+    "questions": Patch(
+        *_NUMBA,
+        "4 % of the processor time to compile the kernel of bfs",
+        "Numba, llvmlite: parse a module for the size of each variable's type, tell all timers of each call of LLVM, "
+        "ask four times what each part of a statement is, and inspect the same functions again",
     ),
     "blas": Patch(
         *_NUMBA,

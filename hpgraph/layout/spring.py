@@ -209,7 +209,10 @@ def _scattered(n: int, seed: int, device: str) -> Any:
 
 
 def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
-    """The vertex that each joins, of a random order in which leaves are last; the smaller graph's arcs and masses."""
+    """The vertex that each joins, the arcs of the smaller graph, and its masses.
+
+    It is the first of a vertex and its neighbours in a random order, in which leaves are last.
+    """
     device, n = arcs.device, arcs.shape[0]
     xp, rows = array_module(device), arcs.expand_rows()
     keys = hashes(n, seed, device) >> np.uint64(1) | (arcs.degrees <= 1).astype(np.uint64) << np.uint64(63)

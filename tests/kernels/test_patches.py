@@ -102,8 +102,8 @@ assert np.allclose(numba.njit(lambda x: np.cov(x) @ x)(x), np.cov(x) @ x)
 """
 
 
-@pytest.mark.parametrize("who, imported", [("kernels", "False"), ("Numba", "True")])
-def test_kernels_do_not_import_linear_algebra(who, imported, tmp_path):
+@pytest.mark.parametrize("first, imported", [("kernels", "False"), ("Numba", "True")])
+def test_kernels_do_not_import_linear_algebra(first, imported, tmp_path):
     """Were this to fail for Numba, it would import it when it is needed: drop blas."""
-    done = subprocess.run([sys.executable, "-c", IMPORTS, tmp_path, who], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", IMPORTS, tmp_path, first], capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == imported, done.stderr

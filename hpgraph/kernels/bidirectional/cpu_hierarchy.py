@@ -33,11 +33,11 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
     level, stale = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     # Equals are taken in random order, which spreads what is taken out at once.
     chance = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
-    priority, name, everyone = chance.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
+    priority, name, numbers = chance.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
     order, upward, downward = list[Any](), list[Any](), list[Any]()
-    _rate(out, into, everyone, level, chance, priority)
+    _rate(out, into, numbers, level, chance, priority)
     while len(name):
-        chosen = _select(out, into, everyone[: len(name)], priority)
+        chosen = _select(out, into, numbers[: len(name)], priority)
         # What was rated before a neighbour went is rated again, and waits if it no longer comes first.
         again = chosen[stale[chosen]]
         _rate(out, into, again, level, chance, priority)

@@ -61,7 +61,7 @@ Rule = namedtuple(
 )
 # Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
 # load that vertices from each priority on would add to each community; `slack`: a lower bound of the weight between a
-# vertex and its community, less the best score in others.
+# vertex and its community, less the best score in others, while these keep their strengths.
 Space = namedtuple("Space", "active joined listed starts work target counter demand slack")
 
 

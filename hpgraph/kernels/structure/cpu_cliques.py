@@ -40,8 +40,8 @@ def ordered(arcs: CSR) -> tuple[Ordered, Any]:
 def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterator[tuple[Any, Any]]:
     """Maximal cliques of at least so many vertices, in blocks: where each begins and ends, and vertices.
 
-    ``largest``: each is larger than the one before, and those that cannot be are not looked for. The last vertices of
-    the order, among which the graph is densest, are first then, and cliques that an earlier one is joined to count.
+    ``largest``: each is larger than the one before, and those that cannot be are not looked for. It begins
+    with the last vertices of the order, where the graph is densest; only the last clique is maximal for certain.
     """
     graph, order = ordered(arcs)
     n = len(order)
