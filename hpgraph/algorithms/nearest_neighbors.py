@@ -144,7 +144,9 @@ def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:
         near = xp.sort(indices[begin : begin + block], axis=1)
         gap = points[near].astype(np.float64, copy=False)
         gap -= points[begin : begin + block, None]
-        squares = xp.einsum("ijk,ijk->ij", gap, gap)
+        # CuPy's einsum would be a product of matrices for each pair of points.
+        gap *= gap
+        squares = gap.sum(axis=2)
         order = xp.argsort(squares, axis=1, kind="stable")
         indices[begin : begin + block] = xp.take_along_axis(near, order, axis=1)
         squares = xp.take_along_axis(squares, order, axis=1)
