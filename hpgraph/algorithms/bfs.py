@@ -99,6 +99,8 @@ def levels_from(
     for number in range(max(first, known.get(incoming, 0)), len(tries)):
         dtype, most = tries[number]
         limit = most if max_depth is None else min(max_depth, most)
+        # What an unfinished run kept is given back before the next one's memory is checked.
+        found: Any = None
         found = run_sources(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
                           max_iteration=limit, whole=limit == max_depth)  # fmt: skip
         if not found.unfinished or limit == max_depth:

@@ -320,12 +320,15 @@ def survey_sources(search: Search) -> Totals:
     deep = _deep(search.out)
     if deep or search.limit <= SHORT:
         return _survey(search)[0]
-    totals, unfinished = _survey(search._replace(limit=SHORT))
+    short = [_survey(search._replace(limit=SHORT))]
 
     @cache
     def whole() -> Totals:
+        totals, unfinished = short.pop()
         if not unfinished():
             return totals
+        # Their work space is given back: another group's may be in use beside that of the longer searches.
+        del totals, unfinished
         deep.append(True)
         return _survey(search)[0]
 
