@@ -34,7 +34,8 @@ _OPEN_PER_SEARCH, _MIN_SEARCHES, _MAX_STALLED = 8, 8, 2
 # larger.
 _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048, 0.25, 4
 # Distances from all open vertices up to which they are kept to the end. Batches would take fewer rounds, of
-# milliseconds, but kernels of their own, which take a GPU's first call half a minute to compile.
+# milliseconds, but kernels of their own, which take a GPU's first call half a minute to compile. On the CPU
+# the mean is 0.99 of the time without this rule, 0.62 to 1.25 (13 graphs of 1,000 to 16,384 vertices).
 _FEW = 1 << 20
 # Distances per block: few enough for a processor's cache; on a GPU enough to occupy it.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
