@@ -50,11 +50,11 @@ PATCHES = {
         "40 % of the processor time to compile the same",
         "Numba, JITCodeLibrary: makes machine code of each function beside its copies in all callers",
     ),
-    "questions": Patch(
+    "analyses": Patch(
         *_NUMBA,
         "4 % of the processor time to compile the kernel of bfs",
-        "Numba, llvmlite: parse a module for the size of each variable's type, tell all timers of each call of LLVM, "
-        "ask four times what each part of a statement is, and inspect the same functions again",
+        "Numba, llvmlite: parse a module for the size of each variable's type, notify all timers of each call of LLVM, "
+        "test each part of a statement for four types, and inspect the signatures of the same functions again",
     ),
     "blas": Patch(
         *_NUMBA,
@@ -180,16 +180,16 @@ def found_once() -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def quick_answers() -> Iterator[None]:
-    """Context manager: code compiled inside the block is asked once what it consists of; LLVM's time is not kept."""
+def quick_analyses() -> Iterator[None]:
+    """Context manager: what Numba finds out repeatedly of code compiled inside the block is kept; LLVM is not timed."""
     with contextlib.ExitStack() as stack:
-        for owner, name, value in _answers() if applies("questions") else ():
+        for owner, name, value in _memoized() if applies("analyses") else ():
             stack.enter_context(_replaced(owner, name, value))
         yield
 
 
 @functools.cache
-def _answers() -> list[tuple[Any, str, Callable[..., Any]]]:
+def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
     from numba.core import base, event, ir
 
     plain = frozenset((str, int, float, bool, type(None), ir.Loc, type(len)))

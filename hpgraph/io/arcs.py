@@ -107,8 +107,8 @@ def plain_names(names: Any, path: Path) -> Array | None:
 def mixed_names(path: Path) -> ValueError:
     """The error for names that a file cannot hold."""
     return ValueError(
-        f"{path}: {path.suffix} holds names that are all text or all whole numbers, and some are neither; pickle holds "
-        "any"
+        f"{path}: the format holds names that are all text or all whole numbers of 64 bits, and some are neither; "
+        "pickle holds any"
     )
 
 

@@ -78,7 +78,7 @@ def calls_to_compile():
     return count
 
 
-@pytest.mark.parametrize("name", ["calls", "questions"])
+@pytest.mark.parametrize("name", ["calls", "analyses"])
 def test_numba_still_searches_again_and_again(name, monkeypatch):
     """Were this to fail, Numba would find out once what a call means, or what code consists of: drop the patch."""
     calls_to_compile()

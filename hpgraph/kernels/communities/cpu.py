@@ -6,9 +6,9 @@ the result does not depend on the threads. Batches are drawn anew in each round,
 not swap communities for ever; of two singletons in one batch, only the higher number joins the lower (H. Lu, M.
 Halappanavar, A. Kalyanaraman, "Parallel heuristics for scalable community detection", Parallel Computing 47, 2015).
 Only vertices with a neighbour that moved to another community are examined again (V. A. Traag, "Faster unfolding of
-communities: speeding up the Louvain algorithm", Physical Review E 92, 2015), and of these only such as may gain: each
-knows by how much its community is the best, as in k-means with bounds (G. Hamerly, "Making k-means even faster", SDM
-2010), and neighbours that move take from it what they change at most.
+communities: speeding up the Louvain algorithm", Physical Review E 92, 2015), and of these only those that may gain: a
+bound says by how much a vertex's community is the best, as in k-means with bounds (G. Hamerly, "Making k-means even
+faster", SDM 2010), and neighbours that move take from it what they change at most.
 """
 
 from collections import namedtuple

@@ -9,7 +9,7 @@ from numba.core.cpu_options import ParallelOptions
 from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
 
-from hpgraph.core.patches import applies, libraries, quick_answers, quick_lookups
+from hpgraph.core.patches import applies, libraries, quick_analyses, quick_lookups
 from hpgraph.kernels.runtime.cpu.part import PartCompiler
 from hpgraph.kernels.runtime.cpu.part import part as part
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items as copy_items
@@ -76,5 +76,5 @@ class KernelCompiler(PartCompiler):
         if applies("libraries"):
             self.state.library = KernelLibrary(codegen, func.__qualname__)
             self.state.library.enable_object_caching()
-        with libraries(codegen, InnerLibrary), quick_lookups(), quick_answers():
+        with libraries(codegen, InnerLibrary), quick_lookups(), quick_analyses():
             return super().compile_extra(func)
