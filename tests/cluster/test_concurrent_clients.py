@@ -40,6 +40,10 @@ def test_each_gets_its_own_answer(client, count) -> None:
 
     # Where two runs have some of the workers each, both end after these seconds.
     limits = hpg.cluster.Limits(connect=10)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        # Workers compile for longer than that on slow machines.
+        for work in (search, rank, paths):
+            work(C, 7)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=limits) as C:
         threads = [threading.Thread(target=ask, args=(C, k), daemon=True) for k in range(count)]
         for thread in threads:
