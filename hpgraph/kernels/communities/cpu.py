@@ -37,7 +37,7 @@ from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
@@ -275,18 +275,16 @@ def _wake(rows, groups, space, begin, end, shared):
 
 @part(whole=True, counts_references=False)
 def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, turn, chunk):
-    at = begin + next_task(space.counter, chunk)
-    while at < end:
+    for task in tasks(space.counter, end - begin, chunk):
+        at = begin + task
         _choose(rows, groups, rule, space, flow, table, at, min(end, at + chunk), turn)
-        at = begin + next_task(space.counter, chunk)
 
 
 @part(whole=True, counts_references=False)
 def _wake_chunks(rows, groups, space, begin, end, chunk):
-    at = begin + next_task(space.counter, chunk)
-    while at < end:
+    for task in tasks(space.counter, end - begin, chunk):
+        at = begin + task
         _wake(rows, groups, space, at, min(end, at + chunk), True)
-        at = begin + next_task(space.counter, chunk)
 
 
 @part(whole=True, counts_references=False)

@@ -11,7 +11,7 @@ from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, ma
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
 
 # Vertices by community: where each starts, and where its arcs start if laid end to end. `fetching`: the members' rows
@@ -133,11 +133,9 @@ def _sum_one(rows, number, groups, made, table, c):
 
 @part
 def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
-    task = next_task(counter)
-    while task < bounds.size - 1:
+    for task in tasks(counter, bounds.size - 1):
         for c in range(bounds[task], bounds[task + 1]):
             lengths[c] = _sum_one(rows, number, groups, made, table, c)
-        task = next_task(counter)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.kernels.communities.batches import EVIDENCE
 from hpgraph.kernels.communities.cpu_choice import drawn, is_before, mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, next_task, njit, part, peek, prange, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, part, peek, prange, put, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
@@ -125,14 +125,12 @@ def _turn(block, round_, seed):
 @part
 def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
     n, changed = state.label.size, 0
-    block = next_task(counter)
-    while block < state.touched.size:
+    for block in tasks(counter, state.touched.size):
         turn = _turn(block, round_, seed)
         if turn >> 1 == batch:
             table = found.keys[worker], found.sums[worker], found.used[worker]
             begin, end = block * size, min(n, (block + 1) * size)
             changed += _update_block(rows, state, begin, end, size, table, seed, turn & 1)
-        block = next_task(counter)
     fetch_add(counter, 16, changed)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, next_task, njit, part, peek, prange, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, vertex
 from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.semiring.atomics import fetch_add
 
@@ -68,8 +68,7 @@ def _chunks(indptr, indices, label, following, awake, table, counter):
     waking, woken = awake
     changed = 0
     n = label.size
-    at = next_task(counter, CHUNK)
-    while at < n:
+    for at in tasks(counter, n, CHUNK):
         for v in range(at, min(n, at + CHUNK)):
             if waking[v]:
                 best = _most_frequent(indptr, indices, label, v, table)
@@ -78,7 +77,6 @@ def _chunks(indptr, indices, label, following, awake, table, counter):
                     changed += 1
                     for arc in range(peek(indptr, v), peek(indptr, v + 1)):
                         woken[vertex(indices, arc)] = True
-        at = next_task(counter, CHUNK)
     fetch_add(counter, 16, changed)
 
 

@@ -17,7 +17,6 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek as peek
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch as prefetch
 from hpgraph.kernels.runtime.cpu.prefetch import put as put
 from hpgraph.kernels.runtime.cpu.prefetch import vertex as vertex
-from hpgraph.kernels.runtime.cpu.tasks import next_task as next_task
 from hpgraph.kernels.runtime.cpu.tasks import tasks as tasks
 from hpgraph.kernels.runtime.cpu.threads import in_python as in_python
 from hpgraph.kernels.runtime.cpu.threads import interruptible as interruptible

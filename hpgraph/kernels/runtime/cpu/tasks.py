@@ -12,21 +12,11 @@ from numba.core import cgutils
 from numba.core.imputils import RefType, iternext_impl
 from numba.extending import lower_builtin, models, register_model
 
-from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.intrinsic import intrinsic
 from hpgraph.semiring.stop import is_set, is_stopped
 
 # Entries plus rows of one task; with less than two tasks' work one thread does it all.
 TASK_ENTRIES = 32768
-# A number that no task has.
-_NONE = 1 << 62
-
-
-@part
-def next_task(counter, step=1):
-    """Dynamic scheduling: the number of the next free task; beyond all tasks once kernels are stopped."""
-    return _NONE if is_stopped() else fetch_add(counter, 0, step)
 
 
 class _Tasks(types.SimpleIteratorType):  # type: ignore[misc]
