@@ -14,6 +14,7 @@ import numpy as np
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
+from hpgraph.core.devices import place_of
 from hpgraph.core.errors import DeviceError, MissingExtraError
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.backend import kernels
@@ -171,13 +172,15 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
             return call(*with_none(tuple(np.ascontiguousarray(one) for one in arrays)))
 
         return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
-    # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
-    arrays = (np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given)
-    found = call(*with_none(tuple(map(xp.ascontiguousarray, arrays))))
-    if xp is not np:
-        # JAX gives the memory of an operand that is let go to its own next operation, which does not wait for ours.
-        xp.cuda.get_current_stream().synchronize()
-    return _in_jax(found)
+    # JAX leaves another GPU the current one where it first finds several.
+    with place_of(csr.indptr).here:
+        # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
+        arrays = (np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given)
+        found = call(*with_none(tuple(map(xp.ascontiguousarray, arrays))))
+        if xp is not np:
+            # JAX gives the memory of an operand that is let go to its own next operation, which does not wait for ours.
+            xp.cuda.get_current_stream().synchronize()
+        return _in_jax(found)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))

@@ -169,7 +169,7 @@ def test_without_access_to_each_other() -> None:
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_on_two_gpus() -> None:
+def test_on_two_gpus(tmp_path: Any) -> None:
     import cupy
 
     whole = _hubs_first(True)
@@ -183,6 +183,12 @@ def test_on_two_gpus() -> None:
     with cupy.cuda.Device(1):
         level = hpg.bfs(other, 0).level
         assert int(level.device.id) == 1
+        # What lies on the first GPU is not worked on from another.
+        whole.save(path := tmp_path / "hubs.hpg")
+        for elsewhere in (whole.to("cuda:0"), whole.to("cuda:0,1"), hpg.open(path, device="cuda:0,1", memory="2MiB")):
+            raises(DeviceError, "current device", hpg.bfs, elsewhere, 0)
+        streamed = hpg.open(path, device="cuda", memory="2MiB")
+    raises(DeviceError, "current device", hpg.bfs, streamed, 0)
     np.testing.assert_array_equal(level.get(), hpg.bfs(whole, 0).level)
     there = move_array(level, Devices("cuda", (0,)))
     assert int(there.device.id) == 0
@@ -194,8 +200,9 @@ def test_a_file_on_two_gpus(tmp_path: Any) -> None:
     whole = hpg.datasets.grid(60, weighted=True)
     whole.save(tmp_path / "grid.hpg")
     plain = 8 * whole.n_edges + 8 * (whole.n_vertices + 1)
-    # Two GPUs have room for it, one has not.
-    opened = hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory=2 * plain)
+    # Each has room for its half and the data of all vertices; with less, each streams its own pages.
+    assert isinstance(hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory=2 * plain), DividedStreamedGraph)
+    opened = hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory=4 * plain)
     assert isinstance(opened, hpg.DividedGraph)
     np.testing.assert_array_equal(hpg.bfs(opened, 0).level.get(), hpg.bfs(whole, 0).level)
     one = hpg.open(tmp_path / "grid.hpg", device="cuda", memory=max(2 * plain, 1 << 20))

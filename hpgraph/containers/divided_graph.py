@@ -21,7 +21,7 @@ from hpgraph.containers.shards import (
     stacked,
 )
 from hpgraph.core.device import array_module, check_memory, free_memory
-from hpgraph.core.devices import Devices, even_ranges, move_array
+from hpgraph.core.devices import Devices, device_index, even_ranges, move_array
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
 
@@ -217,6 +217,7 @@ def divide(
     made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
     first = shards[0].out_csr
     made._take_facts(first, csr.nnz, first.indices.dtype, shards[0].device.kind)
+    made._index = device_index(first.indptr)
     made.order, made.place, made.memory = move_array(order, places[0]), move_array(place, places[0]), memory
     made._divide(places, bounds.tolist())
     return made

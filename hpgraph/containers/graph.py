@@ -102,7 +102,7 @@ def as_graph(obj: Any) -> Graph:
     >>> hpg.as_graph((numpy.array([0, 1]), numpy.array([1, 0]))).directed
     False
     """
-    if type(obj) is Graph and obj._index is None:
+    if type(obj) is Graph and obj._index < 0:
         return obj
     return obj.at_hand if isinstance(obj, Graph) else Graph(obj)
 

@@ -289,7 +289,7 @@ class GraphColumns(GraphLayouts):
             numbers = self.numbered_in_csr.data
             layouts["in_csr"] = self.in_csr.with_data(None if values is None else values[numbers], copy=False)
         made = object.__new__(type(self))
-        made._names, made._index = self._names, self._index
+        made._names = self._names
         return made._hold(layouts)
 
     def _share_topology(self, layouts: Layouts) -> None:

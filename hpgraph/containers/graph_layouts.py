@@ -12,7 +12,7 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertex_array import by_vertex
 from hpgraph.core.device import Device, array_module
-from hpgraph.core.devices import require_current
+from hpgraph.core.devices import device_index, require_current
 from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, HYB, ROW_FORMATS, RowFormat, index_dtype, occurrences
 from hpgraph.formats.interchange import read_only
@@ -43,8 +43,8 @@ class GraphLayouts:
     _layouts: Layouts
     # Whether parallel edges were kept; then a row of `out_csr` may hold a target more than once.
     multigraph = False
-    # The GPU that it was copied to by number, if that was not the current one.
-    _index: int | None = None
+    # The GPU that holds the arcs, or the first of several; -1 on the CPU.
+    _index = -1
     # Where the arcs are: read in pages, or on a cluster's workers, and then there is no `out_csr`; divided between
     # devices; none of these.
     in_pages, on_devices, on_cluster, in_one_memory = False, False, False, True
@@ -62,6 +62,7 @@ class GraphLayouts:
         self._layouts, self.out_csr = layouts, layouts["out_csr"]
         self.multigraph = bool(layouts.get("multigraph"))
         csr = self.out_csr
+        self._index = device_index(csr.indptr)
         return self._take_facts(csr, csr.nnz, csr.indices.dtype, csr.device)
 
     def _take_facts(self, arcs: Any, n_edges: int, ids: np.dtype[Any], device: Device) -> Self:
@@ -164,9 +165,9 @@ class GraphLayouts:
         Raises
         ------
         DeviceError
-            When it lies on another GPU than CuPy's current one.
+            If it, or the first part of a divided one, lies on another GPU than CuPy's current one.
         """
-        if self._index is not None:
+        if self._index >= 0:
             require_current(self._index, "the graph")
         return self
 

@@ -246,8 +246,6 @@ class GraphStorage(GraphColumns):
         if self._columns_held is not NO_COLUMNS:
             with wanted.here:
                 graph._columns_held = self._columns_held.to(wanted.kind)
-        # On any GPU but the current one, use raises an error.
-        graph._index = wanted.indices[0] if wanted.indices else None
         return graph
 
     def __getstate__(self) -> dict[str, Any]:

@@ -106,9 +106,13 @@ def open(
     return graph
 
 
+# Properties and messages of a search, its lists and bits, as multi_gpu.bytes_of_vertex counts them; two sides' offsets.
+BYTES_OF_VERTEX = 64
+
+
 def _fits_divided(pages: Pages, directed: bool, devices: Devices, memory: int | None) -> bool:
-    """Whether each of several GPUs has room for its part: three times its plain arcs, as on one."""
+    """Whether each GPU has room for its part, three times its arcs as on one, and for the data of all vertices."""
     if memory is None:
         with next(iter(devices)).here:
             memory = free_memory(devices.kind) // 2
-    return 3 * plain_bytes(pages, directed) <= memory * len(devices)
+    return 3 * plain_bytes(pages, directed) / len(devices) + BYTES_OF_VERTEX * pages.shape[0] <= memory

@@ -1,5 +1,6 @@
 """`hpgraph.jax` against JAX's own dense operations, and its derivatives against finite differences."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,26 @@ from jax.test_util import check_grads  # noqa: E402
 
 import hpgraph.jax as hj  # noqa: E402
 
-DEVICES = ["cpu", *(["cuda"] if cuda_available() and jax.default_backend() == "gpu" else [])]
 # A loop, an empty row, an empty column, a row of more than one entry.
 ROWS, COLUMNS, SHAPE = np.array([0, 0, 0, 2, 2, 3, 3]), np.array([0, 1, 4, 0, 2, 3, 5]), (5, 7)
 
 
-@pytest.fixture(params=DEVICES)
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """The current GPU stays the same: of several, JAX leaves the last the current one."""
+    if not cuda_available():
+        yield
+        return
+    import cupy
+
+    with cupy.cuda.Device():
+        yield
+
+
+@pytest.fixture(params=["cpu", "cuda"])
 def device(request: pytest.FixtureRequest) -> Any:
+    if request.param == "cuda" and not (cuda_available() and jax.default_backend() == "gpu"):
+        pytest.skip("no GPU that JAX uses")
     with jax.enable_x64(True), jax.default_device(jax.devices("cpu" if request.param == "cpu" else "gpu")[0]):
         yield str(request.param)
 
