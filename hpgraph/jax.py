@@ -172,10 +172,14 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
             return call(*with_none(tuple(np.ascontiguousarray(one) for one in arrays)))
 
         return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
+    place = place_of(csr.indptr)
     # JAX leaves another GPU the current one where it first finds several.
-    with place_of(csr.indptr).here:
+    with place.here:
         # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
-        arrays = (np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given)
+        arrays = [np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given]
+        for array in arrays:
+            if place_of(array) != place:
+                raise DeviceError(f"the operands must lie on {place}, as A does, not on {place_of(array)}")
         found = call(*with_none(tuple(map(xp.ascontiguousarray, arrays))))
         if xp is not np:
             # JAX gives the memory of an operand that is let go to its own next operation, which does not wait for ours.

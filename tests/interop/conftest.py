@@ -6,7 +6,20 @@ from importlib.metadata import EntryPoint
 import networkx as nx
 import pytest
 
+from hpgraph.core.device import cuda_available
 from hpgraph.interop.networkx_backend.info import get_info
+
+
+@pytest.fixture
+def jax_backend() -> str:
+    """Where JAX works by default; of several GPUs it leaves the last the current one when it first looks for them."""
+    jax = pytest.importorskip("jax")
+    if not cuda_available():
+        return str(jax.default_backend())
+    import cupy
+
+    with cupy.cuda.Device():
+        return str(jax.default_backend())
 
 
 @pytest.fixture(scope="module")

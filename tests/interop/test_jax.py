@@ -1,13 +1,11 @@
 """`hpgraph.jax` against JAX's own dense operations, and its derivatives against finite differences."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available
 
 jax = pytest.importorskip("jax")
 
@@ -20,21 +18,9 @@ import hpgraph.jax as hj  # noqa: E402
 ROWS, COLUMNS, SHAPE = np.array([0, 0, 0, 2, 2, 3, 3]), np.array([0, 1, 4, 0, 2, 3, 5]), (5, 7)
 
 
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """The current GPU stays the same: of several, JAX leaves the last the current one."""
-    if not cuda_available():
-        yield
-        return
-    import cupy
-
-    with cupy.cuda.Device():
-        yield
-
-
 @pytest.fixture(params=["cpu", "cuda"])
-def device(request: pytest.FixtureRequest) -> Any:
-    if request.param == "cuda" and not (cuda_available() and jax.default_backend() == "gpu"):
+def device(request: pytest.FixtureRequest, jax_backend: str) -> Any:
+    if request.param == "cuda" and jax_backend != "gpu":
         pytest.skip("no GPU that JAX uses")
     with jax.enable_x64(True), jax.default_device(jax.devices("cpu" if request.param == "cpu" else "gpu")[0]):
         yield str(request.param)

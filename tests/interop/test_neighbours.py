@@ -84,9 +84,10 @@ def test_tensors_are_operands(device: str) -> None:
     assert torch.as_tensor(v, device=device).tolist() == [0, 5, 2, 3]
 
 
-def test_jax(device: str) -> None:
-    jax = pytest.importorskip("jax")
-    if device == "cuda" and jax.default_backend() != "gpu":
+def test_jax(device: str, jax_backend: str) -> None:
+    import jax
+
+    if device == "cuda" and jax_backend != "gpu":
         pytest.skip("this JAX has no CUDA")
     for v in vectors(device)[:1]:
         assert jax.dlpack.from_dlpack(v).tolist() == list(range(5))

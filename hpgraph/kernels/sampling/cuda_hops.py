@@ -67,7 +67,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
         if begin == len(fanouts):
             break
         if wanted:
-            list_of_met.lengthen(min(most, max(length + wanted, 2 * list_of_met.room)), length, known)
+            list_of_met.lengthen(max(length + wanted, min(most, 2 * list_of_met.room)), length, known)
         space.clear()
     drawn = length - len(seeds)
     vertex, numbers, place = (cupy.empty(size, np.int64) for size in (known, len(seeds), drawn))
@@ -79,7 +79,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
 
 
 def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> int:
-    """Upper bound of the length of the list."""
+    """Upper bound of the length of the list, where no two rows share entries."""
     frontier, most = min(seeds, arcs.shape[0]), seeds
     for fanout in fanouts:
         drawn = arcs.nnz if fanout < 0 else frontier * fanout
