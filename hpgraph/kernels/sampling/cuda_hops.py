@@ -15,7 +15,7 @@ from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Drawn, 
 HOPS = 16
 # Initial bound of the list of discovered vertices: the number of vertices, or this.
 ROOM = 1 << 20
-MET = Layout("Met<{Index}>", table="*", found="*", owner="*", place="*", vertex="*", offset="*", room="i64")
+DRAW_LIST = Layout("DrawList<{Index}>", table="*", found="*", owner="*", place="*", vertex="*", offset="*", room="i64")
 HOPS_OF_LAUNCH = Layout(
     "Hops", begin="i64", count="i64", fanout=("i64", HOPS), known="i64", frontier="i64", length="i64", seed="u64",
     replace="i64",
@@ -32,7 +32,7 @@ PROLOGUE = (
 # One block a multiprocessor.
 KERNELS = KernelSet(
     "hops.cuh", "sampling", {"<{Index}, {Weight}>": "sample", "<{Index}>": "write_sample"},
-    layouts=(HOPS_OF_LAUNCH, PROGRESS, MET), prologue=PROLOGUE, threads=1024, cooperative=True,
+    layouts=(HOPS_OF_LAUNCH, PROGRESS, DRAW_LIST), prologue=PROLOGUE, threads=1024, cooperative=True,
 )  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def word(number: int) -> np.uint64:
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
     """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, for the number of draws."""
     n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()
-    most = _most_met(arcs, len(seeds), fanouts, replace)
-    list_of_met = _List(ids, n, min(most, max(n, ROOM) + len(seeds)))
+    most = _longest_list(arcs, len(seeds), fanouts, replace)
+    draws = _DrawList(ids, n, min(most, max(n, ROOM) + len(seeds)))
     space = Space(PROGRESS.of().size, 8 * blocks)
     progress, of_blocks = (np.uint64(address) for address in space.addresses)
     running, positive, weights = (None, None, None) if sums is None else (*sums, arcs.data)
@@ -58,7 +58,7 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
         hops = HOPS_OF_LAUNCH.of()(
             begin, len(part), *part, *[0] * (HOPS - len(part)), known, frontier, length, word(seed), int(replace)
         )
-        given = urn, list_of_met.struct, hops, seeds, np.int64(begun)
+        given = urn, draws.struct, hops, seeds, np.int64(begun)
         KERNELS.of(**types).launch("sample", blocks, *given, np.uint64(space.header), of_blocks, progress)
         done, wanted, known, frontier, length, *of_hops = space.array(int(progress), 5 + 2 * HOPS, np.int64).tolist()
         vertices_of_hop += of_hops[:done]
@@ -67,18 +67,18 @@ def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace
         if begin == len(fanouts):
             break
         if wanted:
-            list_of_met.lengthen(max(length + wanted, min(most, 2 * list_of_met.room)), length, known)
+            draws.lengthen(max(length + wanted, min(most, 2 * draws.room)), length, known)
         space.clear()
     drawn = length - len(seeds)
     vertex, numbers, place = (cupy.empty(size, np.int64) for size in (known, len(seeds), drawn))
     edge_index = cupy.empty((2, drawn), np.int64)
     counts = np.int64(len(seeds)), np.int64(length), np.int64(known)
     written = vertex, numbers, edge_index[0], edge_index[1], place
-    KERNELS.of(**types).launch("write_sample", blocks, list_of_met.struct, *counts, *written)
+    KERNELS.of(**types).launch("write_sample", blocks, draws.struct, *counts, *written)
     return Drawn(vertex, numbers, edge_index, place, [known - sum(vertices_of_hop), *vertices_of_hop], edges_of_hop)
 
 
-def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> int:
+def _longest_list(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> int:
     """Upper bound of the length of the list, where no two rows share entries."""
     frontier, most = min(seeds, arcs.shape[0]), seeds
     for fanout in fanouts:
@@ -88,11 +88,11 @@ def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> i
     return most
 
 
-class _List:
+class _DrawList:
     """Memory of the list of drawn vertices, and the table of all vertices, initially empty."""
 
     def __init__(self, ids: np.dtype, n: int, room: int) -> None:
-        self._layout, self._ids, self._n, self.room = MET.of(Index=ids), ids, n, room
+        self._layout, self._ids, self._n, self.room = DRAW_LIST.of(Index=ids), ids, n, room
         check_memory(8 * n + self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
         self._table = cupy.empty(n, np.uint64)
         self._table.data.memset_async(0xFF, self._table.nbytes)

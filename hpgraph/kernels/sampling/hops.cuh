@@ -30,7 +30,7 @@ struct Urn {
 // The list of draws: vertex, number it was drawn for, entry. Of known vertices, by number: vertex, and start of its
 // draws.
 template <class I>
-struct Met {
+struct DrawList {
     u64* table;
     I* found;
     i64 *owner, *place, *vertex, *offset;
@@ -57,7 +57,7 @@ __device__ __forceinline__ i64 draws_of(const Urn<I, W>& urn, i64 v, i64 fanout,
 
 // As many lanes to a vertex as it draws, in powers of two; weighted draws without replacement take a warp.
 template <class I, class W>
-__device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met, i64 frontier, i64 known, i64 fanout,
+__device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const DrawList<I>& list, i64 frontier, i64 known, i64 fanout,
                                          bool replace, u64 seed, u64 counter) {
     const bool few = fanout >= 0 && fanout <= 32;
     int width = 32;
@@ -69,21 +69,21 @@ __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met
         const i64 k = first + lane_of_warp() / width;
         i64 v = 0, row = 0, row_end = 0, begin = 0, end = 0;
         if (k < known) {
-            v = met.vertex[k], row = urn.indptr[v], row_end = urn.indptr[v + 1];
-            begin = met.offset[k], end = met.offset[k + 1];
+            v = list.vertex[k], row = urn.indptr[v], row_end = urn.indptr[v + 1];
+            begin = list.offset[k], end = list.offset[k + 1];
         }
-        for (i64 at = begin + lane; at < end; at += width) met.owner[at] = k;
+        for (i64 at = begin + lane; at < end; at += width) list.owner[at] = k;
         if (replace) {
             for (i64 at = begin + lane; at < end; at += width) {
                 const u64 word = random_bits(seed, v, counter + (at - begin));
-                met.place[at] = BY_WEIGHT<W> ? by_weight(urn.running, row, row_end, word) : row + below(word, row_end - row);
+                list.place[at] = BY_WEIGHT<W> ? by_weight(urn.running, row, row_end, word) : row + below(word, row_end - row);
             }
         } else if constexpr (BY_WEIGHT<W>) {
-            draw_weighted(urn.running, urn.weights, row, row_end, v, seed, counter, met.place, begin, end, lane);
+            draw_weighted(urn.running, urn.weights, row, row_end, v, seed, counter, list.place, begin, end, lane);
         } else if (few) {
-            draw_few(row, row_end - row, v, fanout, seed, counter, met.place + begin, end - begin, lane, width);
+            draw_few(row, row_end - row, v, fanout, seed, counter, list.place + begin, end - begin, lane, width);
         } else {
-            draw_many(row, row_end - row, v, seed, counter, met.place + begin, end - begin, lane);
+            draw_many(row, row_end - row, v, seed, counter, list.place + begin, end - begin, lane);
         }
     }
 }
@@ -92,14 +92,14 @@ __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met
 // continues another.
 template <class I, class W>
 __global__ void __launch_bounds__(SAMPLE_THREADS, 1)
-sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
+sample(const Urn<I, W> urn, const DrawList<I> list, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
        unsigned* arrived, i64* of_blocks, Progress* progress) {
     GridBarrier barrier(arrived);
     const i64 thread = (i64)blockIdx.x * SAMPLE_THREADS + threadIdx.x, threads = (i64)gridDim.x * SAMPLE_THREADS;
     i64 known = hops.known, frontier = hops.frontier, length = hops.length, wanted = 0;
-    const auto meet = [&](i64 at, i64 v) {
-        met.found[at] = (I)v;
-        atomicMin(met.table + v, NEW + (u64)at);
+    const auto append = [&](i64 at, i64 v) {
+        list.found[at] = (I)v;
+        atomicMin(list.table + v, NEW + (u64)at);
     };
     // Numbers the vertices discovered in the next `many` elements of the list; returns how many they are.
     const auto number = [&](i64 many) {
@@ -107,12 +107,12 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
         const i64 first = length;
         const i64 fresh = grid_scan<SAMPLE_THREADS>(
             many, of_blocks, barrier,
-            [&](i64 i) { return (i64)(met.table[met.found[first + i]] == NEW + (u64)(first + i)); },
+            [&](i64 i) { return (i64)(list.table[list.found[first + i]] == NEW + (u64)(first + i)); },
             [&](i64 i, i64 is_first, i64 before) {
                 if (!is_first) return;
-                const I v = met.found[first + i];
-                met.vertex[known + before] = v;
-                met.table[v] = (u64)(known + before);
+                const I v = list.found[first + i];
+                list.vertex[known + before] = v;
+                list.table[v] = (u64)(known + before);
             });
         barrier.wait();
         known += fresh, length += many;
@@ -120,7 +120,7 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
     };
 
     if (seeds) {
-        for (i64 i = thread; i < seeds; i += threads) meet(i, seed[i]);
+        for (i64 i = thread; i < seeds; i += threads) append(i, seed[i]);
         number(seeds);
     }
     int hop = 0;
@@ -129,17 +129,17 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
         const bool replace = hops.replace && fanout >= 0;
         const i64 many = grid_scan<SAMPLE_THREADS>(
             end - frontier, of_blocks, barrier,
-            [&](i64 i) { return draws_of(urn, met.vertex[frontier + i], fanout, replace); },
-            [&](i64 i, i64, i64 before) { met.offset[frontier + i] = length + before; });
-        if (length + many > met.room) {
+            [&](i64 i) { return draws_of(urn, list.vertex[frontier + i], fanout, replace); },
+            [&](i64 i, i64, i64 before) { list.offset[frontier + i] = length + before; });
+        if (length + many > list.room) {
             wanted = many;
             break;
         }
-        if (thread == 0) met.offset[end] = length + many;
+        if (thread == 0) list.offset[end] = length + many;
         barrier.wait();
-        draw_hop(urn, met, frontier, end, fanout, replace, hops.seed, (u64)(hops.begin + hop) << HOP_SHIFT);
+        draw_hop(urn, list, frontier, end, fanout, replace, hops.seed, (u64)(hops.begin + hop) << HOP_SHIFT);
         barrier.wait();
-        for (i64 i = length + thread; i < length + many; i += threads) meet(i, urn.indices[met.place[i]]);
+        for (i64 i = length + thread; i < length + many; i += threads) append(i, urn.indices[list.place[i]]);
         const i64 fresh = number(many);
         frontier = end;
         if (thread == 0) progress->vertices[hop] = fresh, progress->edges[hop] = many;
@@ -152,14 +152,14 @@ sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops,
 // Writes the result in its final size.
 template <class I>
 __global__ void __launch_bounds__(SAMPLE_THREADS)
-write_sample(const Met<I> met, i64 seeds, i64 length, i64 known, i64* __restrict__ vertex, i64* __restrict__ seed,
+write_sample(const DrawList<I> list, i64 seeds, i64 length, i64 known, i64* __restrict__ vertex, i64* __restrict__ seed,
              i64* __restrict__ row, i64* __restrict__ column, i64* __restrict__ edge) {
     const i64 threads = (i64)gridDim.x * SAMPLE_THREADS;
     for (i64 i = (i64)blockIdx.x * SAMPLE_THREADS + threadIdx.x; i < length; i += threads) {
-        if (i < known) vertex[i] = met.vertex[i];
-        const i64 number = (i64)met.table[met.found[i]], at = i - seeds;
+        if (i < known) vertex[i] = list.vertex[i];
+        const i64 number = (i64)list.table[list.found[i]], at = i - seeds;
         if (at < 0) seed[i] = number;
-        else row[at] = number, column[at] = met.owner[i], edge[at] = met.place[i];
+        else row[at] = number, column[at] = list.owner[i], edge[at] = list.place[i];
     }
 }
 

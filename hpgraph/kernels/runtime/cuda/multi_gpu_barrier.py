@@ -203,8 +203,8 @@ class Parts:
         except BaseException:
             # They wait for one that will not come.
             for part in launched:
-                part.dismiss(number)
-            self._clear_stations()
+                part.cancel(number)
+            self._clear_barrier_states()
             raise
 
     def _try_alone(self, found: list[_Ready]) -> None:
@@ -212,19 +212,19 @@ class Parts:
         for part, _, launch, *_ in found:
             if launch.kernel not in part.known:
                 team = PARTS(0, 1, *[0] * (MAX_PARTS + 1), part.barrier_states, *_padded([part.reports]))
-                self._clear_stations()
+                self._clear_barrier_states()
                 with part.here:
                     launch.prepared(team, part).launch(part.stream.ptr, next(self._numbers))
                     launch.prepared(self._teams[part.number], part)
                 part.known.add(launch.kernel)
-        self._clear_stations()
+        self._clear_barrier_states()
 
-    def _clear_stations(self) -> None:
+    def _clear_barrier_states(self) -> None:
         """Clear what launches find cleared, where the one before was none of all parts; waits for all devices."""
         for part in self.all:
             with part.here:
                 cupy.cuda.Device().synchronize()
-                part.clear_stations()
+                part.clear_barrier_states()
 
     def wait(self, stream: Any) -> None:
         """Let a stream wait for what the parts had to do when `done` was recorded last."""

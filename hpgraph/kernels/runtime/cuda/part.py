@@ -157,22 +157,22 @@ class Part:
         self.room(name, size)
         return self._memory[name][1]
 
-    def clear_stations(self) -> None:
+    def clear_barrier_states(self) -> None:
         """Clear what a launch finds cleared, where the last one may not have done so; waits for it."""
         self.pointer("barrier_states", 2 * BARRIER_STATE.size).memset_async(0, 2 * BARRIER_STATE.size, self.stream)
         self.stream.synchronize()
 
-    def dismiss(self, launch: int) -> None:
+    def cancel(self, launch: int) -> None:
         """Make the running kernel of that launch end without the others."""
         runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)
         place = BARRIER_STATE.offset("assembly") + _ASSEMBLY.of().offset("lost")
-        with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as aside:
+        with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as other:
             # Copied, as to set memory may take a multiprocessor.
             runtime.memcpyAsync(
                 self.barrier_states + launch % 2 * BARRIER_STATE.size + place, lost.ctypes.data, lost.nbytes,
-                runtime.memcpyHostToDevice, aside.ptr,
+                runtime.memcpyHostToDevice, other.ptr,
             )  # fmt: skip
-            aside.synchronize()
+            other.synchronize()
 
     def properties(
         self, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], n: int, whole: bool,
