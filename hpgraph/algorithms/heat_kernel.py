@@ -9,7 +9,7 @@ distribution, of mean ct, are all positive (uniformization).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, by_vertex, naming_arguments, one_of, real
 from hpgraph.core.device import Array, array_module, check_memory, everywhere, to_device
+from hpgraph.kernels.backend import kernels
+
+Step = Callable[..., Any]  # `Runtime.three_term_step`
 
 # Limit of the products, for run time only: Bessel functions are exact at far longer times.
 MAX_TERMS = 1 << 16
@@ -96,7 +99,8 @@ def heat_kernel(
     gain, stay, scale = (factor if held.ndim == 1 else factor[:, None] for factor in factors)
     expand, weights = (_powers, _poisson) if graph.directed else (_chebyshev, _skellam)
     held /= scale
-    held = expand(arcs.matrix, gain, stay, held, weights(t * speed, tol))
+    step = kernels(graph.device).three_term_step
+    held = expand(step, arcs.matrix, gain, stay, held, weights(t * speed, tol))
     held *= scale
     return by_vertex(held, graph)
 
@@ -136,33 +140,22 @@ def _motion(arcs: ArcSums, laplacian: str, directed: bool) -> tuple[float, Any, 
     return 1.0, 1 / leaving, stay, xp.sqrt(leaving) if laplacian == "normalized" else leaving
 
 
-def _moved(matrix: Any, gain: Any, stay: Any, held: Any) -> Any:
-    moved = matrix @ held
-    moved *= gain
-    moved += stay * held
-    return moved
-
-
-def _powers(matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
+def _powers(step: Step, matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
     """The sum of M^k x, weighted."""
     total = weights[0] * held
     for weight in weights[1:]:
-        held = _moved(matrix, gain, stay, held)
-        total += weight * held
+        held = step(matrix @ held, gain, stay, held, 0.0, weight, total)
     return total
 
 
-def _chebyshev(matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
+def _chebyshev(step: Step, matrix: Any, gain: Any, stay: Any, held: Any, weights: list[float]) -> Any:
     """The sum of T_k(M) x, weighted."""
-    before, now = held, _moved(matrix, gain, stay, held)
-    total = weights[0] * held
-    # T_k+1 is 2 x T_k - T_k-1.
-    gain, stay = 2 * gain, 2 * stay
-    for weight in weights[1:]:
-        total += weight * now
-        after = _moved(matrix, gain, stay, now)
-        after -= before
-        before, now = now, after
+    total, before, now = weights[0] * held, 0.0, held
+    for number, weight in enumerate(weights[1:]):
+        before, now = now, step(matrix @ now, gain, stay, now, before, weight, total)
+        if number == 0:
+            # T_1 is x, and T_k+1 is 2 x T_k - T_k-1.
+            gain, stay = 2 * gain, 2 * stay
     return total
 
 

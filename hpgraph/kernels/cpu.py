@@ -48,3 +48,12 @@ def begin_moves(level):
 def minimum_at(target, at, values):
     """`hpgraph.kernels.runtime.Runtime.minimum_at`."""
     np.minimum.at(target, at, values)
+
+
+def three_term_step(product, gain, stay, now, before, weight, total):
+    """`hpgraph.kernels.runtime.Runtime.three_term_step`."""
+    product *= gain
+    product += stay * now
+    product -= before
+    total += weight * product
+    return product

@@ -23,7 +23,7 @@ from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
 from hpgraph.kernels.runtime.cuda.compile import checked as interruptible
-from hpgraph.kernels.runtime.cuda.scatter import minimum_at
+from hpgraph.kernels.runtime.cuda.elementwise import minimum_at, three_term_step
 from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cuda import pull

@@ -14,9 +14,10 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, real, whole
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.kernels.backend import layouts
-from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
+from hpgraph.kernels.layout import Forces
+from hpgraph.layout.forces import beginning, pull_of, pulling
 
 # Gephi's: the share of the speed that swinging may take at the least, and by how much the speed may rise in a step.
 _MIN_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
@@ -108,19 +109,14 @@ def force_atlas2(
     if n and not float(mass.min()) > 0:
         raise ValueError("node_mass must be positive")
     place = beginning(graph, pos, seed_of(seed))
-    before, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
+    force, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
     work, pull = layouts(graph.device), pull_of(arcs, _shorter if linlog else None)
+    how = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
     for _ in range(steps if n else 0):
-        force = scaling_ratio * work.repulsion(place, mass, float(theta))
-        force += pull(place) / (mass[:, None] if distributed_action else 1.0)
-        far = 1.0 if strong_gravity else xp.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
-        force -= gravity * mass[:, None] * place / far
-        swing = mass * length_of(force - before)
-        totals = xp.stack((swing.sum(), (mass * length_of(force + before)).sum() / 2))
-        swinging, traction = to_device(totals, "cpu").tolist()
-        speed, efficiency = _speeds(n, swinging, traction, float(jitter_tolerance), speed, efficiency)
-        place = place + force * (speed / (1 + xp.sqrt(speed * swing)))[:, None]
-        before = force
+        pushed = work.repulsion(place, mass, float(theta))
+        force, swing, totals = work.combined(place, pushed, pull(place), mass, force, how)
+        speed, efficiency = _speeds(n, *totals, float(jitter_tolerance), speed, efficiency)
+        place = work.moved(place, force, swing, speed)
     return place
 
 

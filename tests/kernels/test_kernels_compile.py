@@ -157,6 +157,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     # The nodes that a point has still to look at lie in local memory.
     *tree, text = of_set(layout.KERNELS, NEWEST)
     yield *tree, text | {"local": 8 * DEPTH}
+    yield of_set(layout.STEPS, OLDEST)
     for index, arch in EACH_INDEX:
         yield of_set(layout.SAMPLED, arch, Index=DTYPES[index])
     yield "row_bins.cuh", row_bins.KERNELS, OLDEST, {}

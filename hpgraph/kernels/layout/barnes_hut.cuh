@@ -1,4 +1,5 @@
-// Barnes and Hut's forces: the tree and the sums of hpgraph.kernels.layout.cpu.
+// Barnes and Hut's forces: the tree of hpgraph.kernels.layout.cpu. A node's sums are those of its children, added up from
+// the leaves to the root in an order that the tree alone decides.
 #pragma once
 #include "warp.cuh"
 
@@ -15,16 +16,32 @@ __device__ inline i64 apart(i64 number) {
     return (number | number << 1) & 0x5555555555555555ll;
 }
 
-// hpgraph.kernels.layout.morton_codes, in one pass.
+// The side of the square that holds all points, between their least and largest coordinates.
+__device__ __forceinline__ double side_of(const double* low, const double* high) {
+    return fmax(fmax(high[0] - low[0], high[1] - low[1]), 2.2250738585072014e-308);
+}
+
+// The Morton codes of points' cells.
 __global__ void __launch_bounds__(POINT_THREADS)
-find_codes(const double* __restrict__ points, const double* __restrict__ corner, double inverse, i64 n, i64* codes) {
+find_codes(const double* __restrict__ points, const double* __restrict__ low, const double* __restrict__ high, i64 n,
+           i64* codes) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n) return;
     constexpr double MAX_CELL = (1ll << SIDE_BITS) - 1;
-    const auto cell = [&](int axis) {
-        return (i64)fmin((points[2 * i + axis] - corner[axis]) * inverse * MAX_CELL, MAX_CELL);
-    };
+    const double inverse = 1.0 / side_of(low, high);
+    const auto cell = [&](int axis) { return (i64)fmin((points[2 * i + axis] - low[axis]) * inverse * MAX_CELL, MAX_CELL); };
     codes[i] = apart(cell(0)) | apart(cell(1)) << 1;
+}
+
+// Points, masses and codes in Morton order.
+__global__ void __launch_bounds__(POINT_THREADS)
+put_in_order(const i64* __restrict__ order, const double2* __restrict__ points, const double* __restrict__ mass,
+             const i64* __restrict__ codes, i64 n, double2* __restrict__ ordered, double* __restrict__ weights,
+             i64* __restrict__ sorted) {
+    const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
+    if (i >= n) return;
+    const i64 from = order[i];
+    ordered[i] = points[from], weights[i] = mass[from], sorted[i] = codes[from];
 }
 
 // Length of the common prefix of two codes; equal codes are extended by their indices.
@@ -34,10 +51,11 @@ __device__ __forceinline__ int shared_bits(const i64* __restrict__ codes, i64 n,
     return x ? __clzll(x) : 64 + __clzll(i ^ j);
 }
 
-// Children of an inner node are inner nodes, or ~leaf.
+// Children of an inner node are inner nodes, or ~leaf. `parent` has inner nodes, the root first, then leaves.
 __global__ void __launch_bounds__(POINT_THREADS)
-build_tree(const i64* __restrict__ codes, i64 n, double side, i64* __restrict__ left, i64* __restrict__ right,
-           i64* __restrict__ first, i64* __restrict__ last, double* __restrict__ sides) {
+build_tree(const i64* __restrict__ codes, i64 n, const double* __restrict__ lowest, const double* __restrict__ highest,
+           i64* __restrict__ left, i64* __restrict__ right, i64* __restrict__ first, i64* __restrict__ last,
+           double* __restrict__ sides, i64* __restrict__ parent) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n - 1) return;
     const i64 step = shared_bits(codes, n, i, i + 1) > shared_bits(codes, n, i, i - 1) ? 1 : -1;
@@ -57,17 +75,46 @@ build_tree(const i64* __restrict__ codes, i64 n, double side, i64* __restrict__ 
     const i64 at = i + split * step + (step < 0 ? -1 : 0), low = i < end ? i : end, high = i < end ? end : i;
     left[i] = low == at ? ~at : at;
     right[i] = high == at + 1 ? ~(at + 1) : at + 1;
+    parent[low == at ? n - 1 + at : at] = i;
+    parent[high == at + 1 ? n + at : at + 1] = i;
+    if (i == 0) parent[0] = -1;
     first[i] = low, last[i] = high;
     // The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
     const int level = (shared - 64 + 2 * SIDE_BITS) / 2;
-    sides[i] = ldexp(side, -(level < SIDE_BITS ? level : SIDE_BITS));
+    sides[i] = ldexp(side_of(lowest, highest), -(level < SIDE_BITS ? level : SIDE_BITS));
+}
+
+// Mass, and mass times position, of each inner node. A thread begins at its leaf and ascends; at each node the second
+// child to arrive adds up both. `visited` is 0.
+__global__ void __launch_bounds__(POINT_THREADS)
+add_up_nodes(const i64* __restrict__ left, const i64* __restrict__ right, const i64* __restrict__ parent,
+             const double2* __restrict__ points, const double* __restrict__ mass, i64 n, u32* visited, double* sums) {
+    const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
+    if (i >= n) return;
+    for (i64 node = parent[n - 1 + i]; node >= 0; node = parent[node]) {
+        // Releases the sums of the child before, and acquires those of the other.
+        __threadfence();
+        if (atomicAdd(visited + node, 1u) == 0) return;
+        __threadfence();
+        double total[3] = {0, 0, 0};
+        for (const i64 child : {left[node], right[node]}) {
+            if (child < 0) {
+                const double2 at = points[~child];
+                const double m = mass[~child];
+                total[0] += m, total[1] += m * at.x, total[2] += m * at.y;
+            } else {
+                for (int k = 0; k < 3; ++k) total[k] += __ldcg(sums + 3 * child + k);
+            }
+        }
+        for (int k = 0; k < 3; ++k) sums[3 * node + k] = total[k];
+    }
 }
 
 // One point a thread; those of a warp are close together, and traverse the tree similarly.
 __global__ void __launch_bounds__(POINT_THREADS)
 push_apart(const i64* __restrict__ left, const i64* __restrict__ right, const i64* __restrict__ first,
-           const i64* __restrict__ last, const double* __restrict__ sides, const i64* __restrict__ order,
-           const double2* __restrict__ points, const double* __restrict__ sums, const double* __restrict__ mass, i64 n,
+           const i64* __restrict__ last, const double* __restrict__ sides, const double* __restrict__ sums,
+           const i64* __restrict__ order, const double2* __restrict__ points, const double* __restrict__ mass, i64 n,
            double square, double2* __restrict__ force) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n) return;
@@ -85,10 +132,10 @@ push_apart(const i64* __restrict__ left, const i64* __restrict__ right, const i6
             m = mass[~node], dx = here.x - there.x, dy = here.y - there.y;
         } else {
             begin = first[node], end = last[node] + 1, side = sides[node];
-            m = sums[3 * end] - sums[3 * begin];
+            m = sums[3 * node];
             if (!(m > 0)) continue;
-            dx = here.x - (sums[3 * end + 1] - sums[3 * begin + 1]) / m;
-            dy = here.y - (sums[3 * end + 2] - sums[3 * begin + 2]) / m;
+            dx = here.x - sums[3 * node + 1] / m;
+            dy = here.y - sums[3 * node + 2] / m;
         }
         const double far = dx * dx + dy * dy;
         if (node < 0 || (side * side < square * far && !(begin <= i && i < end))) {

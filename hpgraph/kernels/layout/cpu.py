@@ -1,11 +1,14 @@
-"""Barnes and Hut's forces on the CPU."""
+"""Barnes and Hut's forces on the CPU, and steps of ForceAtlas2.
+
+A node is a range of the Morton order, so that its mass and centre are differences of running sums.
+"""
 
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.layout import DEPTH, SIDE_BITS, in_order
+from hpgraph.kernels.layout import DEPTH, SIDE_BITS, Forces
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team
@@ -22,13 +25,66 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     force = np.zeros((n, 2))
     if n < 2:
         return force
-    order, codes, there, mass, sums, side = in_order(points, mass)
+    order, codes, there, mass, sums, side = _in_order(points, mass)
     left, right, first, last = (np.empty(n - 1, np.int64) for _ in range(4))
     tree = Tree(left, right, first, last, np.empty(n - 1))
     with team() as threads:
         _build(codes, side, *tree)
         _push(tree, order, there, sums, mass, theta * theta, force, threads)
     return force
+
+
+def _in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, Any, float]:
+    """Points in Morton order.
+
+    Returns which they are, their codes, points and masses in this order, exclusive sums of mass and of mass times
+    position, of shape (n + 1, 3), and the side of the square that holds them.
+    """
+    corner = points.min(axis=0)
+    side = max(float((points.max(axis=0) - corner).max()), np.finfo(np.float64).tiny)
+    codes = _morton_codes(points, corner, 1.0 / side)
+    order = np.argsort(codes, kind="stable")
+    there, weights = points[order], mass[order]
+    sums = np.zeros((len(points) + 1, 3))
+    sums[1:, 0] = weights
+    np.multiply(weights[:, None], there, out=sums[1:, 1:])
+    return order, codes[order], there, weights, np.cumsum(sums, axis=0), side
+
+
+def _morton_codes(points: Any, corner: Any, inverse: float) -> Any:
+    """The Morton codes of the cells of points, in a square that begins at a corner; `inverse` of its side."""
+    most = (1 << SIDE_BITS) - 1
+    cells = np.minimum((points - corner) * inverse * most, most).astype(np.int64)
+    return _apart(cells[:, 0]) | _apart(cells[:, 1]) << 1
+
+
+def _apart(number: Any) -> Any:
+    """The bits of numbers below 2³¹, interleaved with zeros."""
+    for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
+                        (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
+        number = (number | number << shift) & mask
+    return number
+
+
+def combined(
+    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+) -> tuple[Any, Any, tuple[float, float]]:  # fmt: skip
+    """The force on each vertex, its swinging, and the global swinging and traction."""
+    force = how.scaling * pushed
+    force += pulled / mass[:, None] if how.distributed_action else pulled
+    far = 1.0 if how.strong_gravity else np.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
+    force -= how.gravity * mass[:, None] * place / far
+    swing = mass * _length(force - before)
+    return force, swing, (float(swing.sum()), float((mass * _length(force + before)).sum() / 2))
+
+
+def moved(place: Any, force: Any, swing: Any, speed: float) -> Any:
+    """Places after a step at a global speed."""
+    return place + force * (speed / (1 + np.sqrt(speed * swing)))[:, None]
+
+
+def _length(vectors: Any) -> Any:
+    return np.hypot(vectors[:, 0], vectors[:, 1])
 
 
 @part

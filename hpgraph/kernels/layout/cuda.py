@@ -1,4 +1,4 @@
-"""Barnes and Hut's forces, and sampled steps, on the GPU: the algorithms of the CPU."""
+"""Barnes and Hut's forces, steps of ForceAtlas2, and sampled steps, on the GPU: the algorithms of the CPU."""
 
 from typing import Any
 
@@ -6,13 +6,14 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.layout import DEPTH, FARTHEST, NEAREST, SIDE_BITS, Sampling, in_order
+from hpgraph.kernels.layout import DEPTH, FARTHEST, NEAREST, SIDE_BITS, Forces, Sampling
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
 KERNELS = KernelSet(
-    "barnes_hut.cuh", "layout", {"": "build_tree push_apart find_codes"}, threads=128,
+    "barnes_hut.cuh", "layout", {"": "find_codes put_in_order build_tree add_up_nodes push_apart"}, threads=128,
     prologue=f"namespace hpgraph {{ constexpr int DEPTH = {DEPTH}, SIDE_BITS = {SIDE_BITS}; }}",
 )  # fmt: skip
+STEPS = KernelSet("force_atlas2.cuh", "layout", {"": "combine_forces move"}, threads=128)
 SAMPLED = KernelSet(
     "sampled.cuh", "layout", {"<{Index}>": "move_sampled"}, threads=128,
     prologue=f"namespace hpgraph {{ constexpr float FARTHEST = {FARTHEST}f, NEAREST = {NEAREST}f; }}",
@@ -20,25 +21,45 @@ SAMPLED = KernelSet(
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
-    """`hpgraph.kernels.layout.cpu.repulsion` on the GPU; waits for it, for the extent of the points."""
+    """`hpgraph.kernels.layout.cpu.repulsion` on the GPU."""
     n = len(points)
     force = cupy.zeros((n, 2))
     if n < 2:
         return force
-    kernels, count = KERNELS.of(), np.int64(n)
-
-    def codes_of(points: Any, corner: Any, inverse: float) -> Any:
-        codes = cupy.empty(n, np.int64)
-        kernels.each("find_codes", n, points, corner, np.float64(inverse), count, codes)
-        return codes
-
-    order, codes, there, mass, sums, side = in_order(cupy.ascontiguousarray(points), mass, codes_of)
-    tree = tuple(cupy.empty((4, n - 1), np.int64))
-    sides = cupy.empty(n - 1)
-    kernels.each("build_tree", n, codes, count, np.float64(side), *tree, sides)
+    kernels, count, points = KERNELS.of(), np.int64(n), cupy.ascontiguousarray(points)
+    extent = points.min(axis=0), points.max(axis=0)
+    codes = cupy.empty((2, n), np.int64)
+    kernels.each("find_codes", n, points, *extent, count, codes[0])
+    order = codes[0].argsort()
+    ordered, weights = cupy.empty((n, 2)), cupy.empty(n)
+    kernels.each("put_in_order", n, order, points, mass, codes[0], count, ordered, weights, codes[1])
+    # Of inner nodes: children, first and last point, side, and mass and mass times position; the parent of each node.
+    tree, sides, sums = tuple(cupy.empty((4, n - 1), np.int64)), cupy.empty(n - 1), cupy.empty((n - 1, 3))
+    parent, visited = cupy.empty(2 * n - 1, np.int64), cupy.zeros(n - 1, np.uint32)
+    kernels.each("build_tree", n, codes[1], count, *extent, *tree, sides, parent)
+    kernels.each("add_up_nodes", n, *tree[:2], parent, ordered, weights, count, visited, sums)
     square = np.float64(theta * theta)
-    kernels.each("push_apart", n, *tree, sides, order, there, sums, mass, count, square, force)
+    kernels.each("push_apart", n, *tree, sides, sums, order, ordered, weights, count, square, force)
     return force
+
+
+def combined(
+    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+) -> tuple[Any, Any, tuple[float, float]]:  # fmt: skip
+    """`hpgraph.kernels.layout.cpu.combined` on the GPU; waits for it, for the sums."""
+    force, swing = cupy.empty_like(place), cupy.empty((2, len(place)))
+    numbers = np.float64(how.scaling), np.float64(how.gravity), *map(np.bool_, how[2:])
+    STEPS.of().each("combine_forces", len(place), place, pushed, pulled, mass, before, *numbers, np.int64(len(place)),
+                    force, swing)  # fmt: skip
+    swinging, traction = swing.sum(axis=1).get().tolist()
+    return force, swing[0], (swinging, traction)
+
+
+def moved(place: Any, force: Any, swing: Any, speed: float) -> Any:
+    """`hpgraph.kernels.layout.cpu.moved` on the GPU."""
+    found = cupy.empty_like(place)
+    STEPS.of().each("move", len(place), place, force, swing, np.float64(speed), np.int64(len(place)), found)
+    return found
 
 
 def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:

@@ -18,3 +18,11 @@ class Runtime(Protocol):
 
     def minimum_at(self, target: Any, at: Any, values: Any) -> None:
         """``target[at] = min(target[at], values)``, of int64 numbers not negative; indices may repeat."""
+
+    def three_term_step(
+        self, product: Any, gain: Any, stay: Any, now: Any, before: Any, weight: float, total: Any
+    ) -> Any:  # fmt: skip
+        """Next member of a three-term recurrence, ``gain * product + stay * now - before``.
+
+        It replaces `product`; `weight` times it is added to `total`.
+        """

@@ -6,8 +6,8 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.elementwise import minimum_at
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.structure.cuda_components import components
 
 KERNELS = KernelSet("fifo.cuh", "queues", {"<{Index}>": "empty_queue"}, threads=1024)
