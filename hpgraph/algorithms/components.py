@@ -185,7 +185,7 @@ def _strong(graph: Graph) -> Any:
 
     In many graphs most vertices lie in the component of a hub, which a forward and a backward search find (FW-BW),
     unless two searches would cost more than they save. On the CPU one depth-first search finds the others; elsewhere
-    vertices on no cycle are trimmed, and colors find the rest.
+    vertices on no cycle are trimmed, and colors find the rest, by one kernel if they are few.
     """
     n, xp = graph.n_vertices, array_module(graph.device)
     smallest = xp.arange(n, dtype=graph.id_dtype)
@@ -203,11 +203,24 @@ def _strong(graph: Graph) -> Any:
 
         strong_components(arcs, part, smallest)
         return smallest
-    part = xp.zeros(n, np.int64) if part is None else part
-    part[kernels(graph.device).generations(graph.in_csr, graph.out_degree) >= 0] = -1
-    part[~_behind_cycles(arcs, part)] = -1
-    _color_parts(graph, part, smallest)
+    from hpgraph.kernels.structure.cuda_coloring import color_few
+
+    part = _trimmed(graph, part)
+    if not color_few(arcs, part, smallest):
+        _color_parts(graph, part, smallest)
     return smallest
+
+
+def _trimmed(graph: Graph, part: Any) -> Any:
+    """The parts of vertices between two cycles, or on one, of a part; -1 for the others."""
+    generations = kernels(graph.device).generations
+    left = generations(graph.in_csr, graph.out_degree) < 0
+    if part is None:
+        left &= generations(graph.out_csr, graph.in_degree) < 0
+        return left.astype(np.int64) - 1
+    part[~left] = -1
+    part[~_behind_cycles(graph.out_csr, part)] = -1
+    return part
 
 
 def _is_apart(graph: Graph) -> bool:

@@ -149,6 +149,20 @@ def test_strong_components_of_small_graphs(device: str) -> None:
         strong_partition(graph, source, target, n)
 
 
+def test_many_strong_components(device: str) -> None:
+    """More vertices on cycles than a GPU has warps, some cycles in a row, and a cycle of all kinds of lengths."""
+    length = np.random.default_rng(3).integers(2, 30, 2000)
+    end = np.cumsum(length)
+    n = int(end[-1])
+    following = np.arange(1, n + 1)
+    following[end - 1] = end - length
+    bridge = np.flatnonzero(np.arange(2000) % 3 > 0)
+    source = np.concatenate((np.arange(n), end[bridge] - 2))
+    target = np.concatenate((following, (end - length)[(bridge + 1) % 2000]))
+    graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=True).to(device)
+    strong_partition(graph, source, target, n)
+
+
 def test_strong_components_around_a_hub(device: str) -> None:
     # Enough arcs that the component of a hub is found first; cycles before and behind it, and beside.
     rng = np.random.default_rng(1)

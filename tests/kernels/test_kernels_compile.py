@@ -32,6 +32,7 @@ from hpgraph.kernels.spmv import (
     cuda_spmm,
 )
 from hpgraph.kernels.structure import (
+    cuda_coloring,
     cuda_components,
     cuda_degree_order,
     cuda_divided_components,
@@ -73,7 +74,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     """Source, kernels, generation, and what else is said of each."""
     for index, arch in EACH_INDEX:
         ids = DTYPES[index]
-        for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order):
+        for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order, cuda_coloring):
             yield of_set(room.KERNELS, arch, Index=ids)
         source, peel, _, text = of_set(cuda_truss.PEEL, arch, Index=ids)
         yield source, (*cuda_truss.KERNELS.text(Index=ids)["names"], *peel), arch, text

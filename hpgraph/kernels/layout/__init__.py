@@ -35,7 +35,7 @@ class Sampling(NamedTuple):
 
 
 class Forces(NamedTuple):
-    """How ForceAtlas2 combines forces, as `hpgraph.layout.force_atlas2` takes it; `scaling` multiplies the repulsion."""
+    """How ForceAtlas2 combines forces, as for `hpgraph.layout.force_atlas2`; `scaling` multiplies the repulsion."""
 
     scaling: float
     gravity: float
