@@ -20,7 +20,7 @@ def graphs():
     yield nx.empty_graph(3)
     yield nx.complete_graph(150)
     yield nx.complete_multipartite_graph(*[3] * 8)
-    for n, p, seed in ((90, 0.5, 1), (70, 0.8, 2), (400, 0.05, 3), (1000, 0.004, 4)):
+    for n, p, seed in ((90, 0.5, 1), (50, 0.8, 2), (400, 0.05, 3), (1000, 0.004, 4)):
         yield nx.gnp_random_graph(n, p, seed=seed)
     star = nx.star_graph(300)
     star.add_edges_from((i, i + 1) for i in range(1, 200))

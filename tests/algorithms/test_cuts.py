@@ -73,15 +73,15 @@ def test_global_cut(n, p, seed, device):
 
 def test_two_dense_parts():
     """A cut of three edges between two random graphs of many edges, which no degree shows."""
-    part = hpg.datasets.random_regular_graph(12, 2000)
+    part = hpg.datasets.random_regular_graph(12, 500)
     source, target, _ = part.edges()
     bridge = np.arange(3)
     G = hpg.Graph.from_edges(
-        np.concatenate([source, source + 2000, bridge]), np.concatenate([target, target + 2000, bridge + 2000]),
+        np.concatenate([source, source + 500, bridge]), np.concatenate([target, target + 500, bridge + 500]),
         directed=False,
     )  # fmt: skip
     value, sides = hpg.stoer_wagner(G)
-    assert value == 3 == hpg.edge_connectivity(G) and sorted(map(len, sides)) == [2000, 2000]
+    assert value == 3 == hpg.edge_connectivity(G) and sorted(map(len, sides)) == [500, 500]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
