@@ -239,7 +239,7 @@ def test_memory_for_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_negative_cycle_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cycle.wel"
-    path.write_text("0 1 1\n1 0 -2\n")
+    path.write_text("0 1 1.5\n1 0 -2\n")
     assert main(["sssp", str(path), "--source", "0"]) == 2
     assert "negative" in capsys.readouterr().err
 
