@@ -95,14 +95,13 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int) -> Any:
         raise TypeError(f"{name} must hold integers, not {indptr.dtype}: convert it with .astype(numpy.int64)")
     if indptr.shape != (segments + 1,):
         raise ValueError(f"{name} must have one offset more than the {segments} rows it divides, not {indptr.shape}")
-    indptr = xp.ascontiguousarray(indptr, dtype=np.int64)
     first, last = indptr[[0, -1]].tolist()
     if first != 0 or last != total:
         raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
     if anywhere(indptr[1:] < indptr[:-1]):
         row = first_true(indptr[1:] < indptr[:-1])
         raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
-    return indptr
+    return xp.ascontiguousarray(indptr, dtype=np.int64)
 
 
 def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:

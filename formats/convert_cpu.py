@@ -130,11 +130,12 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     if entries == 0:
         return True, True
     rises = is_sorted(indptr, indices, strictly=True)
-    first = last = indices
     if rises and 8 * len(indptr) < entries:
         # The ends of the rows suffice; offsets of empty rows address entries of other rows, which does no harm.
         first, last = indices[np.minimum(indptr[:-1], entries - 1)], indices[np.maximum(indptr[1:], 1) - 1]
-    return bool(first.min() >= 0 and last.max() < columns), rises
+        return bool(first.min() >= 0 and last.max() < columns), rises
+    # Negative ids are large ones without a sign.
+    return int(indices.view(f"u{indices.itemsize}").max()) < columns, rises
 
 
 def count_lengths(indptr: Array, few: int) -> tuple[Array, Array]:
@@ -151,12 +152,20 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
         return False
     transposed = transpose(indptr, indices, data, vertices)
     _, mirrored, values = transposed
-    if not is_sorted(indptr, indices, strictly=True):
-        # Twice transposed is sorted; the values of duplicates are compared in ascending order.
-        _, indices, data = transpose(*transposed, vertices)
-        if data is not None and values is not None:
-            row = expand_rows(indptr, len(indices), indices.dtype)
-            data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]
+    if _are_equal(mirrored, values, indices, data):
+        return True
+    if is_sorted(indptr, indices, strictly=True):
+        return False
+    # Twice transposed is sorted; the values of duplicates are compared in ascending order.
+    _, indices, data = transpose(*transposed, vertices)
+    if data is not None and values is not None:
+        row = expand_rows(indptr, len(indices), indices.dtype)
+        data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]
+    return _are_equal(mirrored, values, indices, data)
+
+
+def _are_equal(mirrored: Array, values: Array | None, indices: Array, data: Array | None) -> bool:
+    """Whether columns are the same, and values; NaN equals NaN."""
     if not np.array_equal(mirrored, indices):
         return False
     if data is None or values is None or np.array_equal(values, data):

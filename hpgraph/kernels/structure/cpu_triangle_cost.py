@@ -5,11 +5,11 @@ arXiv:1508.03619, WorthRelabelling). The choice rests on the wedges that an orde
 arcs: a vertex is drawn in proportion to its degree, so that hubs, which have most wedges, are not missed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hpgraph.formats import CSR, attached
+from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, vertex
+from hpgraph.kernels.runtime.cpu.search import lower_bound
 
 WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).
@@ -23,66 +23,78 @@ ORIENT = 50
 SAMPLE, NEIGHBOURS = 4096, 8
 # Fibonacci hashing: spreads consecutive numbers (D. E. Knuth, The Art of Computer Programming 3, 6.4).
 GOLDEN = 2654435761
-
-
-class Rows(NamedTuple):
-    """Rows of the sample: vertices, bounds, and arcs of the graph for each of its own that is drawn."""
-
-    vertex: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    share: np.ndarray
-
-    @classmethod
-    def of(cls, graph: CSR) -> "Rows":
-        """The rows of arcs spread over the graph."""
-        count = min(SAMPLE, graph.nnz)
-        arcs = np.arange(count) if count == graph.nnz else np.arange(count) * GOLDEN % graph.nnz
-        vertex = np.searchsorted(graph.indptr, arcs, side="right") - 1
-        begin, end = graph.indptr[vertex], graph.indptr[vertex + 1]
-        return cls(vertex, begin, end, graph.nnz / count / (end - begin))
-
-    def below(self, graph: CSR) -> np.ndarray:
-        """How many neighbours of each have a smaller id, by binary search."""
-        low, high = self.begin, self.end
-        while (is_open := low < high).any():
-            middle = np.where(is_open, (low + high) >> 1, self.begin)
-            smaller = is_open & (graph.indices[middle] < self.vertex)
-            low, high = np.where(smaller, middle + 1, low), np.where(is_open & ~smaller, middle, high)
-        return low - self.begin
-
-    def pairs_by_degree(self, graph: CSR) -> float:
-        """Pairs of neighbours that precede the same vertex in order of falling degree, from a few of each."""
-        degree = self.end - self.begin
-        looked, number = np.minimum(degree, NEIGHBOURS), np.arange(NEIGHBOURS)[:, None]
-        neighbour = graph.indices[self.begin + np.where(number < looked, number * degree // looked, 0)]
-        other = graph.indptr[neighbour + 1] - graph.indptr[neighbour]
-        precedes = (other > degree) | ((other == degree) & (neighbour < self.vertex))
-        before = (precedes & (number < looked)).sum(axis=0)
-        pairs = before * (before - 1) / np.maximum(looked * (looked - 1), 1)
-        return float((self.share * pairs * (degree * (degree - 1.0) / 2)).sum())
+# Rows between two tests of the sum of squared degrees; and the degree that larger ones count as there, as its square
+# is above any limit, and so many of them are below 2⁶³.
+ROWS, LARGE = 1024, 1 << 26
 
 
 @attached
 def cheapest(graph: CSR) -> str:
     """The loop, "walk", "mark" or "order", expected to take the least time with its preparation; once a graph."""
+    nnz, spacing = graph.nnz, max(graph.nnz // SAMPLE, 1)
+    numbers = np.arange(min(SAMPLE, nnz))
+    # One arc of each stretch, ascending: lookups of successive rows share the cache.
+    sample = numbers * nnz // max(numbers.size, 1) + numbers * GOLDEN % spacing
+    return (WALK, MARK, ORDER)[_cheapest(graph.indptr, graph.indices, sample)]
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _cheapest(indptr, indices, sample):
+    """0 to walk, 1 to mark, 2 to order."""
+    n, nnz = indptr.size - 1, indices.size
     # Walking looks at up to Σd² / 2 neighbours, marking starts about half of the arcs' rows.
-    degrees = graph.degrees
-    # The squares sum to nnz² at most; the product of integers needs no array of them.
-    squares = degrees @ degrees if graph.nnz < 1 << 31 else np.square(degrees, dtype=np.float64).sum()
-    if WALK_STEP * int(squares) <= ROW * graph.nnz:
-        return WALK
-    rows = Rows.of(graph)
-    smaller = rows.below(graph).astype(np.float64)
-    larger = rows.end - rows.begin - smaller
+    most = nnz * ROW // WALK_STEP
+    if _squares(indptr, n, most) <= most:
+        return 0
     # Pairs of neighbours below a vertex; of one below and one above; and arcs upwards from vertices with any below.
-    below = float((rows.share * smaller * (smaller - 1) / 2).sum())
-    across = float((rows.share * smaller * larger).sum())
-    upwards = float((rows.share * larger * (smaller > 0)).sum())
-    walk = WALK_STEP * (below + across)
-    mark = below + ROW * upwards
-    way, cost = (WALK, walk) if walk <= mark else (MARK, mark)
-    prepared = (ORIENT + ROW / 2) * graph.nnz
-    if cost > prepared and cost > prepared + rows.pairs_by_degree(graph):
-        return ORDER
-    return way
+    below, across, upwards = 0.0, 0.0, 0.0
+    for arc in sample:
+        v = _row_of(indptr, n, arc)
+        begin, end = peek(indptr, v), peek(indptr, v + 1)
+        smaller = lower_bound(indices, begin, end, v) - begin
+        larger = end - begin - smaller
+        # Arcs of the graph for each of the row's own that is drawn.
+        share = nnz / sample.size / (end - begin)
+        below += share * smaller * (smaller - 1) / 2
+        across += share * smaller * larger
+        upwards += share * larger * (smaller > 0)
+    walk, mark = WALK_STEP * (below + across), below + ROW * upwards
+    prepared = (ORIENT + ROW / 2) * nnz
+    if min(walk, mark) > prepared and min(walk, mark) > prepared + _pairs_by_degree(indptr, indices, sample):
+        return 2
+    return 0 if walk <= mark else 1
+
+
+@part(counts_references=False)
+def _squares(indptr, n, most):
+    """The sum of the squared degrees, or of the first rows' as soon as it is above `most`."""
+    squares = 0
+    for first in range(0, n, ROWS):
+        for v in range(first, min(first + ROWS, n)):
+            degree = min(peek(indptr, v + 1) - peek(indptr, v), LARGE)
+            squares += degree * degree
+        if squares > most:
+            break
+    return squares
+
+
+@part(counts_references=False)
+def _row_of(indptr, n, arc):
+    return lower_bound(indptr, 0, n, arc + 1) - 1
+
+
+@part(counts_references=False)
+def _pairs_by_degree(indptr, indices, sample):
+    """Pairs of neighbours that precede the same vertex in order of falling degree, from a few of each."""
+    n, nnz, found = indptr.size - 1, indices.size, 0.0
+    for arc in sample:
+        v = _row_of(indptr, n, arc)
+        begin, degree = peek(indptr, v), peek(indptr, v + 1) - peek(indptr, v)
+        looked, before = min(degree, NEIGHBOURS), 0
+        for k in range(looked):
+            u = vertex(indices, begin + k * degree // looked)
+            other = peek(indptr, u + 1) - peek(indptr, u)
+            before += other > degree or (other == degree and u < v)
+        pairs = before * (before - 1) / max(looked * (looked - 1), 1)
+        found += nnz / sample.size / degree * pairs * (degree * (degree - 1.0) / 2)
+    return found
