@@ -24,18 +24,16 @@ from hpgraph.kernels.spmv.cpu_fold import (
     convert,
     fetch_ahead,
     fold,
-    fold_short,
+    fold_short_rows,
     is_allowed,
     join,
-    longest_row,
+    write,
 )
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
 from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking other threads does not pay.
 SERIAL = 32768
-# Rows of at most so many entries in a stretch are folded without a look at what is beyond a row's end.
-SHORT = 4
 # Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
 NO_BITS = np.empty(0, np.uint64)
@@ -45,16 +43,6 @@ NO_BITS = np.empty(0, np.uint64)
 # The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
 Sets = namedtuple("Sets", "active mask complement received")
 _ALL = None, None, False, None
-
-
-# Numba prunes a branch after a None only if it is an argument of its own.
-@njit(error_model="numpy")
-def _write(accum, out, v, value, found):
-    """Store the result of row `v`."""
-    if accum is None:
-        put(out, v, value)
-    elif found:
-        put(out, v, convert(value, call(accum, at(out, v), value)))
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -71,24 +59,6 @@ def _note(received, word, bits):
         received[word] |= bits
 
 
-@njit(error_model="numpy", forceinline=True)
-def _longest(indptr, indices, begin, end):
-    """Entries of the longest of the rows begin..end, if it may be short; not of the last rows, with none after them."""
-    last = at(indptr, end)
-    few = last - at(indptr, begin) <= SHORT * (end - begin) and last + SHORT <= indices.size
-    return longest_row(indptr, begin, end) if few else SHORT + 1
-
-
-@njit(error_model="numpy", forceinline=True)
-def _short_rows(width, product, state, rows, begin, end, out):
-    """Pull into rows of at most so many entries."""
-    for v in range(begin, end):
-        first, last = at(rows.indptr, v), at(rows.indptr, v + 1)
-        fetch_ahead(rows.indices, rows.data, first + PREFETCH_ENTRIES)
-        value = fold_short(width, product, state, rows, first, last, v)
-        _write(product.accum, out, v, value, last > first)
-
-
 @njit(error_model="numpy", counts_references=False)
 def _block(product, state, rows, begin, end, longest, sets, out):
     """Pull into the rows begin..end, except long ones."""
@@ -97,15 +67,8 @@ def _block(product, state, rows, begin, end, longest, sets, out):
     for start in range(begin, end, 64):
         bits, stop = np.uint64(0), min(start + 64, end)
         if active is None and mask is None:
-            longest_here = _longest(indptr, indices, start, stop)
-            if longest_here <= 1:
-                _short_rows(1, product, state, rows, start, stop, out)
-                continue
-            if longest_here <= 2:
-                _short_rows(2, product, state, rows, start, stop, out)
-                continue
-            if longest_here <= SHORT:
-                _short_rows(SHORT, product, state, rows, start, stop, out)
+            done = fold_short_rows(product, terminal, product.accum, state, rows, start, stop, out, 0)
+            if done:
                 continue
         for v in range(start, stop):
             first, last = at(indptr, v), at(indptr, v + 1)
@@ -117,7 +80,7 @@ def _block(product, state, rows, begin, end, longest, sets, out):
             if last - first > longest or not _allows(mask, complement, v):
                 continue
             value, found = fold(product, terminal, identity, state, rows, first, last, active, v, identity)
-            _write(product.accum, out, v, value, found)
+            write(product.accum, out, v, value, found)
             # Branch-free: the branch is unpredictable.
             bits |= np.uint64(found) << np.uint64(v & 63)
         _note(sets.received, start >> 6, bits)
@@ -151,7 +114,7 @@ def _join_pieces(product, plan, part, part_found, sets, out):
                 if part_found[piece]:
                     value = join(product.reduce, value, part[piece])
                     found = True
-            _write(product.accum, out, v, value, found)
+            write(product.accum, out, v, value, found)
             _note(sets.received, v >> 6, np.uint64(found) << np.uint64(v & 63))
 
 

@@ -10,13 +10,18 @@ from numba import types
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
 from hpgraph.kernels.runtime.cpu.kernel import njit, part
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
-from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry_or as weight
 from hpgraph.semiring.intrinsic import intrinsic
 from hpgraph.semiring.jit import call
 
 # Prefetch distance, in entries: some 4,000 bytes. Hardware prefetching alone reaches half of the memory's bandwidth.
 PREFETCH_ENTRIES = 512
+# Entries of a short row, all of which are computed, there or not.
+SHORT = 4
+# Rows of one length, up to EQUAL entries, are folded without masks, if among 64 rows there are up to RUNS of them: a
+# run costs two mispredictions, each as much as four entries, and a mask an entry a row or more.
+EQUAL, RUNS = 8, 8
 
 # The functions of a product, of which `accum` and `terminal` may be None, and the identity of its monoid.
 Product = functions_tuple(__name__, "Product", "gather reduce accum terminal identity")
@@ -126,35 +131,103 @@ def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     return value, end > begin if active is None else found != np.uint8(0)
 
 
+# Numba prunes a branch after a None only if it is an argument of its own.
+@njit(error_model="numpy")
+def write(accum, out, v, value, found):
+    """Store the result of a row at place `v`."""
+    if accum is None:
+        put(out, v, value)
+    elif found:
+        put(out, v, convert(value, call(accum, at(out, v), value)))
+
+
 @njit(error_model="numpy", forceinline=True)
-def longest_row(indptr, begin, end):
-    """Entries of the longest of the rows begin..end."""
-    most = np.int64(0)
+def _lengths(indptr, begin, end):
+    """Entries of the longest of the rows begin..end, and the number of runs of rows of one length."""
+    longest, runs = at(indptr, begin + 1) - at(indptr, begin), np.int64(1)
+    for v in range(begin + 1, end):
+        length = at(indptr, v + 1) - at(indptr, v)
+        longest = max(longest, length)
+        runs += np.int64(length != at(indptr, v) - at(indptr, v - 1))
+    return longest, runs
+
+
+@part(error_model="numpy", forceinline=True)
+def _equal_rows(width, does, accum, state, rows, begin, end, out, shift):
+    """Fold rows of `width` entries each, a constant, which unrolls the loop over them."""
+    j = at(rows.indptr, begin)
     for v in range(begin, end):
-        most = max(most, at(indptr, v + 1) - at(indptr, v))
-    return most
+        fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
+        value = does.identity
+        for k in range(width):
+            value = join(does.reduce, value, message(does.gather, state, rows, j + k, v))
+        write(accum, out, v - shift, value, True)
+        j += width
+
+
+@part(error_model="numpy", forceinline=True)
+def _plain_rows(does, accum, state, rows, begin, end, out, shift):
+    """Fold rows whose ends are predicted."""
+    for v in range(begin, end):
+        j, last = at(rows.indptr, v), at(rows.indptr, v + 1)
+        fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
+        value, found = does.identity, last > j
+        # Not `for`: Numba's ranges compute how often they run first, which takes as long as some entries.
+        while j < last:
+            value = join(does.reduce, value, message(does.gather, state, rows, j, v))
+            j += 1
+        write(accum, out, v - shift, value, found)
 
 
 @njit(error_model="numpy", forceinline=True)
-def fold_single(does, state, rows, j, end, v):
+def _single(does, state, rows, j, end, v):
     """`fold` of the entry `j`, which must exist, or of none if `end` comes first; from the identity."""
     joined = join(does.reduce, does.identity, message(does.gather, state, rows, j, v))
     return joined if j < end else does.identity
 
 
 @part(error_model="numpy", forceinline=True)
-def fold_short(width, does, state, rows, begin, end, v):
-    """`fold` of a row of at most `width` entries (one, two or four), from the identity.
+def _masked_rows(does, accum, state, rows, begin, end, out, shift):
+    """Fold rows of at most `SHORT` entries: as many from the first on are read, and those of next rows discarded."""
+    for v in range(begin, end):
+        j, last = at(rows.indptr, v), at(rows.indptr, v + 1)
+        fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
+        a, b = _single(does, state, rows, j, last, v), _single(does, state, rows, j + 1, last, v)
+        c, d = _single(does, state, rows, j + 2, last, v), _single(does, state, rows, j + 3, last, v)
+        value = join(does.reduce, join(does.reduce, a, b), join(does.reduce, c, d))
+        write(accum, out, v - shift, value, last > j)
 
-    As many entries must exist from `begin` on: those of the next rows are read too, and discarded.
+
+@njit(error_model="numpy", forceinline=True)
+def fold_short_rows(does, terminal, accum, state, rows, begin, end, out, shift):
+    """Write the folds of up to 64 rows begin..end to `out`, from begin - shift on, if all are short; else nothing.
+
+    Returns whether they are. A few branches for all rows instead of some for each.
     """
-    value = fold_single(does, state, rows, begin, end, v)
-    if width > 1:
-        value = join(does.reduce, value, fold_single(does, state, rows, begin + 1, end, v))
-    if width > 2:
-        c, d = fold_single(does, state, rows, begin + 2, end, v), fold_single(does, state, rows, begin + 3, end, v)
-        value = join(does.reduce, value, join(does.reduce, c, d))
-    return value
+    indptr, last = rows.indptr, at(rows.indptr, end)
+    most = np.int64(SHORT)
+    if terminal is None:
+        most = np.int64(EQUAL)
+    if last - at(indptr, begin) > most * (end - begin):
+        return False
+    longest, runs = _lengths(indptr, begin, end)
+    if runs > RUNS or longest > most:
+        if longest > SHORT or last + SHORT > rows.indices.size:
+            return False
+        _masked_rows(does, accum, state, rows, begin, end, out, shift)
+    elif runs > 1:
+        _plain_rows(does, accum, state, rows, begin, end, out, shift)
+    elif longest == 1:
+        _equal_rows(1, does, accum, state, rows, begin, end, out, shift)
+    elif longest == 2:
+        _equal_rows(2, does, accum, state, rows, begin, end, out, shift)
+    elif longest == 3:
+        _equal_rows(3, does, accum, state, rows, begin, end, out, shift)
+    elif longest == SHORT:
+        _equal_rows(4, does, accum, state, rows, begin, end, out, shift)
+    else:
+        _plain_rows(does, accum, state, rows, begin, end, out, shift)
+    return True
 
 
 @njit(error_model="numpy", forceinline=True)

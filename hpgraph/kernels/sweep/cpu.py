@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.core import work_clock
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, prange, put, tasks
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, tasks
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
@@ -29,9 +29,8 @@ from hpgraph.kernels.spmv.cpu_fold import (
     convert,
     fetch_ahead,
     fold,
-    fold_short,
+    fold_short_rows,
     join,
-    longest_row,
 )
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.kernels.superstep.cpu_apply import Updates, update
@@ -46,25 +45,11 @@ GROUP = 64
 Functions = functions_tuple(__name__, "Functions", "gather reduce terminal identity renew tally")
 
 
-@part(error_model="numpy", forceinline=True)
-def _short_rows(width, does, state, rows, begin, end, messages):
-    for v in range(begin, end):
-        first, last = at(rows.indptr, v), at(rows.indptr, v + 1)
-        fetch_ahead(rows.indices, rows.data, first + PREFETCH_ENTRIES)
-        put(messages, v - begin, fold_short(width, does, state, rows, first, last, v))
-
-
 @njit(error_model="numpy", forceinline=True, counts_references=False)
 def _group(does, state, rows, begin, end, longest, messages):
     """Messages of the rows begin..end, or of those before the first long one; return their number."""
     indptr, indices = rows.indptr, rows.indices
-    most = longest_row(indptr, begin, end)
-    # Two branches per group instead of some per row.
-    if most <= 4 and at(indptr, end) + 4 <= indices.size:
-        if most <= 2:
-            _short_rows(2, does, state, rows, begin, end, messages)
-        else:
-            _short_rows(4, does, state, rows, begin, end, messages)
+    if fold_short_rows(does, does.terminal, None, state, rows, begin, end, messages, begin):
         return end - begin
     for v in range(begin, end):
         first, last = at(indptr, v), at(indptr, v + 1)
