@@ -189,9 +189,8 @@ def check_within_range(graph: Graph, distance: Any) -> None:
 
 def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
     """The vertex before each on a shortest path, by its distances; -1 where there is none."""
-    tight = tight_arcs(graph.device)
-    if tight is not None and graph.in_one_memory and graph.id_dtype == np.int32:
-        tree = tight.only_tree(graph.out_csr, start, distance)
+    if graph.in_one_memory:
+        tree = tight_arcs(graph.device).tree(graph.out_csr, start, distance, deterministic)
         if tree is not None:
             return tree
     xp = array_module(graph.device)

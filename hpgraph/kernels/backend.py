@@ -81,8 +81,8 @@ matchings: Callable[[str], Matching] = _room("matching.{}")
 layouts: Callable[[str], Layout] = _room("layout.{}")
 nearest: Callable[[str], Nearest] = _room("nearest.{}")
 mappings: Callable[[str], Mappings] = _room("structure.{}_subgraphs")
+tight_arcs: Callable[[str], Any] = _room("relaxation.{}_tight_arcs")
 # Rooms of the GPU alone, None on the CPU: searches from many sources by several devices, and all else that these do as
-# a team; trees of shortest paths in one pass over the arcs.
+# a team.
 sources_together: Callable[[str], SourcesTogether | None] = _room("traversal.cuda_sources_team", on_cpu=False)
 teams: Callable[[str], Any] = _room("cuda_teams", on_cpu=False)
-tight_arcs: Callable[[str], Any] = _room("relaxation.cuda_tight_arcs", on_cpu=False)

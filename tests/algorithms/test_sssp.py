@@ -237,6 +237,17 @@ def test_many_zeros(device):
     check_shortest_paths(csr, 0, distance, parent)
 
 
+def test_arcs_lost_in_rounding_have_parents(device):
+    """Behind a long arc single precision sees no difference of 1, along a path and back to where it began."""
+    order = np.random.default_rng(4).permutation(300)
+    source, target = np.append(order[:-1], order[-1]), np.append(order[1:], order[1])
+    weight = np.ones(300, np.float32)
+    weight[0] = 1e9
+    found = hpg.sssp(arcs(source, target, weight, device=device), int(order[0]), parents=True)
+    assert (to_device(found.distance, "cpu")[order[1:]] == np.float32(1e9)).all()
+    assert (to_device(found.parent, "cpu")[order[1:]] == order[:-1]).all()
+
+
 def test_the_smallest_of_parents(device):
     """Among ways of equal length the one of fewest arcs, among those the smallest id."""
     source, target = [0, 0, 0, 3, 2, 0, 5, 1], [3, 2, 1, 4, 4, 5, 4, 5]

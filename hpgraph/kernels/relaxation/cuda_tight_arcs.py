@@ -9,11 +9,13 @@ from hpgraph.core.device import cupy, everywhere
 from hpgraph.formats import CSR
 
 
-def only_tree(arcs: CSR, start: int, distance: Any) -> Any:
+def tree(arcs: CSR, start: int, distance: Any, deterministic: bool) -> Any:
     """The vertex before each on its only shortest path, -1 if it is not reached; None if some have several.
 
-    Waits for the stream. Ids have 32 bits.
+    Waits for the stream. None also where ids do not have 32 bits.
     """
+    if arcs.indices.dtype != np.int32:
+        return None
     parent, has_ties = cupy.full(len(distance), -1, np.int32), cupy.zeros(1, bool)
     parent[start] = start
     weights = cupy.ones(1, distance.dtype) if arcs.data is None else arcs.data
