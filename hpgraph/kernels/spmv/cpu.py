@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, RowFormat, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, put, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -30,7 +30,6 @@ from hpgraph.kernels.spmv.cpu_fold import (
     write,
 )
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
-from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking other threads does not pay.
 SERIAL = 32768
