@@ -6,6 +6,7 @@ Under `jax.jit` they are callbacks on the CPU; for the GPU, call them outside of
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -65,7 +66,7 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
     if given is not None:
         given = _checked(jnp.asarray(given, None if given is values else X.dtype), "values", pattern.csr.nnz, (1,))
         _same_type(given, X)
-    return _product(pattern, False, given, X.reshape(len(X), -1)).reshape(pattern.csr.shape[0], *X.shape[1:])
+    return _product(pattern, False, given, X.reshape(len(X), math.prod(X.shape[1:]))).reshape(pattern.csr.shape[0], *X.shape[1:])
 
 
 def sddmm(A: Any, X: Any, Y: Any) -> Any:

@@ -156,6 +156,8 @@ def test_batches(shape: tuple[int, ...], device: str) -> None:
         A @ moved(Y)
     with pytest.raises(ValueError, match="x must have shape"):
         A.matvec(moved(Y[..., 0]))
+    without = hpg.Matrix((3, 0)).to(device) @ moved(np.ones((*shape, 0, 2)))
+    assert without.shape == (*shape, 3, 2) and not without.any()
 
 
 def test_linear_operators(device: str) -> None:

@@ -1,5 +1,6 @@
 """The products of a Matrix: ``@`` as SciPy has it, and `mxv` and `vxm` over any semiring, with mask and accumulator."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ class Products(Conversions):
         """The product with each of a batch of matrices, their columns side by side."""
         xp = array_module(self.device)
         beside = xp.moveaxis(X, -2, 0)
-        product = multiply_dense(self, xp.ascontiguousarray(beside.reshape(len(beside), -1)))
+        product = multiply_dense(self, xp.ascontiguousarray(beside.reshape(len(beside), math.prod(beside.shape[1:]))))
         return xp.moveaxis(product.reshape(self.shape[0], *beside.shape[1:]), 0, -2)
 
     def _operand(self, x: Any, name: str) -> Any:

@@ -51,7 +51,7 @@ class Adjacency:
 
         Parameters
         ----------
-        A : Adjacency, hpgraph.Graph, hpgraph.Matrix, sparse tensor, or integer tensor of shape (2, nnz)
+        A : Adjacency, hpgraph.Graph, hpgraph.Matrix, sparse tensor, or int32 or int64 tensor of shape (2, nnz)
             A tensor in PyTorch's CSR layout, whose memory is shared, or COO layout; an edge index, as PyTorch
             Geometric's or its ``EdgeIndex``: rows, then columns, parallel edges kept; its ``SparseTensor``; a graph of
             DGL. A graph has the arc from i to j at [i, j].
@@ -83,14 +83,14 @@ class Adjacency:
         if isinstance(A, Tensor) and A.layout == torch.sparse_coo and A.ndim == 2:
             made = A.coalesce()
             return cls.of(made.indices(), made.values() if values is None else values, shape=made.shape)
-        if isinstance(A, Tensor) and not A.is_floating_point() and A.ndim == 2 and len(A) == 2:
+        if isinstance(A, Tensor) and A.dtype in (torch.int32, torch.int64) and A.ndim == 2 and len(A) == 2:
             if shape is None and hasattr(A, "sparse_size"):
                 sizes = A.sparse_size()
                 shape = None if None in sizes else sizes
             return cls._of_edges(A.as_subclass(Tensor), values, shape)
         raise TypeError(
-            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or integers of shape (2, nnz), "
-            f"not {type(A).__name__}" + (f" of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else "")
+            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or int32 or int64 of shape (2, nnz), not "
+            + (f"{A.dtype} of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else type(A).__name__)
         )
 
     @classmethod
@@ -106,7 +106,8 @@ class Adjacency:
             for name, (least, most), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
                 if least < 0 or most >= size:
                     raise ValueError(f"every {name} of the edge index must be from 0 to {size - 1}, as shape says")
-        order = torch.argsort(index[0] * columns + index[1], stable=True)
+        # In 64 bits, which the number of a place needs where ids fit 32.
+        order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
         made = _pattern(indptr, index[1][order], (rows, columns))

@@ -195,7 +195,7 @@ def gather_scatter(
     if not operands:
         raise ValueError("give source=, edge= or target=: a message is a function of what they have")
     shape = _common(operands)
-    given_type, flat = operands[0].dtype, [one.reshape(len(one), -1) if one.ndim > 1 else one for one in operands]
+    given_type, flat = operands[0].dtype, [one.flatten(1) if one.ndim > 1 else one for one in operands]
     flat = [one.float() if one.dtype in HALVES else one for one in flat]
     expression = traced(message, *arguments)
     number = A.pattern.number

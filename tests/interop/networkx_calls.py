@@ -374,7 +374,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
         (400, 0.01, 3)],
     "gnm_random_graph": [(40, 90, {"seed": 7}), (9, 5.5, {"seed": 2}), (9, -1.1), (9, 60, 3, True), (1, 5),
         (6, 15), (6, 14, {"seed": 3}), (64, 0)],
-    "stochastic_block_model": [([20, 30, 1], BLOCKS, {"seed": 5}),
+    "stochastic_block_model": [([], []), ([20, 30, 1], BLOCKS, {"seed": 5}),
         ([20, 30, 40], BLOCKS, {"seed": 5, "directed": True, "sparse": False}), ([20], BLOCKS),
         ([2, 3, 4], [[0.1] * 3, [0.2] * 3, [0.1] * 3]), ([2], [[1.5]]), ([2, 3], [[1], [1]])],
     "random_partition_graph": [([20, 30], 0.3, 0.05, 2), ([9, 9], 0.3, 1, 2, True), ([9], 2, 0.1), ([9], 0.1, 2)],

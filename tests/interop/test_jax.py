@@ -80,6 +80,9 @@ def test_ugly_input(device: str) -> None:
     A, X = matrix(device), drawn(SHAPE[1], 2)
     empty = hpg.Matrix.from_coo([], [], np.zeros(0), (3, 2)).to(device)
     assert hj.spmm(empty, jnp.ones((2, 4))).tolist() == [[0.0] * 4] * 3
+    without = hpg.Matrix((3, 0)).to(device)
+    assert hj.spmm(without, jnp.ones((0, 4))).tolist() == [[0.0] * 4] * 3
+    assert jax.grad(lambda x: hj.spmm(without, x).sum())(jnp.ones(0)).shape == (0,)
     assert hj.edge_softmax(empty, jnp.zeros((0, 2))).shape == (0, 2)
     assert hj.sddmm(empty, jnp.ones((3, 4)), jnp.ones((2, 4))).shape == (0,)
     for call, error, text in (

@@ -248,6 +248,10 @@ def test_edge_index_keeps_its_order(device: str) -> None:
     empty = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=(3, 2))
     assert torch.equal(ht.spmm(empty, torch.ones(2, 2, device=device), "max"), torch.zeros(3, 2, device=device))
     assert ht.edge_softmax(empty, torch.zeros(0, device=device)).shape == (0,)
+    # Ids of 32 bits, of a matrix with more places than these count.
+    wide = torch.tensor([[70_000, 3, 70_001], [5, 99_999, 1]], dtype=torch.int32, device=device)
+    A = ht.Adjacency.of(wide, torch.arange(3), shape=(100_000, 100_000))
+    assert A.indices.tolist() == [[3, 70_000, 70_001], [99_999, 5, 1]] and A.order.tolist() == [1, 0, 2]
 
 
 def test_a_matrix_outlives_its_use_for_derivatives(device: str) -> None:
@@ -299,6 +303,8 @@ def test_bad_input(device: str) -> None:
         ht.Adjacency.of(edges(device), shape=(5, 4))
     with pytest.raises(TypeError, match="A must be a Graph, a Matrix"):
         ht.spmm(X, X)
+    with pytest.raises(TypeError, match=r"int32 or int64 of shape \(2, nnz\), not torch.bool"):
+        ht.Adjacency.of(edges(device) > 0)
     with pytest.raises(ValueError, match="cannot be multiplied"):
         ht.spspmm(A, A)
     with pytest.raises(ValueError, match="no place twice"):

@@ -146,6 +146,9 @@ def test_halves_and_empty_ones(half: str, device: str) -> None:
     for reduce in ("sum", "max"):
         made = ht.gather_scatter(none, lambda source, edge, target: source, source=X[:2], reduce=reduce)
         assert made.tolist() == [[0.0]] * 3
+        edge = torch.ones(0, 2, 3, device=device, requires_grad=True)
+        made = ht.gather_scatter(none, lambda source, edge, target: 2 * edge, edge=edge, reduce=reduce)
+        assert torch.autograd.grad(made.sum(), edge)[0].shape == edge.shape and not made.any() and len(made) == 3
 
 
 @pytest.mark.parametrize("columns", [40, 65])

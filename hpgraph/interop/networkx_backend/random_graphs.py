@@ -143,7 +143,7 @@ def _block_model(
     for row in p:
         if len(p) != len(row):
             raise nx.NetworkXException("'p' must be a square matrix.")
-    table = np.array(p, float).reshape(len(p), -1)
+    table = np.array(p, float).reshape(len(p), len(p))
     if not directed and (np.abs(table - table.T) > 1e-08).any():
         raise nx.NetworkXException("'p' must be symmetric.")
     if ((table < 0) | (table > 1)).any():
