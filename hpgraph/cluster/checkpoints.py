@@ -243,9 +243,12 @@ def restore(run: BlockRun) -> BlockState | None:
         if counts.dtype != np.int64 or counts.shape != (COUNTS,):
             raise ValueError(f"counts of type {counts.dtype} and shape {counts.shape}")
         world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
-        rows = arrays["rows"].astype(np.int64).reshape(-1, COLUMNS)
+        # The folder's name ends in the superstep, and all blocks go on from the same one.
+        step, rows = int(saved.rpartition("-")[2]), arrays["rows"]
+        if table["step"] != step or rows.dtype != np.int64 or rows.shape != (step, COLUMNS):
+            raise ValueError(f"superstep {table['step']!r}, with a trace of type {rows.dtype} and shape {rows.shape}")
         settled = Bitmask(arcs.n_own, arrays["settled"]) if "settled" in arrays else None
-        state = BlockState(int(table["step"]), active, world, counts, rows, settled)
+        state = BlockState(step, active, world, counts, rows, settled)
     if number == 0:
         run.last_place = saved
     return state

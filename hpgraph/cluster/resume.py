@@ -59,7 +59,7 @@ def resume(
         weight = None if facts["dtype"] is None else np.dtype(facts["dtype"])
         where = normalize_device(facts["device"]) if device is None else device
         name, arguments = ("run", {"program": program}) if table["call"] is None else _called(**table["call"])
-    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         raise CheckpointError(f"{path}/{TABLE} is of no run of this release ({error!r})") from error
     graph = Graph(client, source, grid, directed=directed, weight=weight, limits=limits, device=where)
     return getattr(graph, name)(**arguments, **run, checkpoint=path, saved=table, call=table["call"])

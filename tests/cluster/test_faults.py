@@ -102,6 +102,18 @@ def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
         with pytest.raises(hpg.cluster.CheckpointError, match=rf"{part.parent.name}/{part.name}.* is not there"):
             hpg.cluster.resume(client, path)
         part.write_bytes(whole)
+    # Whole files, each with its checksum, of another superstep than their folder's, or of no algorithm's arguments.
+    part = next(path.glob("[0-9a-f]*-*/1"))
+    whole = part.read_bytes()
+    arrays, about = unpack(whole, part.name)
+    for forged in ({**arrays, "rows": arrays["rows"][:1]}, about), (arrays, {**about, "step": 3}):
+        part.write_bytes(pack(*forged))
+        raises(hpg.cluster.CheckpointError, "superstep", hpg.cluster.resume, client, path)
+    part.write_bytes(whole)
+    now = read_table(folder)
+    write_table(folder, {**now, "call": {"name": "sssp", "arguments": 7}})
+    raises(hpg.cluster.CheckpointError, "of no run of this release", hpg.cluster.resume, client, path)
+    write_table(folder, now)
     assert (hpg.cluster.resume(client, path).distance == found.distance).all()
 
 
