@@ -66,7 +66,9 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
     if given is not None:
         given = _checked(jnp.asarray(given, None if given is values else X.dtype), "values", pattern.csr.nnz, (1,))
         _same_type(given, X)
-    return _product(pattern, False, given, X.reshape(len(X), math.prod(X.shape[1:]))).reshape(pattern.csr.shape[0], *X.shape[1:])
+    columns = X.shape[1:]
+    found = _product(pattern, False, given, X.reshape(len(X), math.prod(columns)))
+    return found.reshape(pattern.csr.shape[0], *columns)
 
 
 def sddmm(A: Any, X: Any, Y: Any) -> Any:

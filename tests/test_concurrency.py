@@ -59,6 +59,25 @@ assert len(found) == 4
 assert all(same(expected, answer) for group in found.values() for answer in group)
 """
 
+# Threads start the threading library at the same time, and then a child is forked: what a fork runs is there once.
+MEETING = """
+import hpgraph.kernels.cpu
+G.out_csr, G.in_csr
+sys.setswitchinterval(1e-5)
+barrier = threading.Barrier(8)
+def ask():
+    barrier.wait()
+    hpg.pagerank(G)
+workers = [threading.Thread(target=ask) for _ in range(8)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+said, sys.unraisablehook = [], lambda what: said.append(what)
+def work():
+    assert not said, said
+    answers()
+assert in_a_fork(work) == 0 and not said
+"""
+
 AFTER = """
 expected = answers()
 def work():
@@ -195,9 +214,10 @@ for worker in workers: worker.join()
 assert all(same(expected, answer) for group in found.values() for answer in group) and len(found) == 2
 """
 
-# The first two need a fresh process; the rest begin with an answer, and share one process.
+# The first three need a fresh process; the rest begin with an answer, and share one process.
 PROGRAMS = {
-    "threads": THREADS, "before": BEFORE, "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
+    "threads": THREADS, "meeting": MEETING, "before": BEFORE,
+    "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
 }  # fmt: skip
 
 

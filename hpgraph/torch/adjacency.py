@@ -89,8 +89,8 @@ class Adjacency:
                 shape = None if None in sizes else sizes
             return cls._of_edges(A.as_subclass(Tensor), values, shape)
         raise TypeError(
-            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or int32 or int64 of shape (2, nnz), not "
-            + (f"{A.dtype} of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else type(A).__name__)
+            "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or int32 or int64 of shape (2, nnz), "
+            "not " + (f"{A.dtype} of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else type(A).__name__)
         )
 
     @classmethod

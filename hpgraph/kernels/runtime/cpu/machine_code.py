@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 from llvmlite import binding, ir
+from numba.core.compiler_lock import global_compiler_lock
 
 from hpgraph.semiring import stop
 
@@ -79,6 +80,7 @@ def _at(word: ctypes.c_int64) -> Any:
 _engines: list[Any] = []
 
 
+@global_compiler_lock  # type: ignore[untyped-decorator]  # a fork waits for it
 def _compiled(function: Any) -> int:
     module = binding.parse_assembly(str(function.module))
     # Numba has done so, unless it does not compile.

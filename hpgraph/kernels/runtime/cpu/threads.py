@@ -18,7 +18,6 @@ SIGINT is handled when it is done.
 
 import _signal  # type: ignore[import-not-found]
 import contextlib
-import functools
 import signal
 import sys
 import threading
@@ -133,15 +132,21 @@ at_fork(after_in_child=_main_after_fork)
 
 
 _queue = threading.RLock()
+# The threading layer, once it is started, and in a child what its parent had started.
+_started: str | None = None
 _forked_under: str | None = None
 
 
-@functools.cache
 def _layer() -> str:
-    name = layer()
-    replace_parallel_for(run_in_parallel)
-    at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
-    return name
+    global _started
+    if _started is None:
+        # Once, of several threads whose first calls meet; and a fork waits for it.
+        with global_compiler_lock:
+            if _started is None:
+                name = layer()
+                replace_parallel_for(run_in_parallel)
+                _started = name
+    return _started
 
 
 # Threads that are inside a team, that ever were, and that are about to fork.
@@ -165,8 +170,11 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    global_compiler_lock.release()
-    _forks.remove(threading.get_ident())
+    me = threading.get_ident()
+    # Not where this module was imported while the fork had begun.
+    if me in _forks:
+        _forks.remove(me)
+        global_compiler_lock.release()
 
 
 def _after_fork_in_child() -> None:
@@ -174,7 +182,7 @@ def _after_fork_in_child() -> None:
     me = threading.get_ident()
     # The parent's lock may have been held by a thread that the child does not have.
     _queue = threading.RLock()
-    _forked_under = _layer()
+    _forked_under = _started
     # The library ends its threads before a fork, but not while it knows another of our threads; then its own locks may
     # stay locked in the child.
     if _known - {me}:
@@ -186,6 +194,7 @@ def _after_fork_in_child() -> None:
     run.go_on()
 
 
+at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 _POLL_INTERVAL = 0.0005
 
 
