@@ -150,6 +150,8 @@ class TestInPlace:
     def test_no_such_diagonal(self, device: str) -> None:
         with pytest.raises(ValueError, match=r"diagonal 9 of a matrix of shape \(7, 9\)"):
             hpg.Matrix(sparse("int8", 1)).to(device).setdiag(1, 9)
+        with pytest.raises(TypeError, match="complex values cannot be written to a matrix of float64"):
+            hpg.Matrix((2, 2)).to(device).setdiag(np.array([1j, 2]))
 
     def test_nothing_to_do(self, device: str) -> None:
         A = hpg.Matrix(sparse("float64", 1)).to(device)

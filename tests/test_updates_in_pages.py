@@ -185,6 +185,24 @@ def test_the_file_stays_as_it_is_and_scratch_files_go(tmp_path: Path) -> None:
     raises(hpg.StreamingError, "needs the whole topology in memory", G.save, tmp_path / "graph.npz")
 
 
+def test_a_full_disk_is_named_and_the_graph_stays(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    rng = np.random.default_rng(3)
+    G = filed(hpg.Graph.from_edges(*rng.integers(0, 99, (2, 900)), rng.random(900)), tmp_path)
+    before = edges_of(G)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python ignores the signal, so that a write fails with EFBIG as it would with ENOSPC.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limit[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as raised:
+            for _ in range(9):
+                G = G.update(insert=(*rng.integers(0, 99, (2, 300)), rng.random(300)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert raised.value.filename == str(tmp_path)
+    assert edges_of(hpg.open(tmp_path / "graph.hpg")) == before and os.listdir(tmp_path) == ["graph.hpg"]
+
+
 def test_damage_of_a_page_is_found_as_changes_are_merged(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     G = filed(hpg.Graph.from_edges(*rng.integers(0, 99, (2, 900))), tmp_path)

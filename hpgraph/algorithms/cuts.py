@@ -109,8 +109,10 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
     n = arcs.shape[0]
     if n < 2:
         raise ValueError(f"G must have at least two vertices to be cut, not {n}")
-    if arcs.nnz and not (arcs.data.min() >= 0 and arcs.data.max() < np.inf):
-        raise ValueError("the weights of G must be finite and not negative for a minimum cut")
+    with np.errstate(over="ignore"):
+        together = arcs.data.sum()
+    if arcs.nnz and not (arcs.data.min() >= 0 and together < np.inf):
+        raise ValueError("the weights of G must be finite, and so must their sum, and not negative for a minimum cut")
     count, component = kernels("cpu").components(arcs.pattern, True)
     if count > 1:
         return 0.0, component == 0

@@ -224,11 +224,18 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
     if given.data is not None and given.nnz:
         if not (least := given.data.min().item()) >= 0:
             raise ValueError(f"capacities must not be negative, and there is one of {least}")
-        if given.data.dtype.kind == "f" and not given.data.max().item() < np.inf:
-            raise ValueError("capacities must be finite: a bound above the sum of all others serves as none")
+        with np.errstate(over="ignore"):
+            together = float(total(given.data, np.float64))
+        if not together < np.inf:
+            raise ValueError(
+                "capacities must be finite, and so must their sum: a bound above the sum of all others serves as none"
+            )
     if given.data is None:
         carried = given.with_data(xp.ones(given.nnz, np.int64))
     else:
+        if given.data.dtype == np.uint64:
+            # No flow that can be counted fills these, which would be negative in int64.
+            given = given.with_data(xp.minimum(given.data, np.uint64(MAX_FLOW)))
         carried = given.astype(np.float64 if given.data.dtype.kind == "f" else np.int64)
     both = graph
     if graph.directed:

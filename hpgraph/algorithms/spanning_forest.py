@@ -11,7 +11,7 @@ from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, undirected_only
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.device import Array, anywhere, array_module, to_device
+from hpgraph.core.device import Array, anywhere, array_module, to_device, total
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.sampling.cpu_spanning_tree import walk_trees
 
@@ -54,7 +54,11 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
         """Sum of the weights, or the number of edges where there are none; on CUDA this waits for the stream."""
         if self.weight is None:
             return len(self.source)
-        return self.weight.sum(dtype=None if self.weight.dtype.kind in "iu" else np.float64).item()  # type: ignore[no-any-return]
+        near = float(total(self.weight, np.float64))
+        if self.weight.dtype.kind not in "iu":
+            return near
+        # By Python's integers where 64 bits may not hold the sum.
+        return int(total(self.weight, np.int64)) if abs(near) < 1 << 62 else sum(self.weight.tolist())
 
     @property
     def graph(self) -> Graph:

@@ -50,8 +50,8 @@ def convert(
     r"""Make an ``.hpg`` file of a graph that need not fit into memory.
 
     The arcs of the source are read once, some at a time, sorted in runs that are spilled beside the target, and joined.
-    The target is there whole or not at all; of a conversion that was killed nothing is left, and it can be started
-    again.
+    The target is there whole or not at all; a conversion that was killed leaves a hidden ``.NAME.XXXXXXXX.tmp`` beside
+    it and nothing else, and can be started again.
 
     Parameters
     ----------

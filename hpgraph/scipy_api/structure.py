@@ -232,7 +232,11 @@ class Structure(Indexing):
         if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
             raise ValueError(f"k exceeds array dimensions: diagonal {k} of a matrix of shape {self.shape}")
         xp = array_module(self.device)
-        given = xp.asarray(unmasked(values, "values"), dtype=self.dtype)
+        values = unmasked(values, "values")
+        given = xp.asarray(values)
+        # Complex ones keep their type: the assignment refuses them where imaginary parts would be lost.
+        if given.dtype.kind != "c":
+            given = xp.asarray(values, dtype=self.dtype)
         if given.ndim > 1:
             raise ValueError(f"values must be a number or have one dimension, not shape {given.shape}")
         length = max(0, min(rows + min(k, 0), columns - max(k, 0)))

@@ -121,11 +121,14 @@ def test_maximum_spanning_forest(device):
 def test_arguments():
     directed, single = hpg.Graph.from_edges([0], [1]), hpg.Graph.from_edges([], [], n_vertices=1, directed=False)
     negative = hpg.Graph.from_edges([0], [1], [-1.0], directed=False)
+    large = hpg.Graph.from_edges([0, 1], [1, 2], [1e308, 1e308], directed=False)
     for call, says in (
         (lambda: hpg.stoer_wagner(directed), "G must be undirected"),
         (lambda: hpg.gomory_hu_tree(directed), "G must be undirected"),
         (lambda: hpg.stoer_wagner(single), "at least two vertices"),
         (lambda: hpg.stoer_wagner(negative), "not negative"),
+        (lambda: hpg.stoer_wagner(large), "and so must their sum"),
+        (lambda: hpg.gomory_hu_tree(large), "and so must their sum"),
         (lambda: hpg.minimum_cut(directed, 0, 0), "source and sink"),
         (lambda: hpg.edge_connectivity(directed, 0), "must both be given"),
     ):

@@ -83,12 +83,12 @@ def test_undirected_and_unweighted_edges(device):
     check(ones, hpg.maximum_flow(pattern, 3, 9), 3, 9)
 
 
-def test_large_capacities(device):
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_large_capacities(kind, device):
     # More than 64 bits hold if flows either way were added to what the arcs carry.
-    huge = (1 << 63) - 1
-    G = hpg.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 4, 3], [1 << 60, huge, huge, huge, 5], directed=False).to(
-        device
-    )
+    huge = np.iinfo(kind).max
+    weight = np.array([1 << 60, huge, huge, huge, 5], kind)
+    G = hpg.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 4, 3], weight, directed=False).to(device)
     for source, sink in ((0, 4), (0, 2)):
         found = hpg.maximum_flow(G, source, sink)
         flow = found.flow.to("cpu").toarray()
@@ -119,7 +119,9 @@ def test_names_and_nothing_to_carry(device):
     [
         ([1.5, np.inf], (0, 2), ValueError, "capacities must be finite"),
         ([1, -2], (0, 2), ValueError, "capacities must not be negative, and there is one of -2"),
+        ([1e308, 1e308], (0, 2), ValueError, "and so must their sum"),
         ([1 << 62, 1], (0, 2), ValueError, "which cannot be counted"),
+        (np.array([1 << 63, 1], np.uint64), (0, 2), ValueError, "which cannot be counted"),
         ([1, 2], (1, 1), ValueError, "two vertices"),
         ([1, 2], (0, 3), IndexError, "sink"),
     ],

@@ -97,6 +97,12 @@ def test_types_of_weights(dtype, device):
     assert sorted(to_device(forest.weight, "cpu").tolist()) == sorted([*kept, *[5] * (n + 1 - len(kept))])
 
 
+@pytest.mark.parametrize("weight", [np.iinfo(np.int64).min, np.iinfo(np.int64).max, np.iinfo(np.uint64).max])
+def test_a_total_that_no_integer_of_64_bits_holds(weight, device):
+    G = hpg.Graph.from_edges([0, 1], [1, 2], np.array([weight, weight]), directed=False).to(device)
+    assert hpg.minimum_spanning_forest(G).total == 2 * weight
+
+
 def test_nan(device):
     """NaN is heavier than any other weight; where it is needed all the same, that is an error."""
     arcs = [0, 1, 2], [1, 2, 0]

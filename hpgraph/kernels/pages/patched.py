@@ -266,8 +266,11 @@ class _Scratch(io.FileIO):
     def add(self, array: Array) -> None:
         """Write an array behind the others."""
         left = memoryview(array.view(np.uint8).data)
-        while left:
-            left = left[self.write(left) :]
+        try:
+            while left:
+                left = left[self.write(left) :]
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fspath(os.path.dirname(cast(str, self.name)))) from error
 
     def __del__(self) -> None:
         self.close()
