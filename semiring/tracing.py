@@ -58,7 +58,7 @@ class Text:
     def __init__(self) -> None:
         self.parameters: list[str] = []
         self.lines: list[str] = []
-        self.ways: list[Paths] = []
+        self.ways: list[TypedPaths] = []
         self.calls = 0
         self._known: dict[tuple[str, np.dtype], Value] = {}
         self._loaded: dict[str, Value] = {}
@@ -241,25 +241,58 @@ class Pointer:
 
 
 class Paths:
-    """The paths through a call, each with its branch decisions.
+    """The paths through a call on symbols, at most `most`: each condition is assumed true first, then false."""
 
-    If types differ at a place between paths, Numba would unify them.
-    """
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.decided: list[tuple[Any, bool]] = []
+        self._again: list[bool] = []
+
+    def decide(self, condition: Any) -> bool:
+        """Whether a condition is assumed true on this path."""
+        at = len(self.decided)
+        if at == self._most:
+            raise Refused
+        answer = self._again[at] if at < len(self._again) else True
+        self.decided.append((condition, answer))
+        return answer
+
+    def follow(self, call: Callable[[], Any], choose: Callable[[Any, Any, Any], Any]) -> Any:
+        """The result of a call: ``choose(condition, result if true, result if false)`` at each condition."""
+        found: list[tuple[Any, list[Any]]] = []
+        while not found or self._again:
+            self.decided = []
+            found.append((call(), self.decided))
+            if len(found) > self._most:
+                raise Refused
+            self._again = [answer for _, answer in self.decided]
+            while self._again and not self._again[-1]:
+                self._again.pop()
+            if self._again:
+                self._again[-1] = False
+        return _joined(found, 0, choose)
+
+
+def _joined(found: list[tuple[Any, list[tuple[Any, bool]]]], depth: int, choose: Callable[[Any, Any, Any], Any]) -> Any:
+    if len(found) == 1:
+        return found[0][0]
+    sides = ([path for path in found if path[1][depth][1] is side] for side in (True, False))
+    return choose(found[0][1][depth][0], *(_joined(side, depth + 1, choose) for side in sides))
+
+
+class TypedPaths(Paths):
+    """The same through Python that becomes C++; if types differ at a place between paths, Numba would unify them."""
 
     def __init__(self) -> None:
-        self.decided: list[tuple[Value, bool]] = []
+        super().__init__(MAX_WAYS)
         self.has_stored = False
-        self._again: list[bool] = []
         self._types: dict[tuple[CodeType, int], tuple[np.dtype, np.dtype]] = {}
 
     def decide(self, condition: Value) -> bool:
         """The condition that is assumed true on this path."""
         if self.has_stored:
             raise Refused  # another way would store again
-        at = len(self.decided)
-        answer = self._again[at] if at < len(self._again) else True
-        self.decided.append((condition, answer))
-        return answer
+        return super().decide(condition)
 
     def note(self, dtypes: tuple[np.dtype, np.dtype]) -> None:
         """Take down the types of operands, by the place where Python is."""
@@ -268,17 +301,6 @@ class Paths:
             frame = frame.f_back
         if self._types.setdefault((frame.f_code, frame.f_lasti), dtypes) != dtypes:
             raise Refused
-
-    def turn(self) -> bool:
-        """Begin the next way, if there is one."""
-        self._again = [answer for _, answer in self.decided]
-        while self._again and not self._again[-1]:
-            self._again.pop()
-        if not self._again:
-            return False
-        self._again[-1] = False
-        self.decided = []
-        return True
 
 
 class Traced:
@@ -289,27 +311,15 @@ class Traced:
 
     def __call__(self, *arguments: Any) -> Any:
         """The result of a call: one value, selected by all branch decisions."""
-        text, ways, found = self._text, Paths(), []
+        text, ways = self._text, TypedPaths()
         self._prepare()
         text.calls += 1
         if text.calls > MAX_VALUES:
             raise Refused  # it may call itself
         text.ways.append(ways)
-        while True:
-            found.append((self._python(*arguments), ways.decided))
-            if len(found) > MAX_WAYS:
-                raise Refused
-            if not ways.turn():
-                break
+        found = ways.follow(lambda: self._python(*arguments), text.chosen)
         text.ways.pop()
-        return self._joined(found, 0)
-
-    def _joined(self, found: list[tuple[Any, list[tuple[Value, bool]]]], depth: int) -> Any:
-        if len(found) == 1:
-            return found[0][0]
-        condition = found[0][1][depth][0]
-        sides = ([way for way in found if way[1][depth][1] is side] for side in (True, False))
-        return self._text.chosen(condition, *(self._joined(side, depth + 1) for side in sides))
+        return found
 
     def _prepare(self) -> None:
         code, names = self._python.__code__, self._python.__globals__

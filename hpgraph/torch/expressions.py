@@ -7,13 +7,15 @@ of a derivative follows, too. Of a maximum the first operand that attains it has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hpgraph.semiring.tracing import Paths, Refused
+
 # Maximum paths through a function.
 MAX_PATHS = 64
-_TOO_MANY = f"message has more than {MAX_PATHS} paths: does a loop end by what it computes?"
 
 
 class Expression:
@@ -146,56 +148,19 @@ def apply(name: str, *given: Any) -> Any:
     return Expression("divide" if name == "true_divide" else name, of)
 
 
-class _Paths:
-    """The ways through a function, each as it decides."""
-
-    def __init__(self) -> None:
-        self.decided: list[tuple[Expression, bool]] = []
-        self._again: list[bool] = []
-
-    def decide(self, condition: Expression) -> bool:
-        at = len(self.decided)
-        if at == MAX_PATHS:
-            raise TypeError(_TOO_MANY)
-        answer = self._again[at] if at < len(self._again) else True
-        self.decided.append((condition, answer))
-        return answer
-
-    def turn(self) -> bool:
-        """Begin the next way, if there is one."""
-        self._again = [answer for _, answer in self.decided]
-        while self._again and not self._again[-1]:
-            self._again.pop()
-        if self._again:
-            self._again[-1] = False
-        self.decided = []
-        return bool(self._again)
-
-
-_PATHS: list[_Paths] = []
+_PATHS: list[Paths] = []
 
 
 def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
     """What a function makes of symbols."""
-    paths, found = _Paths(), list[tuple[Expression, list[tuple[Expression, bool]]]]()
-    _PATHS.append(paths)
+    _PATHS.append(Paths(MAX_PATHS))
     try:
-        while True:
-            returned = constant(function(*arguments))
-            found.append((returned, paths.decided))
-            if len(found) > MAX_PATHS:
-                raise TypeError(_TOO_MANY)
-            if not paths.turn():
-                return _joined(found, 0)
+        found: Expression = _PATHS[-1].follow(lambda: constant(function(*arguments)), partial(apply, "where"))
+        return found
+    except Refused:
+        raise TypeError(f"message has more than {MAX_PATHS} paths: does a loop end by what it computes?") from None
     finally:
         _PATHS.pop()
-
-
-def _joined(found: list[Any], depth: int) -> Expression:
-    if len(found) == 1:
-        return found[0][0]  # type: ignore[no-any-return]
-    sides = ([way for way in found if way[1][depth][1] is side] for side in (True, False))
-    return apply("where", found[0][1][depth][0], *(_joined(side, depth + 1) for side in sides))
 
 
 def in_order(expression: Expression) -> list[Expression]:
@@ -221,8 +186,8 @@ def derivative(expression: Expression, number: int) -> Expression:
             by[id(one)] = apply("where", test, by[id(a)], by[id(b)])
             continue
         total = constant(float(one.operator == "variable" and one.value == number))
-        for operand, partial in zip(one.of, DERIVATIVES[one.operator](*one.of) if one.of else (), strict=True):
-            total = apply("add", total, apply("multiply", partial, by[id(operand)]))
+        for operand, slope in zip(one.of, DERIVATIVES[one.operator](*one.of) if one.of else (), strict=True):
+            total = apply("add", total, apply("multiply", slope, by[id(operand)]))
         by[id(one)] = total
     return by[id(expression)]
 
