@@ -10,6 +10,7 @@ from hpgraph.core.device import array_module, device_of, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
+from hpgraph.semiring.counter_random import GOLDEN
 
 
 def seed_of(seed: Any, stream: int = 0) -> int:
@@ -28,13 +29,9 @@ def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
     return sampling(graph.device).running_sums(arcs)
 
 
-# 2⁶⁴ over the golden ratio: nearby seeds become numbers that are far apart.
-_GOLDEN = 0x9E3779B97F4A7C15
-
-
 def scattered(seed: Any) -> int:
-    """A seed as one of 2⁶⁴ numbers, for kernels to add."""
-    return whole(seed, "seed") * _GOLDEN % 2**64
+    """A seed as one of 2⁶⁴ numbers, for kernels to add: those of nearby seeds are far apart."""
+    return whole(seed, "seed") * GOLDEN % 2**64
 
 
 def vertex_hashes(graph: Graph, seed: Any) -> Any:

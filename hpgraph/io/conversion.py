@@ -25,6 +25,7 @@ from hpgraph.io.memory import Budget
 from hpgraph.io.remote import given_path, here
 from hpgraph.io.replace import check_writable, replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE
+from hpgraph.semiring.counter_random import mixed
 
 _WIDE = 1 << 32
 # Bytes that converting takes beside what it sorts: pieces of text, a page as it was and as it is stored.
@@ -292,14 +293,10 @@ class _Mirror:
 
 
 def _mixed(first: Array, second: Array, value: Array, key: int) -> Array:
-    """64 bits that hang on all bits of an arc: the finalizer of SplitMix64 (G. Steele et al., OOPSLA'14), thrice."""
+    """64 bits that depend on all bits of an arc."""
     word = np.full(len(first), key, np.uint64)
     for part in (first.astype(np.uint64), second.astype(np.uint64), value):
-        word ^= part
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            word ^= word >> np.uint64(shift)
-            word *= np.uint64(factor)
-        word ^= word >> np.uint64(31)
+        word = mixed(word ^ part)
     return word
 
 

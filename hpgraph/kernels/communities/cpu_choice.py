@@ -12,6 +12,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import prefetch_entry
+from hpgraph.kernels.sampling.cpu_random import GOLDEN
 from hpgraph.kernels.structure.cpu_greedy import mixed
 
 # Smaller tables are left nearly empty: these 16 KiB of keys and sums fit L1, and without collisions no branch is
@@ -50,7 +51,7 @@ def mask_for(most):
 @part(whole=True)
 def slot_of(keys, mask, key):
     """The slot of a key, or the free one it belongs in: linear probing."""
-    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+    slot = np.int64((np.uint64(key) * GOLDEN) >> np.uint64(32)) & mask
     while peek(keys, slot) != key and peek(keys, slot) >= 0:
         slot = (slot + 1) & mask
     return slot
@@ -59,14 +60,14 @@ def slot_of(keys, mask, key):
 @part(whole=True)
 def drawn(number, round_, seed, bits):
     """`bits` pseudorandom bits for each number and round."""
-    key = np.uint64(number) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
+    key = np.uint64(number) + seed + np.uint64(round_) * GOLDEN
     return np.int64(mixed(key) >> np.uint64(64 - bits))
 
 
 @part(whole=True)
 def is_before(a, b, v, seed):
     """Whether a comes before b in the pseudorandom order of vertex v."""
-    key = seed ^ np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)
+    key = seed ^ np.uint64(v) * GOLDEN
     return mixed(np.uint64(a) ^ key) < mixed(np.uint64(b) ^ key)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from hpgraph.kernels.communities.batches import PRIORITIES
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
+from hpgraph.kernels.sampling.cpu_random import GOLDEN
 from hpgraph.kernels.structure.cpu_greedy import mixed
 
 LAST = PRIORITIES - 1
@@ -13,7 +14,7 @@ LAST = PRIORITIES - 1
 @part(whole=True)
 def _priority(v, round_, seed):
     """The priority of a vertex under a size limit: p or more with a probability of 2⁻ᵖ, from the hash's low bits."""
-    bits = mixed(np.uint64(v) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15))
+    bits = mixed(np.uint64(v) + seed + np.uint64(round_) * GOLDEN)
     priority = 0
     while priority < LAST and not (bits >> np.uint64(priority)) & np.uint64(1):
         priority += 1

@@ -9,12 +9,11 @@ from hpgraph.kernels.layout import FARTHEST, NEAREST, Sampling
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, tasks
-from hpgraph.kernels.sampling.cpu_random import bits
-from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, bits, mixed
 
 # Vertices that a thread takes at a time.
 CHUNK = 64
-_GOLDEN, _HALF, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(0xFFFFFFFF)
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _FARTHEST, _NEAREST = np.float32(FARTHEST), np.float32(NEAREST)
 
@@ -63,7 +62,7 @@ def _epoch(rows, here, there, epoch, step, curve, draws, threads):
                             x += step * _bounded(factor * dx)
                             y += step * _bounded(factor * dy)
                     for _draw in range(negatives):
-                        key += _GOLDEN
+                        key += GOLDEN
                         u = np.int64(((mixed(key) >> _HALF) * count) >> _HALF)
                         dx, dy = x - here[u, 0], y - here[u, 1]
                         square = dx * dx + dy * dy

@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
 from hpgraph.kernels.sampling.cpu_blocks import block_edges
 from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws
-from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_recursive import recursive_edges
 from hpgraph.kernels.sampling.cpu_shuffles import shuffled
 from hpgraph.kernels.sampling.cpu_walks import walks
@@ -198,8 +198,6 @@ def _least_key(weights, row, row_end, v, seed, counter, seen):
     return found
 
 
-# 2⁶⁴ over the golden ratio (D. Knuth, "The Art of Computer Programming" 3, section 6.4).
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # Vertices between two checks for interruption.
 _CHUNK = 4096
 
@@ -240,7 +238,8 @@ def _slot(slots, vertices, v):
 
 @part
 def _first_slot(slots, v):
-    return (np.uint64(v) * _GOLDEN >> np.uint64(20)) & np.uint64(slots.size - 1)
+    # D. Knuth, "The Art of Computer Programming" 3, section 6.4.
+    return (np.uint64(v) * GOLDEN >> np.uint64(20)) & np.uint64(slots.size - 1)
 
 
 @njit(cache=True, nogil=True)

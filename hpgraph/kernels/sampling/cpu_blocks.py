@@ -8,11 +8,7 @@ from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, 
 from hpgraph.kernels.sampling import blocks
 from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
 from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL
-from hpgraph.kernels.sampling.cpu_random import below, unit
-from hpgraph.kernels.structure.cpu_symmetry import mixed
-from hpgraph.semiring.counter_random import GOLDEN
-
-_STEP = np.uint64(GOLDEN)
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed, unit
 
 
 def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
@@ -28,7 +24,7 @@ def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
 
 @part
 def _word(seed, proposal, draw):
-    return mixed(seed + np.uint64(proposal * DRAWN + draw) * _STEP)
+    return mixed(seed + np.uint64(proposal * DRAWN + draw) * GOLDEN)
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)

@@ -9,10 +9,8 @@ from hpgraph.core.config import config
 from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit, peek, put, vertex
-from hpgraph.kernels.sampling.cpu_random import below, bits, unit
-from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, bits, mixed, unit
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # Sets that a thread draws at a time.
 _PIECE = 1 << 13
 
@@ -78,7 +76,7 @@ def _draw(indptr, indices, chances, chance, seed, begin, end):
             for p in range(peek(indptr, v), peek(indptr, v + 1)):
                 u = vertex(indices, p)
                 if peek(met, u) != number:
-                    key += _GOLDEN
+                    key += GOLDEN
                     if unit(mixed(key)) < (peek(chances, p) if chances.size else chance):
                         put(met, u, number)
                         members[following] = u

@@ -13,8 +13,7 @@ import numpy as np
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, tasks, team
 from hpgraph.kernels.sampling import draws
-from hpgraph.kernels.sampling.cpu_random import bits, unit
-from hpgraph.kernels.structure.cpu_symmetry import mixed
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, bits, mixed, unit
 from hpgraph.semiring.stop import is_stopped
 
 # Gaps of a block: its arrays fit L1.
@@ -22,7 +21,7 @@ BLOCK = 2048
 # Numbers up to which NumPy takes some milliseconds, and spares seconds of compiling.
 MAX_SERIAL = 1 << 17
 
-_GOLDEN, _MANTISSA, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
+_MANTISSA, _ONE = np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
 _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
 
 
@@ -83,7 +82,7 @@ def _gaps(key, gap, halvings):
     word, total = gap.view(np.uint64), 0.0
     for i in range(gap.size):
         # Odd, of 53 bits, over 2⁵³: uniform, and never 0 or 1.
-        gap[i] = np.float64(np.int64((mixed(key + np.uint64(i) * _GOLDEN) >> np.uint64(11)) | np.uint64(1)))
+        gap[i] = np.float64(np.int64((mixed(key + np.uint64(i) * GOLDEN) >> np.uint64(11)) | np.uint64(1)))
     for i in range(gap.size):
         halvings[i] = 1076 - np.int64(word[i] >> np.uint64(52))
         word[i] = (word[i] & _MANTISSA) | _ONE
@@ -144,7 +143,7 @@ def _attach(key, m, source, target):
             new = False
             while not new:
                 # Either end of an edge of the vertices before.
-                key += _GOLDEN
+                key += GOLDEN
                 place = np.int64(unit(mixed(key)) * (2 * begin))
                 drawn = peek(target if place & 1 else source, place >> 1)
                 new = True

@@ -4,9 +4,10 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek
-from hpgraph.semiring.counter_random import random_bits
+from hpgraph.semiring import counter_random
 
-bits = part(random_bits)
+bits, mixed = part(counter_random.random_bits), part(counter_random.mixed)
+GOLDEN = np.uint64(counter_random.GOLDEN)
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 

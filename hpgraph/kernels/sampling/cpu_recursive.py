@@ -7,11 +7,10 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, team
 from hpgraph.kernels.sampling import recursive
 from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, mixed
 from hpgraph.kernels.sampling.recursive import LEVELS, WORDS, Recursion
-from hpgraph.kernels.structure.cpu_symmetry import mixed
-from hpgraph.semiring.counter_random import GOLDEN
 
-_STEP, _BYTE, _PATH = np.uint64(GOLDEN), np.uint64(8), np.uint64(255)
+_BYTE, _PATH = np.uint64(8), np.uint64(255)
 _HALF, _WORD = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
@@ -52,7 +51,7 @@ def _draw(levels, table, seed, factors, source, target, shares):
         for edge in range(source.size * share // shares, source.size * (share + 1) // shares):
             row, column = np.uint64(0), np.uint64(0)
             for at in range(words):
-                word = mixed(seed + np.uint64(edge * WORDS + at) * _STEP)
+                word = mixed(seed + np.uint64(edge * WORDS + at) * GOLDEN)
                 one, other = _path(table, word & _WORD), _path(table, word >> _HALF)
                 row = (((row << width) | (one >> width)) << width) | (other >> width)
                 column = (((column << width) | (one & low)) << width) | (other & low)

@@ -6,11 +6,10 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, put, team
 from hpgraph.kernels.sampling import shuffles
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, mixed
 from hpgraph.kernels.sampling.shuffles import ROUNDS
-from hpgraph.kernels.structure.cpu_symmetry import mixed
-from hpgraph.semiring.counter_random import GOLDEN
 
-_STEP, _HALF = np.uint64(GOLDEN), np.uint64(32)
+_HALF = np.uint64(32)
 
 
 def shuffled(values: Any, seed: int) -> Any:
@@ -32,12 +31,12 @@ def _shuffle(seed, rows, columns, values, out, shares):
                 row = place // columns
                 column = place - row * columns
                 for turn in range(ROUNDS):
-                    key = seed + np.uint64(turn) * _STEP
+                    key = seed + np.uint64(turn) * GOLDEN
                     if turn & 1:
-                        column += ((mixed(key ^ (row * _STEP)) >> _HALF) * columns) >> _HALF
+                        column += ((mixed(key ^ (row * GOLDEN)) >> _HALF) * columns) >> _HALF
                         column -= columns if column >= columns else np.uint64(0)
                     else:
-                        row += ((mixed(key ^ (column * _STEP)) >> _HALF) * rows) >> _HALF
+                        row += ((mixed(key ^ (column * GOLDEN)) >> _HALF) * rows) >> _HALF
                         row -= rows if row >= rows else np.uint64(0)
                 place = row * columns + column
                 if place < np.uint64(values.size):

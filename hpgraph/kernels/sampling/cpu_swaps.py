@@ -5,10 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
-from hpgraph.kernels.sampling.cpu_random import unit
-from hpgraph.kernels.structure.cpu_symmetry import mixed
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, mixed, unit
 
 
 def swap_ends(source: Any, target: Any, n: int, wanted: int, tries: int, seed: int) -> int:
@@ -31,7 +28,7 @@ def _key(n, u, v):
 def _slot(table, key):
     """Where a key is, or would be put."""
     mask = table.size - 1
-    at = np.int64(mixed(np.uint64(key) + _GOLDEN)) & mask
+    at = np.int64(mixed(np.uint64(key) + GOLDEN)) & mask
     while table[at] != -1 and table[at] != key:
         at = (at + 1) & mask
     return at
@@ -47,7 +44,7 @@ def _remove(table, key):
         at = (at + 1) & mask
         if table[at] == -1:
             break
-        home = np.int64(mixed(np.uint64(table[at]) + _GOLDEN)) & mask
+        home = np.int64(mixed(np.uint64(table[at]) + GOLDEN)) & mask
         if ((at - home) & mask) >= ((at - hole) & mask):
             table[hole] = table[at]
             hole = at
@@ -63,9 +60,9 @@ def _swap(source, target, n, table, wanted, tries, key):
     for _ in range(tries):
         if done == wanted or is_stopped():
             break
-        key += _GOLDEN
+        key += GOLDEN
         one = np.int64(unit(mixed(key)) * source.size)
-        key += _GOLDEN
+        key += GOLDEN
         # Twice as many: an edge in either direction.
         other = np.int64(unit(mixed(key)) * (2 * source.size))
         turned, other = other & 1, other >> 1

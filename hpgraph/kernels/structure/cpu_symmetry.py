@@ -17,8 +17,8 @@ from numba import int64, uint64
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.sampling.cpu_random import mixed
 from hpgraph.kernels.structure.cpu_transpose import PARALLEL_ENTRIES
-from hpgraph.semiring import counter_random
 
 Array = np.ndarray[Any, Any]
 
@@ -58,9 +58,6 @@ def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
         return bits, _ALL, _ALL
     infinity = np.array(np.inf, values.dtype).view(bits.dtype)
     return bits, np.uint64(2 ** (8 * values.itemsize - 1) - 1), np.uint64(infinity)
-
-
-mixed = njit(nogil=True)(counter_random.mixed)
 
 
 @njit(cache=True, nogil=True)
