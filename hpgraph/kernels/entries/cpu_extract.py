@@ -13,6 +13,7 @@ from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, prange, prefetch, team
 from hpgraph.kernels.runtime.cpu.search import lower_bound, place_in_row
+from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Entries that a task copies, and entries up to which one thread copies all: it nearly saturates memory bandwidth.
 TASK_COPIES = 1 << 15
@@ -37,10 +38,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
         _copy(*arrays)
     else:
         with team() as threads:
-            tasks = min(-(-nnz // TASK_COPIES), 8 * threads)
-            cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
-            cuts[0], cuts[-1] = 0, len(rows)
-            _copy_parallel(cuts, *arrays)
+            _copy_parallel(share_bounds(indptr, min(-(-nnz // TASK_COPIES), 8 * threads)), *arrays)
     return CSR((len(rows), high - low), indptr, indices.astype(ids, copy=False), data, validate=False)
 
 

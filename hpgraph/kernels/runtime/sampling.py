@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import to_device
+from hpgraph.core.device import device_of, to_device
 
 # Arcs of each vertex that are followed before the sample is taken (Sutton et al., IPDPS'18, Section III).
 NEIGHBOURS = 2
@@ -14,9 +14,5 @@ _SAMPLE = 1024
 def most_frequent(label: Any) -> int:
     """The label that most vertices of a sample have; on CUDA this waits for the stream."""
     places = np.random.default_rng(0).integers(0, len(label), min(_SAMPLE, 4 * len(label)))
-    values, counts = np.unique(to_device(label[to_device(places, _place(label))], "cpu"), return_counts=True)
+    values, counts = np.unique(to_device(label[to_device(places, device_of(label))], "cpu"), return_counts=True)
     return int(values[counts.argmax()])
-
-
-def _place(label: Any) -> str:
-    return "cpu" if isinstance(label, np.ndarray) else "cuda"

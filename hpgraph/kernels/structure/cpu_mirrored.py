@@ -11,7 +11,9 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team, vertex
+from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 from hpgraph.kernels.structure import mirroring
+from hpgraph.kernels.structure.cpu_transpose import begin_shares
 
 # Edges up to which a sort takes some milliseconds, and spares a second of compiling.
 MAX_SORTED = 1 << 17
@@ -29,10 +31,9 @@ def mirrored(triangle: CSR) -> CSR:
     blocks = ((n - 1) >> shift) + 1
     with team() as shares:
         check_memory(4 * triangle.nbytes, "a graph with its edges both ways", "cpu")
-        cuts = np.searchsorted(triangle.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
-        cuts[0], cuts[-1] = 0, n
         indptr, ids = np.zeros(n + 1, np.int64), triangle.indices.dtype
         divided, indices, fill = np.empty((2, nnz), ids), np.empty(2 * nnz, ids), np.zeros((shares, blocks), np.int64)
+        cuts = share_bounds(triangle.indptr, shares)
         _mirror(cuts, shift, triangle.indptr, triangle.indices, fill, divided, indptr, indices)
     return CSR((n, n), indptr, indices, None, validate=False)
 
@@ -41,14 +42,8 @@ def mirrored(triangle: CSR) -> CSR:
 def _mirror(cuts, shift, indptr, indices, fill, divided, ends, out):
     for share in prange(cuts.size - 1):
         _count(indices, peek(indptr, peek(cuts, share)), peek(indptr, peek(cuts, share + 1)), shift, fill[share])
-    starts, total = np.empty(fill.shape[1] + 1, np.int64), np.int64(0)
-    for block in range(fill.shape[1]):
-        starts[block] = total
-        for share in range(fill.shape[0]):
-            found = fill[share, block]
-            fill[share, block] = total
-            total += found
-    starts[fill.shape[1]] = total
+    starts = np.zeros(fill.shape[1] + 1, np.int64)
+    begin_shares(fill, starts)
     for share in prange(cuts.size - 1):
         _divide(indptr, indices, peek(cuts, share), peek(cuts, share + 1), shift, fill[share], divided[0], divided[1])
     following = np.zeros(1, np.int64)

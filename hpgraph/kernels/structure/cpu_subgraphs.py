@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, team, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 from hpgraph.semiring.stop import is_stopped
@@ -110,12 +110,8 @@ def _begin_step(rows, steps, state, i, first, last):
 def _has_arc(rows, u, v):
     """By the shorter of two rows."""
     if rows.indptr[u + 1] - rows.indptr[u] <= rows.in_indptr[v + 1] - rows.in_indptr[v]:
-        end = rows.indptr[u + 1]
-        at = lower_bound(rows.indices, rows.indptr[u], end, v)
-        return at < end and rows.indices[at] == v
-    end = rows.in_indptr[v + 1]
-    at = lower_bound(rows.in_indices, rows.in_indptr[v], end, u)
-    return at < end and rows.in_indices[at] == u
+        return place_in_row(rows.indptr, rows.indices, u, v) >= 0
+    return place_in_row(rows.in_indptr, rows.in_indices, v, u) >= 0
 
 
 @part(counts_references=False)

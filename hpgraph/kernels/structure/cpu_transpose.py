@@ -12,6 +12,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, prefetch, team
+from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes some
 # milliseconds longer, once a matrix, and spares a second of compiling.
@@ -31,8 +32,7 @@ def transpose(csr: CSR) -> CSR:
         indptr = np.zeros(columns + 1, dtype=np.int64)
         indices = np.empty(nnz, dtype=csr.indices.dtype)
         values, data = room(csr.data, nnz)
-        cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
-        cuts[0], cuts[-1] = 0, rows
+        cuts = share_bounds(csr.indptr, shares)
         _transpose(cuts, csr.indptr, csr.indices, bits_of(csr.data), counts, indptr, indices, values)
     return CSR((columns, rows), indptr, indices, data, validate=False)
 
@@ -42,7 +42,7 @@ def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
     # An index of a parallel loop is typed twice, and what is called with it compiled twice.
     for share in prange(cuts.size - 1):
         _count(cuts, np.int64(share), indptr, indices, counts)
-    _starts(counts, offsets)
+    begin_shares(counts, offsets)
     for share in prange(cuts.size - 1):
         _scatter(cuts, np.int64(share), indptr, indices, data, counts, out, values)
 
@@ -55,8 +55,8 @@ def _count(cuts, share, indptr, indices, counts):
 
 
 @njit(nogil=True)
-def _starts(counts, indptr):
-    """Counts become the places where each share's entries of a column begin."""
+def begin_shares(counts, indptr):
+    """Counts by share and column become the places where these entries begin; columns end at ``indptr[1:]``."""
     total = 0
     for column in range(counts.shape[1]):
         for share in range(counts.shape[0]):

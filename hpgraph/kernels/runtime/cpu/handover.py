@@ -13,11 +13,8 @@ import numpy as np
 from numba import njit
 
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items
-from hpgraph.kernels.runtime.cpu.work_stealing import cpu_pause, yield_core
+from hpgraph.kernels.runtime.cpu.work_stealing import wait
 from hpgraph.semiring.atomics import atomic_load, fetch_add
-
-# Spins on the end of the task before, until the thread yields its core between two of them.
-_MAX_SPINS = 2000
 
 
 def new_ends(tasks: int) -> np.ndarray:
@@ -32,11 +29,7 @@ def place_of(ends, task, count):
     """Where the `count` entries of a task begin. Waits until the task before has published it; publishes the next."""
     spins = 0
     while atomic_load(ends, task) < 0:
-        if spins < _MAX_SPINS:
-            spins += 1
-            cpu_pause()
-        else:
-            yield_core()
+        spins = wait(spins)
     start = ends[task]
     fetch_add(ends, task + 1, start + count + 1)
     return start

@@ -75,3 +75,10 @@ def task_bounds(ends: Any) -> Any:
         return np.array([0, rows])
     work = ends + np.arange(rows + 1)
     return np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(TASK_ENTRIES, total, TASK_ENTRIES)), [rows])))
+
+
+def share_bounds(indptr: Any, shares: int) -> Any:
+    """Rows, an int64 array, at which so many shares of equally many entries begin and end."""
+    bounds = np.searchsorted(indptr, np.linspace(0, int(indptr[-1]), shares + 1).astype(np.int64)).astype(np.int64)
+    bounds[0], bounds[-1] = 0, len(indptr) - 1
+    return bounds

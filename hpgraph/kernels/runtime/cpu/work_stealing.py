@@ -62,7 +62,8 @@ def yield_core(context: Any, builder: Any, sig: Any, args: Any) -> None:
 
 
 @part
-def _wait(spins):
+def wait(spins):
+    """Spin once more, and yield the core after many; the number of spins."""
     if spins < _MAX_SPINS:
         cpu_pause()
     else:
@@ -89,7 +90,7 @@ def _enter(board, last):
             if compare_and_swap(board, GATE, gate, gate + 1):
                 return turn
         else:
-            spins = _wait(spins)
+            spins = wait(spins)
 
 
 @part(forceinline=True)
@@ -120,7 +121,7 @@ def end_together(board, leading):
         fetch_add(board, GATE, _TURN)
         spins = 0
         while atomic_load(board, GATE) & (_TURN - 1):
-            spins = _wait(spins)
+            spins = wait(spins)
 
 
 @part
