@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.names import SortedNumbers
 from hpgraph.formats.checks import index_dtype
 
 Int64s = np.ndarray[Any, np.dtype[np.int64]]
@@ -62,7 +63,7 @@ def _integers(neighbors: Iterator[Any], count: int) -> Indices:
 
 def _by_value(known: Int64s) -> Rule:
     places = _Places(known)
-    return lambda neighbors, count: places.of(_integers(neighbors, count))
+    return lambda neighbors, count: places.find_all(_integers(neighbors, count))
 
 
 def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
@@ -70,14 +71,14 @@ def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
     places = _Places(_addresses(np.fromiter(nodes, object, len(nodes))))
     sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
     asked = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
-    if np.count_nonzero(places.of(asked) >= 0) <= _MAX * len(asked):
+    if np.count_nonzero(places.find_all(asked) >= 0) <= _MAX * len(asked):
         return None
     by_dict: Rule | None = None
 
     def numbers_of(neighbors: Iterator[Any], count: int) -> Indices:
         nonlocal by_dict
         objects = np.fromiter(neighbors, object, count)
-        numbers = places.of(_addresses(objects))
+        numbers = places.find_all(_addresses(objects))
         others = np.flatnonzero(numbers < 0)
         if others.size:
             by_dict = by_dict or _by_dict(nodes)
@@ -94,7 +95,7 @@ def _by_hash(nodes: list[Any]) -> Rule | None:
     if (ascending[1:] == ascending[:-1]).any():
         return None
     places = _Places(known)
-    return lambda neighbors, count: places.of(_integers(map(hash, neighbors), count))
+    return lambda neighbors, count: places.find_all(_integers(map(hash, neighbors), count))
 
 
 def _by_dict(nodes: list[Any]) -> Rule:
@@ -115,37 +116,22 @@ class _Places:
         self.table[slots] = numbers
         self.lost = np.flatnonzero(self.table[slots] != numbers)
         others = known[self.lost]
-        self.others = _Places(others) if _FEW < len(others) < len(known) // 2 else _Sorted(others)
+        self.others = _Places(others) if _FEW < len(others) < len(known) // 2 else SortedNumbers(others)
 
     def _slots(self, values: Int64s) -> Int64s:
         product = values.view(np.uint64) * _MULTIPLIER
         product >>= self.shift
         return product.view(np.int64)
 
-    def of(self, wanted: Int64s) -> Indices:
+    def find_all(self, wanted: Int64s) -> Indices:
         """The position of each value; -1 if unknown."""
         places = self.table.take(self._slots(wanted))
         missed = np.flatnonzero(self.known.take(places) != wanted)
         if missed.size:
-            found = self.others.of(wanted[missed])
+            found = self.others.find_all(wanted[missed])
             places[missed] = -1
             places[missed[found >= 0]] = self.lost[found[found >= 0]]
         return places
-
-
-class _Sorted:
-    """The same by a search."""
-
-    def __init__(self, known: Int64s) -> None:
-        self.order = np.argsort(known)
-        self.ascending = known[self.order]
-
-    def of(self, wanted: Int64s) -> Indices:
-        """The position of each value; -1 if unknown."""
-        if not self.order.size:
-            return np.full(len(wanted), -1)
-        at = np.minimum(np.searchsorted(self.ascending, wanted), len(self.order) - 1)
-        return np.where(self.ascending[at] == wanted, self.order[at], -1)
 
 
 def _addresses(objects: np.ndarray[Any, Any]) -> Int64s:
