@@ -138,8 +138,14 @@ class EccentricityBounds:
         # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
         # neighbours, the more bounds follow.
         degree, idle = self.graph.out_degree, -1
-        some = left[_least(degree[left], min(_SMALLEST_BATCH, left.size))]
         while self._are_many(left):
+            if idle < 0:
+                some = left[_least(degree[left], min(_SMALLEST_BATCH, left.size))]
+            elif idle < _MAX_STALLED:
+                some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
+            else:
+                size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
+                some = left[_least(-degree[left], min(size, left.size))]
             self._search(some)
             left = self._open(open_)
             if idle < _MAX_STALLED and self._are_many(left):
@@ -147,13 +153,6 @@ class EccentricityBounds:
                 self._spread(some)
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
-            if not self._are_many(left):
-                break
-            if idle < _MAX_STALLED:
-                some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
-            else:
-                size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
-                some = left[_least(-degree[left], min(size, left.size))]
         while left.size:
             self._look(to_device(left[_least(degree[left], min(most, left.size))], "cpu"))
             left = self._open(open_)
