@@ -10,7 +10,7 @@ belongs to vertices stays, and arcs come past it once forwards and once backward
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -243,7 +243,7 @@ def path_dependencies(
     return sums
 
 
-def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], Any]) -> None:
     """By numbers of arcs: each of several devices has the graph, and a part of the sources."""
     graphs = graph.replicas
     parts = shares(len(sources), len(graphs))
@@ -276,7 +276,7 @@ def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
     return bfs(graph, id(source)).trace.rows[:, 1]
 
 
-def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], Any]) -> None:
     n, arcs = graph.n_vertices, graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
     group = sources_within(GROUP, lambda count: _WEIGHTED_BYTES * n * count, graph.device)
@@ -299,22 +299,14 @@ def _in_double(graph: Graph) -> Graph:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Callback with the number of finished sources: draws a bar if `hpgraph.config` says so, if there are several."""
-    bars: list[Any] = []
-    so_far = 0
-
-    def done(count: int) -> None:
-        nonlocal so_far
-        so_far += count
-        if bars:
-            bars[0].update(count)
-        elif so_far < total and config.show_progress():
-            bar = progress_bar(total=total, initial=so_far, desc="betweenness", unit="source")
-            bars.append(stack.enter_context(bar))
-
-    with ExitStack() as stack:
-        yield done
+def _progress(total: int) -> Iterator[Callable[[int], Any]]:
+    """Callback that takes numbers of finished sources, and draws a bar if `hpgraph.config` says so."""
+    if not config.show_progress():
+        yield lambda _count: None
+        return
+    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
+    with progress_bar(total=total, desc="betweenness", unit="source", delay=1.0) as bar:
+        yield bar.update
 
 
 class Paths(VertexProgram):
@@ -391,7 +383,7 @@ class _AllDependencies(VertexProgram):
         return vertex.level, vertex.paths, (vertex.paths * message if reached else vertex.depends)
 
 
-def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable[[int], Any]) -> None:
     """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
     for at, source in enumerate(sources.tolist()):

@@ -11,6 +11,7 @@ from arrays import host
 from raising import raises
 
 import hpgraph as hpg
+from hpgraph.core.progress import progress_bar
 
 CPU = "hpgraph.kernels.betweenness.cpu"
 
@@ -269,6 +270,9 @@ def test_progress_bar(
     device: str, way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.GROUP", 9)
+    # As if every search were a long one.
+    bar = "hpgraph.algorithms.betweenness.progress_bar"
+    monkeypatch.setattr(bar, lambda delay, **arguments: progress_bar(**arguments))
     with hpg.config(progress=True, threads=1):
         hpg.betweenness_centrality(ours(GRAPHS["undirected"], device))
     assert "betweenness" in capsys.readouterr().err
