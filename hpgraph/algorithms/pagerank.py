@@ -23,7 +23,7 @@ from hpgraph.algorithms.multi_source_pagerank import (
 from hpgraph.algorithms.out_strength import moderate, out_strength_of
 from hpgraph.algorithms.pagerank_delta import in_proportion, spread_changes
 from hpgraph.algorithms.power_iteration import checked as iteration_checked
-from hpgraph.algorithms.power_iteration import ending
+from hpgraph.algorithms.power_iteration import ending, warn_unless
 from hpgraph.algorithms.vertex_values import distribution
 from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph, named, naming_arguments, one_of, real
@@ -222,7 +222,8 @@ def pagerank(
         ranks = _by_changes(graph, start, teleport, leaving, rules, weighted, dtype)
     else:
         ranks = _by_iteration(graph, start, teleport, leaving, rules, weighted, dtype, apart)
-    return named(_ended(ranks, tol), graph)
+    warn_unless(ranks.converged, tol, "PageRank", ranks.iterations, ranks.residual)
+    return named(ranks, graph)
 
 
 def _by_changes(
@@ -279,17 +280,6 @@ def _from_each(
             stacklevel=4,
         )
     return named(found, graph)
-
-
-def _ended(result: PageRankResult, tol: float) -> PageRankResult:
-    if not result.converged and tol > 0:
-        warnings.warn(
-            f"PageRank stopped after {result.iterations} iterations at a change of {result.residual:.3g}, above "
-            f"tol={tol:g}: raise max_iteration or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return result
 
 
 def _residual_small(world):  # type: ignore[no-untyped-def]
