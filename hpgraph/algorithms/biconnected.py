@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments, vertex_names
-from hpgraph.containers.names import Names
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, array_module, check_memory, to_device
@@ -55,10 +54,6 @@ class BiconnectedComponents(
     target: Array
     label: Array
     names: Any
-
-    @property
-    def _names(self) -> Any:  # type: ignore[override]
-        return None if self.names is None else Names(self.names)
 
     def __len__(self) -> int:
         return self.count

@@ -9,7 +9,6 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.random_choice import random_order
 from hpgraph.containers.graph import Graph, as_simple, id, named, naming_arguments, one_of, whole
-from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, anywhere, array_module, everywhere, fits, to_device
 from hpgraph.core.errors import DeviceMemoryError
@@ -307,10 +306,6 @@ class Condensation(ResultTable, columns=("label",), groups=True):
     graph: Graph
     label: Array
     names: Any
-
-    @property
-    def _names(self) -> Any:  # type: ignore[override]
-        return None if self.names is None else Names(self.names)
 
     def members(self, component: int) -> Any:
         """The vertices of a component: names where the graph has names, else indices, on its device.

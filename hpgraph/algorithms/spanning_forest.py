@@ -9,7 +9,6 @@ from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, undirected_only
-from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, anywhere, array_module, to_device, total
 from hpgraph.kernels.backend import kernels
@@ -39,10 +38,6 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
     weight: Any
     n_vertices: int
     names: Any
-
-    @property
-    def _names(self) -> Any:  # type: ignore[override]
-        return None if self.names is None else Names(self.names)
 
     @property
     def count(self) -> int:

@@ -6,11 +6,13 @@ Table libraries are imported on first use.
 import html
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from hpgraph.containers.name_arrays import python_values
+from hpgraph.containers.names import Names
 from hpgraph.core.device import to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
@@ -49,7 +51,6 @@ class ResultTable:
     _edges: ClassVar[bool] = False
     _groups: ClassVar[bool] = False
     _by_vertex: ClassVar[tuple[str, ...]] = ()
-    _names: Any = None
     _sources: Any = None
 
     def __init_subclass__(
@@ -60,6 +61,12 @@ class ResultTable:
         if columns is not None:
             cls._columns, cls._ends, cls._edges, cls._groups = columns, ends, edges, groups
             cls._by_vertex = () if edges else columns
+
+    @cached_property
+    def _names(self) -> Any:
+        """Names of vertices: those of the attribute ``names``, where the result was not `named`."""
+        names = vars(self).get("names")
+        return None if names is None else Names(names)
 
     def _values(self) -> dict[str, Any]:
         """The columns beside the vertex, the chief one first."""
