@@ -365,15 +365,16 @@ def _graphblas(matrix: Any, weight: Any) -> dict[str, Any]:
 
 
 def _geometric(data: Any, weight: Any) -> dict[str, Any]:
-    ends = _array(data.edge_index)
+    ends = array_of(data.edge_index)
     held = data[weight] if weight else getattr(data, "edge_weight", None)
     return {
-        "source": ends[0], "target": ends[1], "weight": None if held is None else _array(held).reshape(-1),
+        "source": ends[0], "target": ends[1], "weight": None if held is None else array_of(held).reshape(-1),
         "n_vertices": data.num_nodes, "directed": None,
     }  # fmt: skip
 
 
-def _array(tensor: Any) -> Any:
+def array_of(tensor: Any) -> Any:
+    """The array of a tensor of PyTorch."""
     # A tensor on the GPU stays there.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
 

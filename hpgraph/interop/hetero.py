@@ -18,11 +18,10 @@ from hpgraph.core.suggestions import did_you_mean
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates, merging
 from hpgraph.interop.hetero_sampling import HeteroSample, sample_hetero
-from hpgraph.interop.homogeneous import HomogeneousGraph, graph_columns, homogeneous_of
+from hpgraph.interop.homogeneous import HomogeneousGraph, Relation, graph_columns, homogeneous_of
 from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric, tensors_of, to_geometric
 from hpgraph.scipy_api.matrix import Matrix
 
-Relation = tuple[str, str, str]
 # A relation is followed backwards by its name with this before it, as PyTorch Geometric's ToUndirected calls it.
 _REVERSED = "rev_"
 

@@ -11,9 +11,8 @@ from hpgraph.algorithms.hop_sampling import Drawable, checked_draws, sample_hops
 from hpgraph.algorithms.neighbor_sampling import fanouts_of
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.core.device import array_module, to_device
+from hpgraph.interop.homogeneous import Relation
 from hpgraph.kernels.backend import kernels
-
-Relation = tuple[str, str, str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from hpgraph.containers.names import Names, as_names
 from hpgraph.core.device import array_module, native, to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
-from hpgraph.interop.given_edges import edges_given
+from hpgraph.interop.given_edges import array_of, edges_given
 from hpgraph.interop.vertex_ids import numbered_ends
 from hpgraph.scipy_api.matrix import Matrix
 
@@ -102,8 +102,8 @@ def of_geometric(data: Any, vertices: Any) -> tuple[dict[tuple[str, str, str], A
     relations = {}
     for relation in data.edge_types:
         weight = getattr(data[relation], "edge_weight", None)
-        source, target = _array(data[relation].edge_index)
-        relations[relation] = (source, target) if weight is None else (source, target, _array(weight).reshape(-1))
+        source, target = array_of(data[relation].edge_index)
+        relations[relation] = (source, target) if weight is None else (source, target, array_of(weight).reshape(-1))
     counts = {kind: count for kind in data.node_types if (count := _rows(data[kind])) is not None}
     return relations, {**counts, **(vertices or {})}
 
@@ -121,17 +121,12 @@ def tensors_of(data: Any) -> dict[Any, dict[str, Any]]:
         (of, _rows(data[of])) for of in data.node_types
     ]:
         found[of] = {
-            title: _array(tensor)
+            title: array_of(tensor)
             for title, tensor in data[of].items()
             if title not in ("edge_index", "edge_weight") and hasattr(tensor, "is_cuda") and tensor.ndim
             and tensor.shape[0] == count and str(tensor.dtype) != "torch.bfloat16"
         }  # fmt: skip
     return found
-
-
-def _array(tensor: Any) -> Any:
-    # A tensor on the GPU stays there.
-    return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
 
 
 def to_geometric(H: Any) -> Any:
