@@ -10,6 +10,7 @@ from hpgraph.containers.graph import Graph, id, naming_arguments
 from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.engine.run import run
+from hpgraph.kernels.backend import kernels
 
 
 @naming_arguments
@@ -93,7 +94,8 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
     other = xp.concatenate([xp.maximum(on_way, above), target[chosen]]).astype(graph.id_dtype)
     order = xp.lexsort(xp.stack([other, one]))
     one, other = one[order], other[order]
-    held = None if graph.weights is None else _weights_of(graph, one, other)
+    arcs = graph.out_csr
+    held = None if arcs.data is None else arcs.data[kernels(graph.device).positions_of(arcs, one, other)]
     return SpanningForest(one, other, held, n, graph.names)
 
 
@@ -127,10 +129,3 @@ def _up_to_roots(parent: Any, vertices: Any) -> Any:
         met[vertices] = True
         vertices = parent[vertices]
     return xp.flatnonzero(met)
-
-
-def _weights_of(graph: Graph, source: Any, target: Any) -> Any:
-    """The weights of arcs, by their ends."""
-    xp, arcs, n = array_module(graph.device), graph.out_csr, graph.n_vertices
-    keys = arcs.expand_rows().astype(np.int64) * n + arcs.indices
-    return arcs.data[xp.searchsorted(keys, source.astype(np.int64) * n + target)]
