@@ -183,10 +183,10 @@ class EccentricityBounds:
             turns.append(some[_least(self.lower[some] + share[some], count)])
         # Alternate between the kinds, most relevant first, so that a round settles at least one.
         longest = max(len(turn) for turn in turns)
-        dealt = np.full((longest, len(turns)), -1)
+        by_kind = np.full((longest, len(turns)), -1)
         for column, turn in zip((2, 0, 1, 3, 4), turns, strict=True):
-            dealt[: len(turn), column] = to_device(turn, "cpu")
-        listed = dealt[dealt >= 0]
+            by_kind[: len(turn), column] = to_device(turn, "cpu")
+        listed = by_kind[by_kind >= 0]
         _, first = np.unique(listed, return_index=True)
         return listed[np.sort(first)][:size]
 

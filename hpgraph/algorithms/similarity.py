@@ -307,14 +307,14 @@ def common_neighbors(
     """
     graph = as_simple(G)
     if v is not None:
-        return _who(graph, graph.index_of(pairs, "u"), graph.index_of(v, "v"), incoming)
+        return _shared_neighbours(graph, graph.index_of(pairs, "u"), graph.index_of(v, "v"), incoming)
     found = similar(graph, measure_of(graph, COMMON, incoming=incoming), pairs, top, vertices, joined)
     if isinstance(found, SimilarPairs):
         return SimilarPairs(found.source, found.target, found.score.astype(np.int64), graph)
     return found.astype(np.int64)
 
 
-def _who(graph: Graph, u: int, v: int, incoming: bool) -> Any:
+def _shared_neighbours(graph: Graph, u: int, v: int, incoming: bool) -> Any:
     xp, rows = array_module(graph.device), neighbours_apart(graph.in_csr if incoming else graph.out_csr)
     begin, end = (to_device(rows.indptr[[w, w + 1]], "cpu").tolist() for w in (u, v))
     first, second = rows.indices[begin[0] : begin[1]], rows.indices[end[0] : end[1]]

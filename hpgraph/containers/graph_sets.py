@@ -52,7 +52,7 @@ class GraphSets(GraphUpdates):
         n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
         return self._of_both(
             other, lambda ours, theirs: (adjacency.widened(ours, n), _renumbered(theirs, place, n)), weight, True,
-            names, _whose(self.n_vertices, place, n),
+            names, _places_in_either(self.n_vertices, place, n),
         )  # fmt: skip
 
     def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
@@ -78,7 +78,7 @@ class GraphSets(GraphUpdates):
                 kernels(self.device).induced(ours, chosen)[0], _renumbered(theirs, number, len(vertices))
             ),
             weight, False, self._names_of(vertices),
-            tuple(places[vertices] for places in _whose(n, place, n + other.n_vertices)),
+            tuple(places[vertices] for places in _places_in_either(n, place, n + other.n_vertices)),
         )  # fmt: skip
 
     def difference(self, other: GraphStorage) -> Self:
@@ -163,7 +163,7 @@ def _indices(graph: GraphStorage) -> Names:
     return Names(np.arange(graph.n_vertices))
 
 
-def _whose(count: int, place: Any, n: int) -> tuple[Any, Any]:
+def _places_in_either(count: int, place: Any, n: int) -> tuple[Any, Any]:
     """Where n vertices stand in one graph and, behind it, in another: in the one if they are there, or in the other."""
     xp = array_module(place)
     own = xp.arange(n)

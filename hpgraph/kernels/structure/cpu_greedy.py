@@ -138,14 +138,14 @@ def _match_in_turn(source, target, taken, matched):
 def suitors(arcs: CSR, least: float) -> Any:
     """The mate of each vertex, or -1, in a matching that takes edges by falling weight, above `least`.
 
-    Of equals that of the smallest ends comes first. Each vertex courts the heaviest neighbour without a heavier suitor
-    yet, and the one that it displaces looks on: nothing is sorted (F. Manne, M. Halappanavar, "New effective
+    Of equals that of the smallest ends comes first. Each vertex proposes to the heaviest neighbour without a heavier
+    suitor yet, and the one displaced proposes to another: nothing is sorted (F. Manne, M. Halappanavar, "New effective
     multithreaded matching algorithms", IPDPS'14). ``arcs``: of an undirected graph, with weights or without.
     """
     weights = np.ones(arcs.nnz, np.float32) if arcs.data is None else arcs.data
     suitor, best = np.full(arcs.shape[0], -1, arcs.indices.dtype), np.full(arcs.shape[0], least)
     with interruptible():
-        _court(arcs.indptr, arcs.indices, weights, suitor, best)
+        _propose(arcs.indptr, arcs.indices, weights, suitor, best)
     mutual = suitor[suitor] == np.arange(len(suitor))
     mutual[suitor < 0] = False
     return np.where(mutual, suitor, suitor.dtype.type(-1))
@@ -159,7 +159,7 @@ def _is_heavier(weight, u, v, other, x, y):
 
 
 @njit(cache=True, nogil=True)
-def _court(indptr, indices, weights, suitor, best):
+def _propose(indptr, indices, weights, suitor, best):
     least = best[0] if best.size else 0.0
     for first in range(suitor.size):
         v = np.int64(first)
