@@ -11,8 +11,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.forms import form_of
-from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.traversal.separate import SIDE, by_source
+from hpgraph.kernels.runtime.cpu.bits import SIDE
 
 
 def example_calls() -> list[tuple[str, Callable[[], Any]]]:
@@ -22,17 +21,19 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
     rng = np.random.default_rng(1)
     source, target = rng.integers(0, 50, (2, 200))
     web = hpg.Graph.from_edges(source, target, rng.random(200), n_vertices=50, duplicates="min")
+    payer, payee = rng.integers(0, 1 << 12, (2, 1 << 16))
+    payments = hpg.Graph.from_edges(payer, payee, rng.random(1 << 16), duplicates="sum")
     groups = hpg.datasets.kron(9)
-    many = range(SIDE)
-    apart: list[tuple[str, Callable[[], Any]]] = [
-        ("closeness", partial(hpg.closeness_centrality, groups, many)),
-        ("BFS, many sources", partial(hpg.bfs, groups, sources=many, parents=False)),
-        ("diameter", partial(hpg.diameter, groups, largest_component=True)),
-    ]
+    # Searches that never meet, of which each soon goes on by itself; as a few do from the start.
+    vertices = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
+    rings = hpg.Graph.from_edges(vertices.ravel(), np.roll(vertices, 1, axis=1).ravel(), directed=False)
+    apart = {"apart": (rings, vertices[:, 0]), "a few": (groups, range(2))}
     return [
         ("BFS, small graph", partial(hpg.bfs, web, 0)),
         ("SSSP, small graph", partial(hpg.sssp, web, 0)),
         ("PageRank, small graph", partial(hpg.pagerank, web)),
+        ("PageRank, weighted", partial(hpg.pagerank, payments, weight=True)),
+        ("connected components, strong", partial(hpg.connected_components, web, connection="strong")),
         ("triangle count, small graph", partial(hpg.triangle_count, web)),
         ("core numbers, small graph", partial(hpg.core_number, web)),
         ("louvain, small graph", partial(hpg.louvain, groups)),
@@ -55,8 +56,11 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("A @ A, int32, and A + B", partial(_votes, both)),
         ("pages", _pages),
         ("update that is its reduce", _recognized),
-        ("sources that part", _parted),
-        *((f"{what}, each by itself", partial(_by_themselves, call)) for what, call in apart),
+        *((f"closeness, {what}", partial(hpg.closeness_centrality, *given)) for what, given in apart.items()),
+        *(
+            (f"BFS, many sources, {what}", partial(hpg.bfs, G, sources=s, parents=False))
+            for what, (G, s) in apart.items()
+        ),
     ]
 
 
@@ -79,17 +83,6 @@ def _recognized() -> None:
     """What such a program is compared with: of its type and its reduce alone, whatever it gathers."""
     declared = declarations_of(_Widest)
     form_of(declared, declared.code((np.dtype(np.float32),)))
-
-
-def _parted() -> None:
-    with team():
-        by_source(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))
-
-
-def _by_themselves(call: Callable[[], Any]) -> None:
-    """As searches go that hardly meet; whether they do is seen by the clock."""
-    with hpg.techniques(joint_frontier=False):
-        call()
 
 
 def _sets(debian: hpg.Graph) -> None:
