@@ -109,5 +109,12 @@ def _zipping(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         return
     zstd = path.suffix.lower() == ".zst"
     target = zstd_writer(file) if zstd else gzip.GzipFile(path.name, "wb", 6, cast(Any, file))
-    yield cast(BinaryIO, target)
-    target.close()
+    try:
+        yield cast(BinaryIO, target)
+        target.close()
+    except BaseException:
+        # What is left goes nowhere: finalizers would report that they cannot write it.
+        if isinstance(target, gzip.GzipFile):
+            target.fileobj = io.BytesIO()
+            target.close()
+        raise

@@ -1,6 +1,7 @@
 """Writers under a full disk, a kill, an interruption: the file that stood there stays, and nothing beside it."""
 
 import contextlib
+import gc
 import gzip
 import os
 import signal
@@ -121,6 +122,19 @@ def test_a_full_disk_leaves_the_old_file(
     save(path)
     assert path.stat().st_size > LIMIT, "the limit was one"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.usefixtures("compiled")
+def test_a_full_disk_is_reported_once(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python reports what goes wrong in finalizers, too; those of files since 3.13."""
+    gc.collect()
+    reported: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(repr(what)))
+    with no_file_longer_than(LIMIT), pytest.raises(OSError, match="File too large"):
+        write(some_graph(), tmp_path / f"file{suffix}")
+    gc.collect()
+    assert not reported
 
 
 CHILD = """
