@@ -82,7 +82,7 @@ def test_mappings_in_parts(directed, kind, device, monkeypatch):
 
 
 def test_of_a_larger_graph(device):
-    G = hpg.datasets.kron(9).undirected.to(device)
+    G = hpg.datasets.kron(8).undirected.to(device)
     counts = hpg.graphlet_counts(G)
     cycle, claw = (hpg.from_networkx(g) for g in (nx.cycle_graph(4), nx.star_graph(3)))
     assert hpg.count_subgraph_isomorphisms(G, cycle, kind="induced") == 8 * counts["cycle_4"]
