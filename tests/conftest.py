@@ -12,9 +12,10 @@ import pytest
 from hpgraph.core.device import cuda_available
 
 # Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
-# work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
+# work, and one that begins last keeps all of them waiting. Files that begin together compile different kernels: the
+# same would be compiled by each process. What is not listed follows, in the usual order.
 LONGEST = (
-    "test_docs.py", "test_doctests.py", "algebra/test_against_graphblas.py", "test_warmup.py",
+    "test_docs.py", "algebra/test_against_graphblas.py", "test_doctests.py", "test_warmup.py",
     "engine/test_placements.py", "algorithms/test_triangles.py", "scipy_suite/test_csr_array.py", "engine/test_run.py",
     "algebra/test_mxm.py", "algorithms/test_distances.py", "algorithms/test_communities.py", "test_complex.py",
     "kernels/test_kernels_compile.py", "cli/test_cli.py", "test_interrupt.py", "algebra/test_mxv.py",
