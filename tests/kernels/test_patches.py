@@ -94,7 +94,7 @@ import numpy as np
 import hpgraph as hpg
 hpg.config.cache_dir = sys.argv[1]
 if sys.argv[2] == "kernels":
-    hpg.bfs(hpg.from_edges([0, 1], [1, 2], directed=False), 0)
+    hpg.core_number(hpg.from_edges([0, 1], [1, 2], directed=False))
 import numba.np.arraymath
 print("scipy.linalg" in sys.modules)
 x = np.random.default_rng(1).random((3, 3))
