@@ -31,6 +31,9 @@ MIN = 8
 # With fewer arcs in both directions one thread of an H200's host is faster: 8 to 120 times at 100,000, and of three in
 # four kinds of graphs at 4,000,000.
 MIN_PUSHED = 1 << 22
+# As many arcs as that thread deals with in the time of one superstep, which the host decides on: of three in four kinds
+# of 10,000,000 arcs it took 80 to 230 ns an arc, of lattices 40, and a superstep takes 25 to 35 us at least (H200).
+ARCS_A_SUPERSTEP = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,8 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     The value is the same on every device. Where several flows are right, each device always gives the same one, but
     the CPU may give another than the GPU: it augments along shortest paths on one thread, and the GPU pushes excesses
     in parallel. With floats for capacities, or fewer than 2**22 arcs in both directions, it always runs on the CPU,
-    to which a graph on the GPU is copied; sums of floats are rounded in double precision. Beside the graph it takes
+    to which a graph on the GPU is copied, and so it does after as many supersteps as take longer than that would, as
+    in lattices; sums of floats are rounded in double precision. Beside the graph it takes
     some 90 bytes for each arc in both directions on the GPU, and 40 on the CPU.
 
     References
@@ -196,18 +200,22 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
     floats = capacity.dtype.kind == "f"
     if not floats:
         _check_source(both, capacity, s)
-    if both.device == "cpu" or floats or both.out_csr.nnz < MIN_PUSHED:
-        # Imported here, since it imports Numba.
-        from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
+    arcs = both.out_csr.nnz
+    if both.device != "cpu" and not floats and arcs >= MIN_PUSHED:
+        # What takes longer than it would on the CPU is left for it, and has taken twice as long by then.
+        pushed = _push(both, capacity, s, t, arcs / ARCS_A_SUPERSTEP)
+        if pushed is not None:
+            value, flow = pushed
+            return value, flow - flow[both.reverse_arcs]
+    # Imported here, since it imports Numba.
+    from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 
-        capacity = to_device(capacity, "cpu")
-        if not floats and int(capacity.max(initial=0)) > MAX_FLOW:
-            capacity = np.minimum(capacity, MAX_FLOW)
-        room = capacity.copy()
-        value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
-        return value, to_device(np.subtract(capacity, room, out=room), both.device)
-    value, flow = _push(both, capacity, s, t)
-    return value, flow - flow[both.reverse_arcs]
+    capacity = to_device(capacity, "cpu")
+    if not floats and int(capacity.max(initial=0)) > MAX_FLOW:
+        capacity = np.minimum(capacity, MAX_FLOW)
+    room = capacity.copy()
+    value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
+    return value, to_device(np.subtract(capacity, room, out=room), both.device)
 
 
 def counted(G: Any) -> Graph:
@@ -258,8 +266,11 @@ def _check_source(graph: Graph, capacity: Any, s: int) -> None:
         raise ValueError(f"the source's arcs carry more than {MAX_FLOW} together, which cannot be counted")
 
 
-def _push(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
-    """The value, and the flow along each arc; where both arcs of an edge carry some, the difference is what flows."""
+def _push(graph: Graph, capacity: Any, s: int, t: int, most: float) -> tuple[int, Any] | None:
+    """The value, and the flow along each arc; where both arcs of an edge carry some, the difference is what flows.
+
+    None if that takes more than `most` supersteps.
+    """
     n, xp = graph.n_vertices, array_module(graph.device)
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
     first = capacity[begin:end]
@@ -279,11 +290,14 @@ def _push(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
                 Heights, graph, active=id(start), direction="push", height=height, capacity=capacity, flow=flow
             )
             height, worth = searched.height, int(searched.trace.edges.sum())
+            most -= len(searched.trace.rows)
             active = (excess > 0) & (height < top)
             active[xp.asarray([s, t])] = False
             active = id(active.nonzero()[0])
             waiting = len(active.index) > 0
             while waiting and worth > 0:
+                if most < 0:
+                    return None
                 pushed = run(
                     Push, graph, active=active, direction="push", max_iteration=supersteps, height=height,
                     excess=excess, capacity=capacity, flow=flow, source=s, sink=t, top=top,
@@ -292,6 +306,7 @@ def _push(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
                 waiting = len(pushed.active) > 0
                 cost = int(pushed.trace.edges.sum())
                 worth -= cost
+                most -= len(pushed.trace.rows)
                 # Each run takes time by the size of the graph: so many supersteps that few runs make up a search.
                 supersteps = 2 * supersteps if cost < worth else max(supersteps // 2 & ~1, MIN)
     return int(excess[t]), flow
