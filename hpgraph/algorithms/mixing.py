@@ -40,8 +40,9 @@ def density(G: Graph | Any) -> float:
     0.6666666666666666
     """
     graph = as_graph(G)
-    pairs = (2 if graph.directed else 1) * graph.n_vertices * (graph.n_vertices - 1)
-    return float(graph._layouts.once("density", lambda: int(graph.degree.sum()) / pairs if pairs else 0.0))
+    pairs = graph.n_vertices * (graph.n_vertices - 1)
+    ends = (lambda: graph.n_edges) if graph.directed else (lambda: int(graph.degree.sum()))
+    return float(graph._layouts.once("density", lambda: ends() / pairs if pairs else 0.0))
 
 
 @naming_arguments
@@ -284,19 +285,28 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     x, x_spread = first = _centred(x, arcs.degrees, arcs.nnz)
     y, y_spread = first if received is None else _centred(y, received, arcs.nnz)
     spread = (x_spread * y_spread) ** 0.5
-    return float((x * (_matrix(arcs, False) @ y)).sum()) / spread if spread else float("nan")
+    if not spread:
+        return float("nan")
+    product = _matrix(arcs, False) @ y
+    product *= x
+    return float(product.sum()) / spread
 
 
 def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
     """Values in units of their range, less their mean over arcs, and the sum of their squares there; 0 if all equal."""
-    held, times = value[times > 0], times.astype(np.float64)
+    held = value if int(times.min()) > 0 else value[times > 0]
     least, largest = float(held.min()), float(held.max())
     # Equal sums of weights may differ by rounding.
     if not 1e-14 * max(-least, largest) < largest - least < np.inf:
         return value, 0.0
-    value = (value - least) / (largest - least)
-    value = value - float((times * value).sum()) / arcs
-    return value, float((times * value * value).sum())
+    # In place: half of the time of these passes is new memory.
+    value = value - least
+    value /= largest - least
+    share = times * value
+    value -= float(share.sum()) / arcs
+    share = array_module(value).multiply(times, value, out=share)
+    share *= value
+    return value, float(share.sum())
 
 
 @naming_arguments
