@@ -41,7 +41,9 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         one_of(self.affinity, "affinity", ("nearest_neighbors", "precomputed"))
         given = self.affinity == "precomputed"
-        X = validate_data(self, X, accept_sparse="csr" if given else False, ensure_min_samples=2)
+        X = validate_data(
+            self, X, accept_sparse="csr" if given else False, ensure_min_samples=2, ensure_non_negative=given
+        )
         if given:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f'affinity="precomputed" needs a square matrix, not shape {X.shape}')
@@ -56,7 +58,8 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = self.affinity == "precomputed"
+        given = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = given
         return tags
 
 

@@ -35,7 +35,10 @@ def test_groups_are_found(estimator):
     for given in (A, A.toarray()):
         again = clone(estimator).set_params(affinity="precomputed").fit(given)
         assert adjusted_rand_score(planted, again.labels_) == 1
-    raises(ValueError, "square", clone(estimator).set_params(affinity="precomputed").fit, X)
+    precomputed = clone(estimator).set_params(affinity="precomputed")
+    raises(ValueError, "square", precomputed.fit, np.abs(X))
+    assert precomputed.__sklearn_tags__().input_tags.positive_only
+    raises(ValueError, "Negative values in data passed to X", precomputed.fit, -np.eye(3))
     raises(ValueError, "affinity must be", clone(estimator).set_params(affinity="rbf").fit, X)
 
 
