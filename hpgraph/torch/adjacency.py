@@ -43,6 +43,8 @@ class Adjacency:
             raise ValueError(
                 f"values must have shape ({pattern.nnz},) or ({pattern.nnz}, heads), not {tuple(values.shape)}"
             )
+        if values is not None and values.device != pattern.device:
+            raise ValueError(f"values must be on the device of A, {pattern.device}, not on {values.device}")
         self.pattern, self.values, self.order = pattern, values, order
 
     @classmethod
@@ -110,8 +112,8 @@ class Adjacency:
         order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        made = _pattern(indptr, index[1][order], (rows, columns))
-        return cls(made, None if values is None else values[order], order)
+        made = cls(_pattern(indptr, index[1][order], (rows, columns)), values, order)
+        return made if values is None else made.with_values(values[order])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -250,8 +250,11 @@ def test_edge_index_keeps_its_order(device: str) -> None:
     assert ht.edge_softmax(empty, torch.zeros(0, device=device)).shape == (0,)
     # Ids of 32 bits, of a matrix with more places than these count.
     wide = torch.tensor([[70_000, 3, 70_001], [5, 99_999, 1]], dtype=torch.int32, device=device)
-    A = ht.Adjacency.of(wide, torch.arange(3), shape=(100_000, 100_000))
+    A = ht.Adjacency.of(wide, torch.arange(3, device=device), shape=(100_000, 100_000))
     assert A.indices.tolist() == [[3, 70_000, 70_001], [99_999, 5, 1]] and A.order.tolist() == [1, 0, 2]
+    assert A.values.tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="on the device of A"):
+        ht.Adjacency.of(wide, torch.ones(3, device="meta"), shape=(100_000, 100_000))
 
 
 def test_a_matrix_outlives_its_use_for_derivatives(device: str) -> None:
