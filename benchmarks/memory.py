@@ -122,8 +122,12 @@ def _measure(case: Case) -> dict[str, dict[str, int]]:
     """By work: bytes that the first call on a new graph leaves with it, and the most that are in use in a call."""
     found = {}
     for work in MEASURED:
-        # Code is compiled, and threads are started, on a graph like it: which code runs depends on its degrees.
-        _task(HPGraph(case), work)()
+        # On a graph like it code is compiled, threads are started and SciPy is imported: which code runs depends on its
+        # degrees.
+        before = HPGraph(case)
+        before.renew()
+        _task(before, work)()
+        del before
         library = HPGraph(case)
         task = _task(library, work)
         graph = usage_of(library.renew, case.device)
