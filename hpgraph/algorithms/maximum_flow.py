@@ -203,7 +203,7 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
         _check_source(both, capacity, s)
     arcs = both.out_csr.nnz
     if both.device != "cpu" and not floats and arcs >= MIN_PUSHED:
-        # What takes longer than it would on the CPU is left for it, and has taken twice as long by then.
+        # Pushed for no longer than the CPU is expected to take, which then begins anew.
         pushed = _push(both, capacity, s, t, arcs / ARCS_A_SUPERSTEP)
         if pushed is not None:
             value, flow = pushed

@@ -10,12 +10,8 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
+from hpgraph.kernels.layout import length_of
 from hpgraph.semiring.counter_random import uniform
-
-
-def length_of(vectors: Any) -> Any:
-    """The lengths of rows."""
-    return array_module(vectors).hypot(vectors[:, 0], vectors[:, 1])
 
 
 def pulling(graph: Graph, weighted: bool) -> CSR:

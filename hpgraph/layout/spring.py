@@ -16,7 +16,8 @@ from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
-from hpgraph.layout.forces import beginning, length_of, pull_of, pulling
+from hpgraph.kernels.layout import length_of
+from hpgraph.layout.forces import beginning, pull_of, pulling
 from hpgraph.layout.geometry import checked, rescaled
 
 # The least distance, and the least force, that a step divides by: NetworkX's.

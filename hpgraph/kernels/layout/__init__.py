@@ -11,6 +11,7 @@ of other vertices from the last epoch: an epoch is the same however many threads
 
 from typing import Any, NamedTuple, Protocol
 
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
 # Bits of a cell's number along each side: two of them fit a signed 64-bit integer.
@@ -63,3 +64,8 @@ class Layout(Protocol):
         ``arcs``: both directions of each edge; the data are float32 in [0, 1], the share of epochs that follow an arc.
         Each that is followed pulls its source twice, as a target of its reverse too.
         """
+
+
+def length_of(vectors: Any) -> Any:
+    """The lengths of rows."""
+    return array_module(vectors).hypot(vectors[:, 0], vectors[:, 1])

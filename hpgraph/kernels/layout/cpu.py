@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.layout import DEPTH, SIDE_BITS, Forces
+from hpgraph.kernels.layout import DEPTH, SIDE_BITS, Forces, length_of
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team
@@ -72,19 +72,15 @@ def combined(
     """The force on each vertex, its swinging, and the global swinging and traction."""
     force = how.scaling * pushed
     force += pulled / mass[:, None] if how.distributed_action else pulled
-    far = 1.0 if how.strong_gravity else np.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
+    far = 1.0 if how.strong_gravity else np.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
     force -= how.gravity * mass[:, None] * place / far
-    swing = mass * _length(force - before)
-    return force, swing, (float(swing.sum()), float((mass * _length(force + before)).sum() / 2))
+    swing = mass * length_of(force - before)
+    return force, swing, (float(swing.sum()), float((mass * length_of(force + before)).sum() / 2))
 
 
 def moved(place: Any, force: Any, swing: Any, speed: float) -> Any:
     """Places after a step at a global speed."""
     return place + force * (speed / (1 + np.sqrt(speed * swing)))[:, None]
-
-
-def _length(vectors: Any) -> Any:
-    return np.hypot(vectors[:, 0], vectors[:, 1])
 
 
 @part
