@@ -68,12 +68,11 @@ def alike(one: Any, other: Any) -> bool:
         if not isinstance(one, str) else one == other  # fmt: skip
 
 
-def measured(row: Row, again: Row | None, repeats: int) -> dict[str, Any]:
-    """The result of one row; ``again``: the same on the CPU, where the row runs on the GPU."""
-    device, others = ("cpu", row.peers()) if again is None else ("cuda", {"CPU": again.ours})
+def measured(row: Row, others: dict[str, Callable[[], Any]], device: str, repeats: int) -> dict[str, Any]:
+    """The result of one row on a device, beside calls that do the same."""
     answer, first, _ = clocked(row.ours, device)
     found: dict[str, Any] = {"family": row.family, "work": row.work, "first_s": first}
-    answers = {}
+    answers, others = {}, dict(others)
     for name, call in list(others.items()):
         try:
             answers[name] = clocked(call)[0]
@@ -123,6 +122,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--device", choices=["cpu", "cuda"], default="cpu", help="cuda: beside the CPU, not beside peers"
     )
+    parser.add_argument("--alone", action="store_true", help="beside neither")
     parser.add_argument("--repeats", type=int, default=5, help="calls of which the median is taken (5)")
     chosen = parser.parse_args(words)
     record = Record.of(chosen, words, chosen.device)
@@ -131,12 +131,12 @@ def main(words: Sequence[str]) -> int:
     unlike, before = 0, record.content.get("families", [])
     for family in chosen.families.split(","):
         rows = FAMILIES[family](chosen.scale, chosen.device)
-        again = FAMILIES[family](chosen.scale, "cpu") if chosen.device == "cuda" else None
+        again = FAMILIES[family](chosen.scale, "cpu") if chosen.device == "cuda" and not chosen.alone else None
         for row in rows:
-            second = next(again) if again is not None else None
+            others = {"CPU": next(again).ours} if again is not None else {} if chosen.alone else row.peers()
             if not any(part in row.work for part in chosen.works.split(",")):
                 continue
-            found = measured(row, second, chosen.repeats)
+            found = measured(row, others, chosen.device, chosen.repeats)
             before = [*(found if other["work"] == row.work else other for other in before)]
             before += [] if found in before else [found]
             record.save(families=before)

@@ -177,6 +177,8 @@ def test_families(tmp_path: Path, run: Callable[..., str]) -> None:
     assert found["maximum_spanning_forest"]["median_s"] > 0 and "| **patterns** |" in printed
     beside = found["weisfeiler_lehman_graph_hash"]["peers"]["NetworkX"]
     assert beside["alike"] and beside["ratio"] > 0
+    run(*words, "--alone", "--output", str(output))
+    assert not any("peers" in row for row in json.loads(output.read_text())["families"])
 
 
 def test_training(tmp_path: Path, run: Callable[..., str]) -> None:
