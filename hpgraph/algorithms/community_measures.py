@@ -145,8 +145,14 @@ def walk_of(G: Any, weight: Any, damping: float) -> tuple[Graph, Level, Level]:
     """The graph, its level, and that whose arcs weigh what a random walk carries along them."""
     graph, weighted = with_weights(G, weight, parallel="sum")
     graph, level, _ = checked(graph, weighted, 1.0, positive=False)
-    if not graph.directed or level.total == 0:
+    if level.total == 0:
         return graph, level, level._replace(flow=True)
+    if not graph.directed:
+        # A walk has one step along a loop, which modularity counts at both of its ends.
+        row = level.arcs.expand_rows()
+        at = array_module(row).flatnonzero(level.arcs.indices == row)
+        steps = level.sent - summed_by(row[at], None if level.arcs.data is None else level.arcs.data[at], len(level.sent))
+        return graph, level, level._replace(sent=steps, received=steps, total=int(steps.sum()), flow=True)
     arcs, sent = graph.out_csr if weighted else graph.out_csr.pattern, level.sent.astype(np.float64)
     rank = pagerank(graph, damping=damping, tol=1e-13, max_iteration=1000, personalization=sent, weight=weighted).rank
     flow = (rank / array_module(sent).where(sent > 0, sent, 1.0))[arcs.expand_rows()]

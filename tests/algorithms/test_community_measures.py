@@ -89,12 +89,14 @@ def code_length(A, label):
 def test_map_equation(weighted, device):
     g = example(False, weighted, False)
     A = nx.to_numpy_array(g, weight="weight" if weighted else None)
-    A += np.diag(A.diagonal())
     G = hpg.from_networkx(g).to(device)
     rng = np.random.default_rng(1)
     for label in (rng.integers(0, 4, len(g)), np.zeros(len(g), int), np.arange(len(g))):
         assert hpg.map_equation(G, label) == pytest.approx(code_length(A, label), abs=1e-12)
     assert math.isnan(hpg.map_equation(hpg.Graph.from_edges([], [], n_vertices=2, directed=False), [0, 1]))
+    # By Infomap 2.16 and igraph 1.0.
+    G = hpg.Graph.from_edges([0, 0, 1, 2, 3, 3, 4, 0, 5], [1, 2, 2, 3, 4, 5, 5, 0, 5], [1.0] * 8 + [2], directed=False)
+    assert hpg.map_equation(G.to(device), [0, 0, 0, 1, 1, 1]) == pytest.approx(2.204937850315531, abs=1e-12)
 
 
 def carried(A, damping):
