@@ -149,9 +149,9 @@ def walk_of(G: Any, weight: Any, damping: float) -> tuple[Graph, Level, Level]:
         return graph, level, level._replace(flow=True)
     if not graph.directed:
         # A walk has one step along a loop, which modularity counts at both of its ends.
-        row = level.arcs.expand_rows()
+        row, data = level.arcs.expand_rows(), level.arcs.data
         at = array_module(row).flatnonzero(level.arcs.indices == row)
-        steps = level.sent - summed_by(row[at], None if level.arcs.data is None else level.arcs.data[at], len(level.sent))
+        steps = level.sent - summed_by(row[at], None if data is None else data[at], len(level.sent))
         return graph, level, level._replace(sent=steps, received=steps, total=int(steps.sum()), flow=True)
     arcs, sent = graph.out_csr if weighted else graph.out_csr.pattern, level.sent.astype(np.float64)
     rank = pagerank(graph, damping=damping, tol=1e-13, max_iteration=1000, personalization=sent, weight=weighted).rank

@@ -17,6 +17,8 @@ _TREE = 8
 # Differences that are squared at a time: on the CPU those that stay in its caches.
 _BLOCK = {"cpu": 1 << 18, "cuda": 1 << 22}
 _METRICS = ("euclidean", "cosine", "correlation")
+# Bits by which sums of squares may exceed the largest square.
+_MARGIN = 16
 _METHODS = ("auto", "tiles", "kdtree", "pynndescent")
 
 
@@ -85,17 +87,18 @@ def nearest_neighbors(
     if method == "auto":
         in_tree = device == "cpu" and metric == "euclidean" and points.shape[1] <= _TREE
         method = "kdtree" if in_tree else "tiles"
-    points = _scaled(points, metric)
+    points, exponent = _scaled(points, metric)
     if method == "tiles":
         indices = nearest(device).search(points, k)
     else:
         indices = (_by_tree if method == "kdtree" else _by_descent)(points, k, seed)
-    return _in_order(points, indices, metric)
+    indices, distances = _in_order(points, indices, metric)
+    return indices, array_module(distances).ldexp(distances, exponent) if exponent else distances
 
 
 def _points(X: Any, device: str | None) -> Any:
     points = as_array(X, "X")
-    if points.ndim != 2 or points.dtype.kind not in "biuf":
+    if points.ndim != 2 or not points.shape[1] or points.dtype.kind not in "biuf":
         raise ValueError(f"X must be numbers of shape (points, dimensions), not {points.dtype} of shape {points.shape}")
     points = to_device(points, device_of(points) if device is None else normalize_device(device))
     points = points.astype(np.float32 if points.dtype == np.float32 else np.float64, copy=False)
@@ -104,16 +107,21 @@ def _points(X: Any, device: str | None) -> Any:
     return points
 
 
-def _scaled(points: Any, metric: str) -> Any:
-    """Points whose Euclidean distances have the order of the given metric."""
-    xp = array_module(points)
+def _scaled(points: Any, metric: str) -> tuple[Any, int]:
+    """Points whose Euclidean distances have the order of the given metric, and the binary exponent of their unit."""
+    xp, exponent = array_module(points), 0
+    # By powers of two, so that squares neither overflow nor vanish.
     if metric == "euclidean":
+        largest = int(xp.frexp(xp.abs(points).max())[1])
+        if abs(largest) > np.finfo(points.dtype).maxexp // 2 - _MARGIN:
+            points, exponent = xp.ldexp(points, -largest), largest
         # About their mean, so that products are no larger than distances are.
-        return xp.ascontiguousarray(points - points.mean(axis=0, dtype=np.float64).astype(points.dtype))
+        return xp.ascontiguousarray(points - points.mean(axis=0, dtype=np.float64).astype(points.dtype)), exponent
+    points = xp.ldexp(points, -xp.frexp(xp.abs(points).max(axis=1, keepdims=True))[1])
     if metric == "correlation":
         points = points - points.mean(axis=1, keepdims=True)
     length = xp.sqrt((points * points).sum(axis=1, keepdims=True))
-    return xp.ascontiguousarray(points / xp.where(length > 0, length, 1))
+    return xp.ascontiguousarray(points / xp.where(length > 0, length, 1)), exponent
 
 
 def _by_tree(points: Any, k: int, seed: int) -> Any:

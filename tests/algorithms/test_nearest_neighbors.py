@@ -48,6 +48,19 @@ def test_duplicates_and_equals(device):
     assert to_device(many, "cpu")[[0, 9]].tolist() == [[1, 2, 3, 4], [0, 1, 2, 3]]
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+@pytest.mark.parametrize(
+    ("dtype", "exponent"), [(np.float32, 100), (np.float32, -90), (np.float64, 1015), (np.float64, -800)]
+)
+def test_squares_that_would_overflow_or_vanish(dtype, exponent, metric, device):
+    X = np.random.default_rng(3).normal(size=(60, 5)).astype(f"f{bits // 8}")
+    expected, lengths = hpg.nearest_neighbors(on(device, X), 4, metric)
+    indices, distances = hpg.nearest_neighbors(on(device, np.ldexp(X, exponent)), 4, metric)
+    lengths = to_device(lengths, "cpu") * (2.0**exponent if metric == "euclidean" else 1)
+    assert np.array_equal(to_device(indices, "cpu"), to_device(expected, "cpu"))
+    assert np.allclose(to_device(distances, "cpu"), lengths, rtol=1e-5, atol=0)
+
+
 def test_an_index_that_is_approximate():
     pytest.importorskip("pynndescent")
     X = np.random.default_rng(1).normal(size=(800, 12)).astype(np.float32)
