@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from hpgraph.core.config import config
+from hpgraph.core.device import cuda_core
 from hpgraph.core.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint_of_copy, is_lasting
 from hpgraph.semiring.function_checks import check_function
@@ -184,6 +185,7 @@ class Function:
         indices are checked, and a call that ends by an exception calls ``hpgraph_fault(fault)``, of ``faults.cuh``, and
         returns zero. Raises CompileError if Numba cannot compile the function, MissingExtraError without numba-cuda.
         """
+        cuda_core()
         try:
             from hpgraph.semiring.lto import compile_ltoir
         except ImportError:

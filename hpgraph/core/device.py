@@ -22,6 +22,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
+from hpgraph.core.locks import Lock
 from hpgraph.core.platform import available_memory, cuda_driver
 from hpgraph.core.ready_kernels import ready_folder, serve_cupy
 
@@ -51,6 +52,7 @@ class _Lazy:
 
 
 cupy: Any = _Lazy("cupy")
+_importing = Lock()
 
 # Elements that are converted at a time on CUDA: 128 MB of them, enough to fill a GPU.
 _STRETCH = 1 << 24
@@ -118,6 +120,22 @@ def _require_gpu() -> None:
     folder = ready_folder(cuda_extra())
     if folder is not None:
         serve_cupy(folder)
+
+
+def cuda_core() -> ModuleType:
+    """The module cuda.core, which compiles CUDA C++; numba-cuda imports it too."""
+    # Releases as of 1.2 replace the module's own __spec__ while they are imported, so that Python does not let a second
+    # thread wait: it would get a module without Program.
+    with _importing:
+        try:
+            import cuda.core as core
+
+            if not hasattr(core, "Program"):
+                # Releases before 1.0 kept everything in a module of its own.
+                import cuda.core.experimental as core
+        except ImportError:
+            raise MissingExtraError("cuda-core", "cuda13", "compiling for the GPU") from None
+    return core
 
 
 def cuda_available() -> bool:

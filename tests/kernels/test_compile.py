@@ -315,6 +315,20 @@ assert begun.result()[0].exists()
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd=Path(compiler.__file__).parents[4])
 
 
+def test_the_first_kernels_may_be_compiled_by_several_threads(folder):
+    # In a new process, where cuda.core is imported by both threads at once.
+    program = f"""
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from hpgraph.kernels.runtime.cuda import nvrtc
+nvrtc.include_folders = lambda: (Path({str(folder)!r}),)
+with ThreadPoolExecutor(2) as threads:
+    begun = [threads.submit(nvrtc.compile_only, "scale.cuh", names=[f"scale<{{kind}}>"]) for kind in ("float", "int")]
+    assert all(one.result()[1:4] == b"ELF" for one in begun)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
 def test_importing_the_compiler_loads_nothing_heavy():
     check = (
         "import sys, hpgraph.kernels.runtime.cuda.compile; "

@@ -8,11 +8,10 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from hpgraph.core.device import cupy
-from hpgraph.core.errors import CompileError, MissingExtraError
+from hpgraph.core.device import cuda_core, cupy
+from hpgraph.core.errors import CompileError
 from hpgraph.core.patches import mended
 from hpgraph.semiring.cuda import LinkedCode
 
@@ -45,7 +44,7 @@ def build(
     compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
     symbols = symbols_of(compiled)
     if ltoir:
-        core = _cuda_core()
+        core = cuda_core()
         codes = [code if isinstance(code, bytes) else code.produce() for code in ltoir]
         with _compile_errors(source, arch):
             linker = core.Linker(
@@ -115,24 +114,12 @@ def _maker(linked: bool) -> tuple[int, ...]:
     return tuple(nvjitlink.version()) if linked else tuple(nvrtc.nvrtcVersion()[1:])
 
 
-def _cuda_core() -> ModuleType:
-    try:
-        import cuda.core as core
-
-        if not hasattr(core, "Program"):
-            # Releases before 1.0 kept everything in a module of its own.
-            import cuda.core.experimental as core
-    except ImportError:
-        raise MissingExtraError("cuda-core", "cuda13", "compiling for the GPU") from None
-    return core
-
-
 def _translated(source: str, prologue: str, names: Sequence[str], arch: str, checks: str, link: bool) -> Any:
     """NVRTC's output: machine code, or LTO-IR to be linked."""
     if not names:
         raise ValueError("names must list at least one kernel: a template that is not named leaves no machine code")
     texts(source, prologue)
-    core = _cuda_core()
+    core = cuda_core()
     options = core.ProgramOptions(
         arch=arch,
         std="c++17",
