@@ -347,9 +347,9 @@ def _codes(graph: Graph, attribute: Any) -> Any:
         listed = np.full(graph.n_vertices, None, object)
         listed[at] = np.fromiter(attribute.values(), object, len(at))
         attribute = listed
-    elif not isinstance(attribute, Collection):
-        raise TypeError(f"attribute must be an array or a list of values, or a dict by vertex, not {attribute!r}")
-    elif not hasattr(attribute, "dtype"):
+    elif not hasattr(attribute, "dtype"):  # arrays of CuPy are no Collection
+        if not isinstance(attribute, Collection):
+            raise TypeError(f"attribute must be an array or a list of values, or a dict by vertex, not {attribute!r}")
         attribute = np.fromiter(attribute, object, len(attribute))
     values, n = as_array(attribute, "attribute"), graph.n_vertices
     if values.shape != (n,):

@@ -51,9 +51,9 @@ def test_measures(directed, weighted, named, device):
     wanted = nx.numeric_assortativity_coefficient(g, "size")
     for given in (size, dict(zip(nodes, size.tolist(), strict=True))):
         assert hpg.numeric_assortativity_coefficient(G, given) == pytest.approx(wanted)
-    assert hpg.attribute_assortativity_coefficient(G, size) == pytest.approx(
-        nx.attribute_assortativity_coefficient(g, "size")
-    )
+    wanted = nx.attribute_assortativity_coefficient(g, "size")
+    for given in (size, to_device(size, device)):
+        assert hpg.attribute_assortativity_coefficient(G, given) == pytest.approx(wanted)
     wanted = nx.attribute_assortativity_coefficient(g, "color")
     for given in (color, color.tolist(), dict(zip(nodes, color.tolist(), strict=True))):
         assert hpg.attribute_assortativity_coefficient(G, given) == pytest.approx(wanted)
