@@ -43,20 +43,21 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     arcs = graph.out_csr.without_diagonal().pattern
     matrix = matrix_of_csr(arcs)
     bounds = arcs.indptr
+    xp, n = array_module(graph.device), graph.n_vertices
+    # Votes of 1 / arcs, of which a mean degree takes n: all are whole numbers, so that equal ones are equal.
     elected = elect(
-        arcs.nnz, array_module(graph.device).ones(graph.n_vertices), lambda power: matrix @ power,
-        lambda v: arcs.indices[int(bounds[v]) : int(bounds[v + 1])], min(limit, graph.n_vertices),
+        xp.full(n, float(arcs.nnz)), float(n), lambda power: matrix @ power,
+        lambda v: arcs.indices[int(bounds[v]) : int(bounds[v + 1])], min(limit, n),
     )  # fmt: skip
-    return vertex_names(graph, array_module(graph.device).asarray(elected, graph.id_dtype))
+    return vertex_names(graph, xp.asarray(elected, graph.id_dtype))
 
 
 def elect(
-    arcs: int, power: Any, votes_of: Callable[[Any], Any], voters_of: Callable[[int], Any], limit: int
+    power: Any, less: float, votes_of: Callable[[Any], Any], voters_of: Callable[[int], Any], limit: int
 ) -> list[int]:
-    """At most `limit` vertices; `arcs`: the sum of out-degrees, `power`: the vote of each vertex, which changes."""
+    """At most `limit` vertices; `power`: the vote of each vertex, which each elected neighbour makes `less` smaller."""
     xp, elected = array_module(power), list[int]()
-    less = len(power) / arcs if arcs else 0.0
-    while arcs and len(elected) < limit:
+    while len(elected) < limit:
         votes = votes_of(power)
         votes[elected] = 0
         best = int(votes.argmax())

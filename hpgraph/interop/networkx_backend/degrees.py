@@ -246,7 +246,7 @@ def _voterank(G: ConvertedGraph, number_of_nodes: int | None) -> list[Any]:
     if len(G.indices) == 0:
         return []
     chosen = elect(
-        int(G.degree("out").sum()), np.ones(n), lambda power: np.bincount(to, power[voter], n),
+        np.ones(n), n / int(G.degree("out").sum()), lambda power: np.bincount(to, power[voter], n),
         lambda best: G.indices[G.indptr[best] : G.indptr[best + 1]], limit,
     )  # fmt: skip
     return G.named(np.array(chosen, np.int64))
