@@ -40,9 +40,10 @@ def test_hashes_are_networkxs(directed, seed, device):
             assert found.tolist() == [balls[v] for v in g]
 
 
-def refined(g, color, weight=None):
+def refined(g, color, weight=None, rounds=None):
     """By sorted lists, until no class is divided."""
-    while True:
+    while rounds != 0:
+        rounds = rounds and rounds - 1
         rows = [
             (color[v], *(sorted((g.edges[e][weight] if weight else 1, color[e[1 - i]]) for e in edges)
                          for i, edges in sides(g, v)))
@@ -51,8 +52,9 @@ def refined(g, color, weight=None):
         names = {row: k for k, row in enumerate(sorted(map(repr, rows)))}
         following = {v: names[repr(row)] for v, row in zip(g, rows, strict=True)}
         if len(set(following.values())) == len(set(color.values())):
-            return following
+            break
         color = following
+    return color
 
 
 def sides(g, v):
@@ -72,10 +74,42 @@ def test_colors_are_the_coarsest(directed, weighted, named, device):
         assert int(found.max()) + 1 == len(set(wanted.values()))
     # Of the same vertices in another order.
     order = np.random.default_rng(1).permutation(len(g))
-    turned = G.subgraph(hpg.id(order))
-    assert sorted(to_device(hpg.color_refinement(turned), "cpu")) == sorted(to_device(hpg.color_refinement(G), "cpu"))
+    turned, found = in_order(g, order).to(device), to_device(hpg.color_refinement(G), "cpu")
+    assert to_device(hpg.color_refinement(turned), "cpu").tolist() == found[order].tolist()
     assert hpg.weisfeiler_lehman_graph_hash(turned) == hpg.weisfeiler_lehman_graph_hash(G)
     assert (hpg.color_refinement(G, iterations=0) == 0).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_colors_after_many_rounds(directed, weighted, device):
+    """Paths, with trees and cycles on them, whose colours are divided a few vertices at a time."""
+    rng = np.random.default_rng(3)
+    for n in (9, 40, 41, 60):
+        g = nx.path_graph(n, nx.DiGraph() if directed else None)
+        g.add_edges_from((v, n + k) for k, v in enumerate(rng.integers(0, n, n // 8)))
+        nx.add_cycle(g, range(2 * n, 2 * n + 6))
+        g.add_edge(3 * n, 3 * n)
+        g.add_node(3 * n + 1)
+        for _, _, data in g.edges(data=True):
+            data["weight"] = int(rng.random() < 0.05) / 2
+        for rounds in (5, 7, None):
+            wanted = refined(g, dict.fromkeys(g, 0), "weight" if weighted else None, rounds)
+            given = hpg.from_networkx(g).to(device)
+            found = to_device(hpg.color_refinement(given, iterations=rounds, weight=weighted), "cpu").tolist()
+            assert len(set(zip(found, wanted.values(), strict=True))) == max(found) + 1 == len(set(wanted.values()))
+        order = rng.permutation(len(g))
+        turned = hpg.color_refinement(in_order(g, order).to(device), iterations=rounds, weight=weighted)
+        assert to_device(turned, "cpu").tolist() == np.array(found)[order].tolist()
+
+
+def in_order(g, order):
+    """The graph with its vertices in another order."""
+    nodes, turned = list(g), nx.create_empty_copy(g)
+    turned.clear()
+    turned.add_nodes_from(nodes[k] for k in order)
+    turned.add_edges_from(g.edges(data=True))
+    return hpg.from_networkx(turned)
 
 
 @pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
