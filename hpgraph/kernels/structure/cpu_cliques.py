@@ -14,7 +14,17 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, interruptible, is_stopped, njit, part, prange, team
+from hpgraph.kernels.runtime.cpu.kernel import (
+    LOOPS,
+    copy_items,
+    interruptible,
+    is_stopped,
+    njit,
+    part,
+    prange,
+    team,
+    vertex,
+)
 from hpgraph.kernels.structure.cpu_peeling import peel
 
 # The graph with its vertices in degeneracy order; `later`: where the neighbours of each that follow it begin.
@@ -22,7 +32,7 @@ Ordered = namedtuple("Ordered", "indptr indices later")
 # The search below one vertex: rows of bits, which of its later neighbours each of these, and then each of the earlier
 # ones, is joined to; the order of the earlier ones. By depth: candidates, vertices done, candidates to branch at, how
 # many of the earlier ones are joined to all of the clique, and the vertex that was chosen.
-Search = namedtuple("Search", "rows earlier candidates done branches joined chosen")
+Search = namedtuple("Search", "rows earlier candidates done branches joined chosen mark")
 _BLOCK = 1 << 16
 _CHUNK = 64
 
@@ -30,11 +40,28 @@ _CHUNK = 64
 def ordered(arcs: CSR) -> tuple[Ordered, Any]:
     """An undirected graph, without loops, in degeneracy order, and that order."""
     order = np.argsort(peel(arcs)[1], kind="stable")
-    rows = arcs.permute(order)
-    before = np.zeros(rows.nnz + 1, np.int64)
-    np.cumsum(rows.indices < rows.expand_rows(), out=before[1:])
-    later = rows.indptr[:-1] + before[rows.indptr[1:]] - before[rows.indptr[:-1]]
-    return Ordered(rows.indptr, rows.indices, later), order
+    indptr, rank = np.zeros(len(order) + 1, np.int64), np.empty(len(order), arcs.indices.dtype)
+    np.cumsum(arcs.degrees[order], out=indptr[1:])
+    rank[order] = np.arange(len(order))
+    indices, later = np.empty_like(arcs.indices), np.empty(len(order), np.int64)
+    with interruptible():
+        _in_order(arcs.indptr, arcs.indices, order, rank, indptr, indices, later)
+    return Ordered(indptr, indices, later), order
+
+
+@njit(cache=True, nogil=True)
+def _in_order(indptr, indices, order, rank, begins, turned, later):
+    """Rows of a symmetric graph in another order, sorted as each vertex in turn joins those of its neighbours."""
+    ends = begins.copy()
+    for i in range(order.size):
+        if is_stopped():
+            break
+        # Those before it have come.
+        later[i] = ends[i]
+        for at in range(indptr[order[i]], indptr[order[i] + 1]):
+            r = rank[vertex(indices, at)]
+            turned[ends[r]] = i
+            ends[r] += 1
 
 
 def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterator[tuple[Any, Any]]:
@@ -50,7 +77,7 @@ def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterato
     earlier = int((graph.later - graph.indptr[:-1]).max()) if n else 0
     sets, counts = np.empty((3, most + 1, words), np.uint64), np.empty((2, most + 1), np.int64)
     rows = np.empty((most + earlier, words), np.uint64)
-    search = Search(rows, np.empty(earlier, np.int64), sets[0], sets[1], sets[2], counts[0], counts[1])
+    search = Search(rows, np.empty(earlier, np.int64), *sets, *counts, np.full(n, -1, np.int32))
     state = np.array([n - 1 if largest else 0, -1, least, largest])
     while 0 <= state[0] < n:
         found, ends = np.empty(max(_BLOCK, 2 * most + 2), np.int64), np.zeros(_BLOCK // 4 + 1, np.int64)
@@ -71,15 +98,27 @@ def _bits_of(indices, begin, end, among, stop, row):
 
 
 @part
+def _marked_bits(indices, begin, end, mark, row):
+    """Set the bits of the vertices of a stretch that are marked with a place."""
+    row[:] = 0
+    for at in range(begin, end):
+        i = mark[vertex(indices, at)]
+        if i >= 0:
+            row[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+
+
+@part
 def _begin(graph, search, v, words, largest):
     """The rows of a vertex's later neighbours, and of its earlier ones where cliques are to be maximal."""
     indptr, indices, later = graph
     among, stop = later[v], indptr[v + 1]
     count = stop - among
     for i in range(count):
-        u = indices[among + i]
-        _bits_of(indices, later[u], indptr[u + 1], among, stop, search.rows[i, :words])
+        search.mark[indices[among + i]] = i
         search.candidates[0, i >> 6] = 0
+    for i in range(count):
+        u = indices[among + i]
+        _marked_bits(indices, later[u], indptr[u + 1], search.mark, search.rows[i, :words])
     for i in range(count):
         # Rows have later neighbours so far: the others are joined both ways.
         for j in range(i):
@@ -91,7 +130,7 @@ def _begin(graph, search, v, words, largest):
     for at in range(among if largest else indptr[v], among):
         u = indices[at]
         row = search.rows[count + kept, :words]
-        _bits_of(indices, later[u], indptr[u + 1], among, stop, row)
+        _marked_bits(indices, later[u], indptr[u + 1], search.mark, row)
         some = np.uint64(0)
         for w in range(words):
             some |= row[w]
@@ -99,6 +138,8 @@ def _begin(graph, search, v, words, largest):
             search.earlier[kept] = count + kept
             kept += 1
     search.joined[0] = kept
+    for at in range(among, stop):
+        search.mark[indices[at]] = -1
 
 
 @part
