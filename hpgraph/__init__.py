@@ -8,6 +8,7 @@ Every algorithm is a loop over one generalized sparse matrix-vector product. It 
 import importlib
 import os
 
+import hpgraph.core.forking as _forking  # noqa: F401, before a thread's first call
 from hpgraph.containers.public import register_loader
 
 __version__ = "0.2.0"

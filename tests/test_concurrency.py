@@ -201,6 +201,20 @@ assert codes == [0] * 8, codes
 assert alike(expected, answers(P))
 """
 
+# Children are forked while another thread is in its first call: in imports, in compiling, in loading code.
+FIRST = """
+import faulthandler
+def ask():
+    faulthandler.dump_traceback_later(60, exit=True)
+    answers()
+worker = threading.Thread(target=answers)
+worker.start()
+codes = [in_a_fork(ask)]
+while worker.is_alive():
+    codes.append(in_a_fork(ask))
+assert not any(codes), codes
+"""
+
 # Each thread has its own number of threads.
 NUMBERS = """
 expected = answers()
@@ -214,9 +228,9 @@ for worker in workers: worker.join()
 assert all(same(expected, answer) for group in found.values() for answer in group) and len(found) == 2
 """
 
-# The first three need a fresh process; the rest begin with an answer, and share one process.
+# All but the last need a fresh process; it begins with an answer, and several programs share it.
 PROGRAMS = {
-    "threads": THREADS, "meeting": MEETING, "before": BEFORE,
+    "threads": THREADS, "meeting": MEETING, "before": BEFORE, "first": FIRST,
     "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
 }  # fmt: skip
 

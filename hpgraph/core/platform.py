@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from hpgraph.core import forking
+
 try:
     import fcntl
 except ImportError:
@@ -60,9 +62,9 @@ def available_memory() -> int:
 
 
 def at_fork(**calls: Callable[[], Any]) -> None:
-    """`os.register_at_fork`; nothing where no process forks."""
+    """`hpgraph.core.forking.register`; nothing where no process forks."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(**calls)
+        forking.register(**calls)
 
 
 def openmp_ends_in_child() -> bool:
