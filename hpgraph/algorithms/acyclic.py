@@ -149,7 +149,10 @@ def _heaviest(graph: Graph) -> Any:
     xp = array_module(graph.device)
     if graph.weights.dtype.kind == "f" and anywhere(xp.isnan(graph.weights)):
         raise ValueError("weight: a longest path has no weights that are NaN: see G.filter")
-    return run(Longest, graph).length
+    length = run(Longest, graph).length
+    if anywhere(xp.isinf(length)) and not anywhere(xp.isinf(graph.weights)):
+        raise ValueError("weight: weights add up to more than float64 holds: divide them by their largest")
+    return length
 
 
 def generations_of(graph: Graph) -> Any:

@@ -18,6 +18,7 @@ from hpgraph.algebra.elementwise import ewise_add, ewise_mult
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import least_and_largest
 from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, one_of
 from hpgraph.containers.public import matrix_of_csr
@@ -156,9 +157,10 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
     xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
     values = xp.ones(arcs.nnz)
     if weighted:
-        largest = float(graph.out_csr.data.max()) if graph.n_edges else 1.0
-        if not 0 < largest < np.inf:
-            raise ValueError(f"weights must be finite, and the largest positive, not {largest}; or weight=None")
+        least, largest = least_and_largest(graph.out_csr) if graph.n_edges else (1.0, 1.0)
+        if not (0 < largest < np.inf and least > -np.inf):
+            held = least if least == -np.inf else largest
+            raise ValueError(f"weights must be finite, and the largest positive, not {held}; or weight=None")
         values = xp.cbrt(arcs.data.astype(np.float64) / largest)
     one_way = matrix_of_csr(arcs.with_data(values))
     both = ewise_add(one_way, one_way.T, "plus") if graph.directed else one_way

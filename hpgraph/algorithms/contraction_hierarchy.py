@@ -94,7 +94,7 @@ class ContractionHierarchy:
         s, t, space = self._place(source, "source"), self._place(target, "target"), self._space()
         _, middle = meet(self.up, self.down, np.empty((0, 0)), space, s, t)
         if middle < 0:
-            raise no_path(self.graph, int(self.vertices[s]), int(self.vertices[t]))
+            raise no_path(self.graph, int(self.vertices[s]), int(self.vertices[t]), self.graph.weighted)
         count, room = -1, _ROOM
         while count < 0:
             path, stack = np.empty(room, np.int64), np.empty((3, room), np.int64)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import shift_into_range
 from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
 from hpgraph.core.device import Array, check_memory, to_device
 from hpgraph.kernels.backend import kernels
@@ -19,6 +20,8 @@ from hpgraph.kernels.backend import kernels
 _TOGETHER = 4
 # Numbers in a block of potentials that is sorted.
 _BLOCK = 1 << 18
+# A vertex's conductances are added up: of one so many times less than another 12 bits are left.
+_MAX_RATIO = 2.0**40
 
 
 @naming_arguments
@@ -131,12 +134,13 @@ def closeness_of(conductance: Any) -> Any:
     n = conductance.shape[0]
     if n < 2:
         return np.ones(n)
+    conductance, shift = _shifted(conductance)
     diagonal, total = np.empty(n), np.zeros(n)
     for begin, potential in _potentials(conductance):
         vertex = np.arange(begin, begin + potential.shape[1])
         diagonal[vertex] = potential[vertex, vertex - begin]
         total += potential.sum(axis=1)
-    return 1 / (n * diagonal + diagonal.sum() - 2 * total)
+    return np.ldexp(1 / (n * diagonal + diagonal.sum() - 2 * total), -shift)
 
 
 def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
@@ -147,7 +151,7 @@ def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
     """
     n = conductance.shape[0]
     check_memory(8 * n * n, "the potentials of all pairs of vertices", "cpu")
-    potentials, total = np.zeros((n, n)), np.empty(len(source))
+    potentials, total, (conductance, shift) = np.zeros((n, n)), np.empty(len(source)), _shifted(conductance)
     for begin, potential in _potentials(conductance):
         potentials[begin : begin + potential.shape[1]] = potential.T
     times, step = 2.0 * np.arange(n) - (n - 1), max(1, _BLOCK // max(n, 1))
@@ -156,7 +160,7 @@ def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
         apart = potentials[source[some]] - potentials[target[some]]
         apart.sort(axis=1)
         total[some] = apart @ times
-    return total * of_edges
+    return total * np.ldexp(of_edges, shift)
 
 
 def through_vertices(n: int, source: Any, target: Any, current: Any) -> Any:
@@ -164,6 +168,17 @@ def through_vertices(n: int, source: Any, target: Any, current: Any) -> Any:
     met = sum(np.bincount(end, current, n) for end in (source, target))
     # What flows in flows out; a vertex is itself an end of n - 1 pairs.
     return (met - (n - 1)) / 2 if n > 2 else np.zeros(n)
+
+
+def _shifted(conductance: Any) -> tuple[Any, int]:
+    """The network, times a power of two if sums of its conductances would overflow or vanish; and its exponent."""
+    from scipy.sparse import csr_array
+
+    sizes = conductance.data
+    shift = shift_into_range(sizes.min(), sizes.max()) if len(sizes) else 0
+    if not shift:
+        return conductance, 0
+    return csr_array((np.ldexp(sizes, shift), conductance.indices, conductance.indptr), conductance.shape), shift
 
 
 def _potentials(conductance: Any) -> Iterator[tuple[int, Any]]:
@@ -176,6 +191,12 @@ def _potentials(conductance: Any) -> Iterator[tuple[int, Any]]:
     kept = np.delete(np.arange(n), np.diff(conductance.indptr).argmax()) if n else np.arange(0)
     if not len(kept):
         return
+    least, largest = (end.reduceat(conductance.data, conductance.indptr[:-1]) for end in (np.minimum, np.maximum))
+    if (largest / _MAX_RATIO > least).any():
+        raise ValueError(
+            f"weight: at vertex {int((largest / _MAX_RATIO > least).argmax())} conductances differ by more than "
+            f"{_MAX_RATIO:.0e} times, more than their sum holds: remove the least, or contract the largest"
+        )
     laplacian = (diags_array(degree) - conductance).tocsc()[:, kept][kept]
     # Of a symmetric, diagonally dominant matrix the pivots are those of the diagonal.
     factor = splu(laplacian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})

@@ -187,6 +187,12 @@ def check_within_range(graph: Graph, distance: Any) -> None:
         )
 
 
+def refuse_overflow(graph: Graph, distance: Any) -> None:
+    """`check_within_range`, where some path may weigh so much."""
+    if not weight_facts(graph.out_csr).longest < float(np.finfo(distance.dtype).max):
+        check_within_range(graph, distance)
+
+
 def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
     """The vertex before each on a shortest path, by its distances; -1 where there is none."""
     if graph.in_one_memory:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import facts_of, with_weights
+from hpgraph.algorithms.out_strength import scaled
 from hpgraph.algorithms.power_iteration import (
     CentralityResult,
     SendsValue,
@@ -109,6 +110,7 @@ def eigenvector_centrality(
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
         return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
+    arcs = scaled(graph) if weighted else graph
     value: Any = dtype.type(1 / math.sqrt(n))
     if start is not None:
         value = vertex_values(graph, start, "start", dtype)
@@ -118,9 +120,9 @@ def eigenvector_centrality(
         value /= dtype.type(length)
     enough = n * tol
     # The mean weight; where one is negative, the largest size.
-    size = facts_of(graph).longest / max(graph.n_edges, 1) if weighted else 1.0
+    size = facts_of(arcs).longest / max(graph.n_edges, 1) if weighted else 1.0
     given = {"value": value, "last": dtype.type(0), "enough": enough, "per_weight": 1 / size if size else 1.0}
-    found = run(_PROGRAMS[weighted], graph, max_iteration=limit, **given)
+    found = run(_PROGRAMS[weighted], arcs, max_iteration=limit, **given)
     squares = float(found.world["squares"])
     if not 0 < squares < math.inf:
         refuse_unfit_weights(graph, weighted)

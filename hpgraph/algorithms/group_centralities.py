@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import Distances, with_lengths
+from hpgraph.algorithms.distances import Distances, refuse_overflow, with_lengths
 from hpgraph.containers.graph import Graph, as_graph, as_simple, id, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import anywhere, array_module, count, to_device
@@ -125,7 +125,13 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     inside = _members(graph, S)
     distance_graph = Graph._made(arcs if weighted else arcs.pattern, graph.directed, None)
     distance = run(Distances, distance_graph, active=id(array_module(graph.device).flatnonzero(inside))).distance
+    # Distances are to the group: by in-arcs, the rows here.
+    refuse_overflow(distance_graph, distance)
     total = float(distance[distance < np.inf].sum())
+    if not total < np.inf:
+        raise ValueError("weight: distances add up to more than float64 holds: divide the weights by their largest")
+    if not total < np.inf:
+        raise ValueError("weight: distances add up to more than float64 holds: divide weights by their largest")
     return (graph.n_vertices - count(inside)) / total if total else 0.0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import scaled
 from hpgraph.algorithms.power_iteration import (
     SendsValue,
     by_weights,
@@ -159,7 +160,8 @@ def hits(
             raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
         hubs /= dtype.type(size)
     iterate = _in_turn if graph.directed else _mutually
-    hubs, authorities, iterations, residual = iterate(graph, hubs, weighted, tol, limit)
+    arcs = scaled(graph) if weighted and normalized else graph
+    hubs, authorities, iterations, residual = iterate(arcs, hubs, weighted, tol, limit)
     if not (everywhere(xp.isfinite(hubs)) and everywhere(xp.isfinite(authorities))):
         refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large that numbers overflow; weight=None does without them")

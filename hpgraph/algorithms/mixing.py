@@ -11,6 +11,7 @@ import numpy as np
 
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import scaled_arcs
 from hpgraph.algorithms.vertex_values import as_array, vertex_names, vertex_values
 from hpgraph.containers.graph import Graph, as_graph, as_simple, by_vertex, naming_arguments, one_of
 from hpgraph.containers.public import matrix_of_csr
@@ -106,8 +107,8 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
 
 
 def _matrix(arcs: CSR, weighted: bool) -> Any:
-    """The adjacency matrix, its weights or ones in double precision."""
-    return matrix_of_csr(arcs.astype(np.float64) if weighted else arcs.pattern)
+    """The adjacency matrix, its weights in proportion or ones, in double precision."""
+    return matrix_of_csr(scaled_arcs(arcs).astype(np.float64) if weighted else arcs.pattern)
 
 
 def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:

@@ -40,7 +40,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     There each vertex's weights are multiplied by a power of two of its own.
     """
     xp = array_module(graph.device)
-    ends = [_least_and_largest(csr) for csr in graph.arc_parts if csr.nnz] or [(1.0, 1.0)]
+    ends = [least_and_largest(csr) for csr in graph.arc_parts if csr.nnz] or [(1.0, 1.0)]
     least, largest = float(np.min(ends)), float(np.max(ends))
     if not (least >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weight=None")
@@ -58,8 +58,42 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     return graph.alike(Graph(whole.with_data(scaled), directed=True, duplicates="keep" if graph.multigraph else None))
 
 
+# Sums of as many products of two numbers of this size as memory holds stay within float64.
+_EXPONENTS = 480
+
+
+def shift_into_range(least: float, largest: float) -> int:
+    """The exponent of the power of two by which to multiply weights; 0 if their largest size is far from the ends."""
+    size = max(-least, largest)
+    if not 0 < size < np.inf:
+        return 0
+    exponent = int(np.frexp(size)[1])
+    return min(max(exponent, -_EXPONENTS), _EXPONENTS) - exponent
+
+
 @attached
-def _least_and_largest(arcs: CSR) -> tuple[float, float]:
+def scaled_arcs(arcs: CSR) -> CSR:
+    """The arcs, their weights multiplied by a power of two if the largest size is so near an end of the floats.
+
+    For answers that a common factor of all weights does not change; infinities and NaN stay for the caller to refuse.
+    """
+    if arcs.data is None or arcs.data.dtype.kind != "f" or not arcs.nnz:
+        return arcs
+    shift = shift_into_range(*least_and_largest(arcs))
+    if not shift:
+        return arcs
+    return arcs.with_data(array_module(arcs.data).ldexp(arcs.data.astype(np.float64), shift))
+
+
+def scaled(graph: Graph) -> Graph:
+    """A graph of `scaled_arcs`; itself if they are its own, or not in one memory."""
+    if not graph.in_one_memory or scaled_arcs(graph.out_csr) is graph.out_csr:
+        return graph
+    return Graph(scaled_arcs(graph.out_csr), directed=graph.directed, duplicates="keep" if graph.multigraph else None)
+
+
+@attached
+def least_and_largest(arcs: CSR) -> tuple[float, float]:
     """Of the weights; where there is a NaN among them, it is both."""
     with place_of(arcs.data).here:
         return float(arcs.data.min()), float(arcs.data.max())

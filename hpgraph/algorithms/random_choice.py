@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.out_strength import scaled_arcs
 from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import array_module, device_of, to_device
 from hpgraph.formats import CSR
@@ -22,11 +23,11 @@ def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
     """Running sums for draws by weight, computed once; None for uniform draws."""
     if not weighted:
         return None
-    facts = weight_facts(graph.out_csr)
+    facts = weight_facts(scaled_arcs(graph.out_csr))
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
         held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
         raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {held}; or weight=None")
-    return sampling(graph.device).running_sums(arcs)
+    return sampling(graph.device).running_sums(scaled_arcs(arcs))
 
 
 def scattered(seed: Any) -> int:

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts, with_lengths
+from hpgraph.algorithms.distances import (
+    Distances,
+    SingleDistances,
+    bucket_width,
+    refuse_overflow,
+    tree_of,
+    weight_facts,
+    with_lengths,
+)
 from hpgraph.containers.graph import Graph, id, naming_arguments
 from hpgraph.containers.name_arrays import python_values
 from hpgraph.core.device import anywhere, array_module, count, to_device
@@ -105,12 +113,15 @@ def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.n
         path = _fewest_arcs(graph, source, target)
         found = None if path is None else (path, len(path) - 1)
     if found is None:
-        raise no_path(graph, source, target)
+        raise no_path(graph, source, target, weighted)
     return found
 
 
-def no_path(graph: Graph, source: int, target: int) -> NoPathError:
-    """The error where no path leads from one vertex to another."""
+def no_path(graph: Graph, source: int, target: int, weighted: bool) -> NoPathError:
+    """The error where no path leads from one vertex to another; ValueError if one is beyond the range of floats."""
+    if weighted:
+        program = SingleDistances if graph.dtype == np.float32 else Distances
+        refuse_overflow(graph, run(program, graph, active=id(source)).distance)
     names = [vertex if graph.names is None else graph.names[vertex] for vertex in (source, target)]
     along = " along arcs: G.undirected takes them in both directions" if graph.directed else ""
     return NoPathError(f"no path leads from {names[0]} to {names[1]}{along}")

@@ -95,7 +95,7 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     arcs = graph.out_csr
     found = astar(arcs.astype(np.float64) if weighted else arcs.with_data(None), s, t, bounds, function)
     if found is None:
-        raise no_path(graph, s, t)
+        raise no_path(graph, s, t, weighted)
     return named_path(graph, found[0])
 
 
@@ -132,7 +132,7 @@ def all_shortest_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any 
     graph, weighted, s, t = _pair(G, source, target, weight)
     distance = _distances(graph, s, weighted)
     if distance[t] == np.inf:
-        raise no_path(graph, s, t)
+        raise no_path(graph, s, t, weighted)
     return (named_path(graph, path) for path in _along_tight(graph.in_csr, weighted, distance, s, t))
 
 
@@ -236,7 +236,7 @@ def shortest_simple_paths(G: Graph | Any, source: Any, target: Any, *, weight: A
     graph, weighted, s, t = _pair(G, source, target, weight)
     left = _distances(graph.reverse(), t, weighted)
     if left[s] == np.inf:
-        raise no_path(graph, s, t)
+        raise no_path(graph, s, t, weighted)
     arcs = graph.out_csr
     lengths = arcs.astype(np.float64) if weighted else arcs.with_data(np.ones(arcs.nnz), copy=False)
     return (named_path(graph, path) for _, path in by_length(lengths, s, t, left))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import scaled_arcs
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, everywhere
@@ -99,7 +100,7 @@ def _means(graph: Graph, weighted: bool) -> CSR:
     """The matrix that gives each vertex the mean over its in-neighbours."""
     arcs, xp = graph.out_csr, array_module(graph.device)
     arcs = graph.in_csr if graph.directed else arcs
-    weights = arcs.data.astype(np.float64) if weighted else xp.ones(arcs.nnz)
+    weights = scaled_arcs(arcs).data.astype(np.float64) if weighted else xp.ones(arcs.nnz)
     if weighted and not everywhere((weights >= 0) & (weights < np.inf)):
         raise ValueError("weight: weights must be finite and not negative")
     rows = arcs.expand_rows()

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.distances import weight_facts, with_weights
+from hpgraph.algorithms.distances import with_weights
+from hpgraph.algorithms.out_strength import least_and_largest
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, anywhere, array_module, check_memory, to_device
 from hpgraph.core.number import generator, real, whole
@@ -110,8 +111,9 @@ def _epidemic(
 ) -> Epidemic:  # fmt: skip
     graph, weighted = with_weights(G, weight, parallel="sum")
     arcs = graph.out_csr
-    if weighted and not 0 <= weight_facts(arcs).least < np.inf:
-        raise ValueError("weight: an arc counts as so many, and weights must not be negative or NaN")
+    least, largest = least_and_largest(arcs) if weighted and arcs.nnz else (0.0, 0.0)
+    if not 0 <= least <= largest < np.inf:
+        raise ValueError("weight: an arc counts as so many, and weights must be finite and not negative")
     for name, value in (("beta", beta), ("gamma", gamma)):
         real(value, name, "a probability", least=0, most=1)
     for name, given in (("max_steps", max_steps), ("runs", runs)):

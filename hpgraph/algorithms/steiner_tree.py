@@ -4,7 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import Distances, Hops, bucket_width, facts_of, in_double_precision, with_lengths
+from hpgraph.algorithms.distances import (
+    Distances,
+    Hops,
+    bucket_width,
+    facts_of,
+    in_double_precision,
+    refuse_overflow,
+    with_lengths,
+)
 from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
 from hpgraph.containers.graph import Graph, id, naming_arguments
 from hpgraph.core.device import array_module, everywhere, to_device
@@ -66,6 +74,7 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
         raise ValueError("terminal_nodes must hold a vertex")
     wide = in_double_precision(graph)
     distance, parent = _nearest(wide, terminals)
+    refuse_overflow(wide, distance)
     origin = _roots(parent)
     arcs = wide.out_csr
     source, target = arcs.expand_rows(), arcs.indices

@@ -100,3 +100,73 @@ def test_a_distance_beyond_floats_is_not_taken_for_no_path(weights: list[float],
 def test_an_arc_of_infinite_length_still_reaches_nothing(device: str) -> None:
     found = hpg.sssp(path([1.0, np.inf, 2.0], np.float64, device), 0)
     assert to_device(found.distance, "cpu").tolist() == [0, 1, np.inf, np.inf, np.inf]
+
+
+EDGES = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4], [1, 2, 3, 4, 5, 6, 7, 2, 3, 4, 6, 7]
+PAIRS, GROUPS = [(0, 1), (1, 3), (2, 4)], [0, 0, 0, 0, 1, 1, 1, 1]
+# Answers that a common factor of all weights does not change.
+SCALE_FREE = {
+    "eigenvector": lambda G: hpg.eigenvector_centrality(G, weight=True, max_iteration=500).centrality,
+    "hits": lambda G: hpg.hits(G).hubs,
+    "simrank": lambda G: hpg.simrank_similarity(G, 0, weight=True),
+    "cosine": lambda G: hpg.cosine(G, PAIRS, weight=True),
+    "jaccard": lambda G: hpg.jaccard(G, PAIRS, weight=True),
+    "current flow": lambda G: hpg.current_flow_betweenness_centrality(G.undirected, weight=True),
+    "assortativity": lambda G: hpg.degree_assortativity_coefficient(G, weight=True),
+    "neighbour degree": lambda G: hpg.average_neighbor_degree(G, weight=True),
+    "degree connectivity": lambda G: hpg.average_degree_connectivity(G, weight=True),
+    "random walk": lambda G: hpg.random_walk(G, [0, 1], 5, weight=True),
+    "clustering": lambda G: hpg.clustering(G, weight=True),
+    "modularity": lambda G: hpg.modularity(G, GROUPS),
+}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", SCALE_FREE)
+def test_answers_do_not_depend_on_the_unit_of_weights(name: str, directed: bool, device: str) -> None:
+    xp, weights = array_module(device), np.array([1, 2, 3, 1, 2, 3, 4, 5, 1, 2, 1, 3.0])
+    asked = SCALE_FREE[name]
+    source, target = map(xp.asarray, EDGES)
+    usual, large, small = (
+        asked(hpg.Graph.from_edges(source, target, xp.asarray(np.ldexp(weights, shift)), directed=directed))
+        for shift in (0, 1021, -1060)
+    )
+    for found in (large, small):
+        np.testing.assert_allclose(to_device(found, "cpu"), to_device(usual, "cpu"), rtol=1e-9, atol=1e-12)
+
+
+def test_resistances_of_large_and_small_conductances(device: str) -> None:
+    xp = array_module(device)
+    usual, large = (
+        to_device(hpg.current_flow_closeness_centrality(network, weight=True), "cpu")
+        for shift in (0, 1020)
+        for network in [hpg.Graph.from_edges(*map(xp.asarray, (*EDGES, np.ldexp(np.ones(12), shift))), directed=False)]
+    )
+    np.testing.assert_allclose(np.ldexp(large, -1020), usual, rtol=1e-9)
+    apart = hpg.Graph.from_edges(*map(xp.asarray, (*EDGES, np.where(np.arange(12) == 3, 1e308, 1.0))), directed=False)
+    raises(ValueError, "weight: at vertex 3 conductances differ", hpg.current_flow_closeness_centrality, apart, True)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_path_beyond_floats_is_not_taken_for_none(directed: bool, device: str) -> None:
+    xp = array_module(device)
+    G = hpg.Graph.from_edges(*map(xp.asarray, (*EDGES, np.full(12, 1e308))), n_vertices=9, directed=directed)
+    for asked in (
+        lambda: hpg.shortest_path(G, 0, 7, weight=True),
+        lambda: hpg.shortest_path_length(G, 0, 7, weight=True),
+        lambda: hpg.astar_path(G, 0, 7, weight=True),
+        lambda: hpg.steiner_tree(G, [0, 5, 7]),
+        lambda: hpg.group_closeness_centrality(G, [6, 7], weight=True),
+        *([lambda: hpg.dag_longest_path(G)] if directed else []),
+    ):
+        raises(ValueError, "add up to more than float64 holds", asked)
+    raises(hpg.NoPathError, "no path leads from 7 to 8", hpg.shortest_path, G, 7, 8)
+    assert len(hpg.shortest_path(G, 0, 7)) == 4
+
+
+@pytest.mark.parametrize("weight", [-np.inf, np.inf])
+def test_infinite_weights_are_refused_where_they_mean_nothing(weight: float, device: str) -> None:
+    xp = array_module(device)
+    G = hpg.Graph.from_edges(*map(xp.asarray, (*EDGES, np.where(np.arange(12) == 3, weight, 1.0))), directed=False)
+    raises(ValueError, "weights must be finite", hpg.clustering, G, weight=True)
+    raises(ValueError, "weights must be finite", hpg.sir, G, [0], 0.5, 0.5, weight=True)
