@@ -113,7 +113,7 @@ def _epidemic(
     arcs = graph.out_csr
     least, largest = least_and_largest(arcs) if weighted and arcs.nnz else (0.0, 0.0)
     if not 0 <= least <= largest < np.inf:
-        raise ValueError("weight: an arc counts as so many, and weights must be finite and not negative")
+        raise ValueError("weight: an arc counts as so many, and weights must not be negative, NaN or infinite")
     for name, value in (("beta", beta), ("gamma", gamma)):
         real(value, name, "a probability", least=0, most=1)
     for name, given in (("max_steps", max_steps), ("runs", runs)):
