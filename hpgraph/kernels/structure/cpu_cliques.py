@@ -77,7 +77,8 @@ def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterato
     earlier = int((graph.later - graph.indptr[:-1]).max()) if n else 0
     sets, counts = np.empty((3, most + 1, words), np.uint64), np.empty((2, most + 1), np.int64)
     rows = np.empty((most + earlier, words), np.uint64)
-    search = Search(rows, np.empty(earlier, np.int64), *sets, *counts, np.full(n, -1, np.int32))
+    at_work = rows, np.empty(earlier, np.int64), sets[0], sets[1], sets[2], counts[0], counts[1]
+    search = Search(*at_work, np.full(n, -1, np.int32))
     state = np.array([n - 1 if largest else 0, -1, least, largest])
     while 0 <= state[0] < n:
         found, ends = np.empty(max(_BLOCK, 2 * most + 2), np.int64), np.zeros(_BLOCK // 4 + 1, np.int64)
