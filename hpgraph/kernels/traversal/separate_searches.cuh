@@ -6,7 +6,8 @@
 // in an array, until the others have ended or are parked, and is merged into the joint frontier at its own superstep.
 //
 // Meanwhile each source has a bitmap of the reached vertices: the bits of 256 consecutive vertices are in one sector,
-// which stays in the second-level cache while the frontier passes through them.
+// which stays in the second-level cache while the frontier passes through them. Where the frontier is a few vertices, as on
+// a path, one warp runs on by itself and keeps these bits in the first-level cache.
 #pragma once
 #include "warp.cuh"
 #include "source_entries.cuh"
@@ -23,6 +24,8 @@ constexpr i64 PARTING = 64;
 constexpr i64 BLOCKS_OF_SOURCE = 4, ARCS_OF_BLOCK = 1024;
 // Up to so many senders claim bits without testing them first: the superstep is bound by its chain of loads.
 constexpr u32 FEW_SENDERS = 8;
+// Up to so many senders and arcs one warp runs alone; it compares the vertices that it reaches one after another.
+constexpr u32 WARP_ARCS = 16;
 
 __device__ inline bool is_crowded(i64 sources) { return BLOCKS_OF_SOURCE * sources >= gridDim.x; }
 
@@ -42,6 +45,7 @@ struct Sender {
 struct SeparateTally {
     u64 arcs;
     u32 count, pairs;
+    u32 steps;  // supersteps that one warp ran meanwhile
 };
 
 template <int W, class Delivery, class Index, class Weight>
@@ -125,11 +129,12 @@ struct SeparateSearches {
     __device__ void run(int source, i64 step) const {
         const SeparateSearch of = header->searches[source];
         if (!of.count) return;
-        if (threadIdx.x == 0) tallies[0] = SeparateTally{of.arcs, (u32)of.count, 0}, tallies[1] = SeparateTally{};
+        if (threadIdx.x == 0) tallies[0] = SeparateTally{of.arcs, (u32)of.count, 0, 0}, tallies[1] = SeparateTally{};
         for (u32 i = threadIdx.x; i < of.count && i < ROOM; i += THREADS) slots(0)[i] = list(0, source)[i];
         __syncthreads();
         for (u32 turn = 0;; ++turn) {
             const SeparateTally here = tallies[turn % 3];
+            step += here.steps;
             if (threadIdx.x == 0) {
                 tallies[(turn + 2) % 3] = SeparateTally{};
                 if (turn) record(source, step, here.pairs);
@@ -143,11 +148,13 @@ struct SeparateSearches {
                 }
                 break;
             }
-            if (threadIdx.x == 0 && step < trace.room) {
-                atomicAdd((u64*)&trace.rows[step].active, (u64)here.count);
-                atomicAdd((u64*)&trace.rows[step].looked, here.arcs);
+            SeparateTally& found = tallies[(turn + 1) % 3];
+            if (is_thin(here)) {
+                if (threadIdx.x < 32) run_thin(source, step, turn & 1, here, found);
+            } else {
+                if (threadIdx.x == 0) note(step, here);
+                send(source, ++step, turn & 1, here.count, found);
             }
-            send(source, ++step, turn & 1, here.count, tallies[(turn + 1) % 3]);
             __syncthreads();
         }
         __syncthreads();
@@ -192,6 +199,17 @@ private:
         return i < ROOM ? slots(which)[i] : list(which, source)[i];
     }
 
+    __device__ bool is_thin(const SeparateTally& now) const {
+        return now.count <= WARP_ARCS && now.arcs <= WARP_ARCS && (i64)now.arcs <= most;
+    }
+
+    // By one thread: add the frontier that sends after superstep `step` to the trace.
+    __device__ void note(i64 step, const SeparateTally& now) const {
+        if (step >= trace.room) return;
+        atomicAdd((u64*)&trace.rows[step].active, (u64)now.count);
+        atomicAdd((u64*)&trace.rows[step].looked, now.arcs);
+    }
+
     // By one thread: count the pairs settled by a superstep.
     __device__ void record(int source, i64 step, u32 settled) const {
         if (step <= trace.room) atomicAdd((u64*)pairs + step - 1, (u64)settled);
@@ -222,6 +240,58 @@ private:
             visit(batch);
             const int rest = member == 0 && one.degree > SIZE * group ? (int)(one.degree - SIZE * group) : 0;
             if (__any_sync(ALL, rest)) deal_arcs<SIZE>(one.vertex, one.start + SIZE * group, rest, visit);
+        }
+    }
+
+    // By one warp, from a superstep on while the frontier is thin: a level of a path is a chain of two loads, where atomics
+    // and barriers would take four times as long. Nothing else accesses the source's bitmap meanwhile, so that a lane may
+    // load and store its words.
+    __device__ void run_thin(int source, i64 step, u32 which, SeparateTally now, SeparateTally& found) const {
+        u32* const words = seen + source * ((n + 31) / 32);
+        const Sender<Index>* from = slots(which);
+        Sender<Index>* const to = slots(1 - which);
+        const u32 lane = lane_of_warp();
+        for (u32 steps = 1;; ++steps) {
+            if (lane == 0) note(step, now);
+            ++step;
+            // A group of lanes for each sender, as large as their number allows.
+            const int shift = __clz(now.count - 1) - 27;
+            const Sender<Index> one = lane >> shift < now.count ? from[lane >> shift] : Sender<Index>{0, 0, 0};
+            u64 arcs = 0;
+            now = SeparateTally{};
+            __syncwarp();
+            for (u32 t = lane & ((1u << shift) - 1); __any_sync(ALL, t < one.degree); t += 1u << shift) {
+                const bool live = t < one.degree;
+                const Index v = live ? out.indices[one.start + t] : 0;
+                const u32 word = live ? words[v >> 5] : ALL;
+                const i64 begin = live ? out.indptr[v] : 0, end = live ? out.indptr[v + 1] : 0;
+                bool news = !(word >> (v & 31) & 1);
+                if constexpr (Delivery::CHOOSES)
+                    news = news && delivery.passing(one.vertex, out.weight(one.start + t), v, source >> 6,
+                                                    1ull << (source & 63));
+                // Of lanes that reach one vertex the first is let through; those of one word store the same.
+                u32 bits = word;
+                for (u32 rest = __ballot_sync(ALL, news); rest; rest &= rest - 1) {
+                    const u32 owner = __ffs(rest) - 1;
+                    const Index other = __shfl_sync(ALL, v, owner);
+                    if (other >> 5 == v >> 5) bits |= 1u << (other & 31);
+                    if (other == v && lane > owner) news = false;
+                }
+                if (news) words[v >> 5] = bits;
+                now.pairs += __popc(__ballot_sync(ALL, news));
+                news = news && delivery.deliver_alone(one.vertex, out.weight(one.start + t), v, source, step);
+                const u32 votes = __ballot_sync(ALL, news);
+                if (news) to[now.count + __popc(votes & lanes_below())] = Sender<Index>{begin, v, (u32)(end - begin)};
+                if (news) arcs += end - begin;
+                now.count += __popc(votes);
+                __syncwarp();
+            }
+            now.arcs = warp_sum(arcs), from = to;
+            if (now.count == 0 || step == limit || !is_thin(now)) {
+                if (lane == 0) now.steps = steps, found = now;
+                return;
+            }
+            if (lane == 0) record(source, step, now.pairs);
         }
     }
 
