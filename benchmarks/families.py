@@ -14,13 +14,14 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import require_cupy
 
-from . import families_generators, families_layouts, families_paths, families_patterns
+from . import families_communities, families_generators, families_layouts, families_paths, families_patterns
 from .families_peers import LIBRARIES, Row
 from .record import Record, command_parser
 
 FAMILIES: dict[str, Callable[..., Any]] = {
     call.__name__: call for call in (
         families_paths.paths, families_paths.matchings, families_paths.trees, families_paths.flows, families_paths.cuts,
+        families_communities.communities, families_communities.points,
         families_patterns.patterns, families_patterns.measures, families_patterns.centralities,
         families_generators.random_graphs, families_layouts.layouts,
     )

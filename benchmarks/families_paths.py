@@ -198,6 +198,21 @@ def flows(scale: int, device: str) -> Iterator[Row]:
     yield Row("flows", f"min_cost_flow, {m:,} arcs", lambda: hpg.min_cost_flow(net.graph, demand, bound).cost, {
         "OR-tools": by_ortools,
     })  # fmt: skip
+
+    def flow_by_ortools() -> int:
+        flow = ortools.SimpleMinCostFlow()
+        flow.add_arcs_with_capacity_and_unit_cost(
+            *(part.astype(np.int64) for part in (*net.edges[:2], bound, net.weights))
+        )
+        most = int(bound.sum())
+        flow.set_nodes_supplies(np.array([0, n // 2]), np.array([most, -most]))
+        flow.solve_max_flow_with_min_cost()
+        return int(flow.optimal_cost())
+
+    work = f"max_flow_min_cost, {m:,} arcs"
+    yield Row("flows", work, lambda: hpg.max_flow_min_cost(net.graph, 0, n // 2, bound).cost, {
+        "OR-tools": flow_by_ortools,
+    })  # fmt: skip
     whole = Given(hpg.datasets.social(scale - 2, weighted=True).undirected, device)
     source, target, weight = whole.edges
     broken = Given(hpg.Graph.from_edges(source, target, weight + rng.random(len(weight)), directed=False), device)

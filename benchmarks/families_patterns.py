@@ -27,6 +27,12 @@ def patterns(scale: int, device: str) -> Iterator[Row]:
     yield Row("patterns", f"graphlet_counts, {size}", lambda: hpg.graphlet_counts(hubs.graph)["clique_4"], {
         "igraph": lambda: int(hubs.ig.motifs_randesu(4)[-1]),
     })  # fmt: skip
+    work = f"maximum_clique, no hubs, {even.host.n_edges:,} arcs"
+    yield Row("patterns", work, lambda: len(hpg.maximum_clique(even.graph)), {
+        "networkit": lambda: len(nk.clique.MaximalCliques(even.nk, True).run().getCliques()[0]),
+        "igraph": lambda: even.ig.clique_number(),
+    })  # fmt: skip
+    yield Row("patterns", f"graphlet_degrees, {size}", lambda: int(hpg.graphlet_degrees(hubs.graph).sum()))
     cycle = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=False)
     own = ig and ig.Graph.Ring(4)
     few = Given(hpg.datasets.social(scale - 7, 4).undirected, device)
@@ -34,6 +40,8 @@ def patterns(scale: int, device: str) -> Iterator[Row]:
     yield Row("patterns", work, lambda: hpg.count_subgraph_isomorphisms(few.graph, cycle), {
         "igraph": lambda: len(few.ig.get_subisomorphisms_lad(own)),
     })  # fmt: skip
+    yield Row("patterns", f"subgraph_isomorphisms{work[26:]}", lambda: len(hpg.subgraph_isomorphisms(
+        few.graph, cycle)), {"igraph": lambda: len(few.ig.get_subisomorphisms_lad(own))})  # fmt: skip
     work = f"{work}, induced"
     yield Row("patterns", work, lambda: hpg.count_subgraph_isomorphisms(few.graph, cycle, kind="induced"), {
         "igraph": lambda: len(few.ig.get_subisomorphisms_lad(own, induced=True)),
@@ -43,11 +51,21 @@ def patterns(scale: int, device: str) -> Iterator[Row]:
     yield Row("patterns", work, lambda: int(hpg.color_refinement(even.graph).max()) + 1, {
         "scikit-network": lambda: int(topology.color_weisfeiler_lehman(even.matrix).max()) + 1,
     })  # fmt: skip
+    line = np.arange(2 ** (scale - 3))
+    line = Given(hpg.Graph.from_edges(line[:-1], line[1:], directed=False), device)
+    work = f"color_refinement, a path, {line.host.n_edges:,} arcs"
+    yield Row("patterns", work, lambda: int(hpg.color_refinement(line.graph).max()) + 1, {
+        "scikit-network": lambda: int(topology.color_weisfeiler_lehman(line.matrix).max()) + 1,
+    })  # fmt: skip
     small = Given(hpg.datasets.kron(scale - 6).undirected, device)
     size = f"{small.host.n_edges:,} arcs"
     work = f"weisfeiler_lehman_graph_hash, {size}"
     yield Row("patterns", work, lambda: hpg.weisfeiler_lehman_graph_hash(small.graph), {
         "NetworkX": lambda: nx.weisfeiler_lehman_graph_hash(small.nx),
+    })  # fmt: skip
+    work = f"weisfeiler_lehman_subgraph_hashes, {size}"
+    yield Row("patterns", work, lambda: hpg.weisfeiler_lehman_subgraph_hashes(small.graph)[5, 2], {
+        "NetworkX": lambda: nx.weisfeiler_lehman_subgraph_hashes(small.nx)[5][2],
     })  # fmt: skip
     yield Row(
         "patterns", f"simrank_similarity, {size}",
@@ -119,6 +137,11 @@ def measures(scale: int, device: str) -> Iterator[Row]:
     yield Row("measures", work, lambda: round(float(hpg.average_neighbor_degree(H).sum()), 3), {
         "igraph": lambda: round(float(np.nansum(hubs.ig.knn()[0])), 3),
     })  # fmt: skip
+    work = f"average_degree_connectivity, {size}"
+    yield Row("measures", work, lambda: round(
+        float(np.nansum(hpg.average_degree_connectivity(H).tolist())), 3), {
+        "igraph": lambda: round(float(np.nansum(hubs.ig.knn()[1])), 3),
+    })  # fmt: skip
     small = Given(hpg.datasets.social(max(scale - 4, 4)).undirected, device)
     size = f"{small.host.n_edges:,} arcs"
     work = f"rich_club_coefficient, {size}"
@@ -183,6 +206,8 @@ def centralities(scale: int, device: str) -> Iterator[Row]:
     start = np.argsort(-hubs.host.out_degree, kind="stable")[:1]
     yield Row("spreading", f"sir, 64 runs, {hubs.host.n_edges:,} arcs", lambda: hpg.sir(
         G, hpg.id(start), 0.1, 0.3, runs=64) and None)  # fmt: skip
+    yield Row("spreading", f"sis, 64 runs of 20 steps, {hubs.host.n_edges:,} arcs", lambda: hpg.sis(
+        G, hpg.id(start), 0.1, 0.3, runs=64, max_steps=20) and None)  # fmt: skip
     yield Row("spreading", f"influence_maximization of 10, {hubs.host.n_edges:,} arcs", lambda: len(
         hpg.influence_maximization(G, 10, 0.01).vertices))  # fmt: skip
 

@@ -22,10 +22,13 @@ def installed(name: str) -> Any:
 
 nk, ig, rx, nx = map(installed, ("networkit", "igraph", "rustworkx", "networkx"))
 sp, csgraph = map(installed, ("scipy.sparse", "scipy.sparse.csgraph"))
-topology, ortools = map(installed, ("sknetwork.topology", "ortools.graph.python.min_cost_flow"))
+topology, hierarchy, ortools = map(
+    installed, ("sknetwork.topology", "sknetwork.hierarchy", "ortools.graph.python.min_cost_flow")
+)
+la, sknn = map(installed, ("leidenalg", "sklearn.neighbors"))
 LIBRARIES = {
     "networkit": nk, "igraph": ig, "rustworkx": rx, "SciPy": csgraph, "scikit-network": topology, "OR-tools": ortools,
-    "NetworkX": nx,
+    "NetworkX": nx, "leidenalg": la, "scikit-learn": sknn,
 }  # fmt: skip
 
 

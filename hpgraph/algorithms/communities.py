@@ -144,8 +144,7 @@ def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tupl
     vertex, by index or by vertex; or the vertices of each community. Returns int64 array of length n: from 0, on the
     graph's device.
     """
-    n, xp = graph.n_vertices, array_module(graph.device)
-    communities = getattr(communities, "label", communities)
+    n, communities = graph.n_vertices, getattr(communities, "label", communities)
     if isinstance(communities, Mapping):
         at = to_device(graph.indices_of(list(communities), name), "cpu")
         _require_partition(at, n, name)
@@ -167,8 +166,21 @@ def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tupl
                 f"vertices, not an array of {given.dtype} and shape {given.shape}"
             )
         label = given
-    values, numbers = xp.unique(to_device(label, graph.device), return_inverse=True)
-    return len(values), numbers.reshape(-1).astype(np.int64, copy=False)
+    return _ranked(to_device(label, graph.device))
+
+
+def _ranked(labels: Any) -> tuple[int, Any]:
+    """How many different labels there are, and the rank of each; int64."""
+    xp, n = array_module(labels), len(labels)
+    least, most = (int(labels.min()), int(labels.max())) if n else (0, 0)
+    if most - least > 4 * n or most >= 2**63:
+        values, ranks = xp.unique(labels, return_inverse=True)
+        return len(values), ranks.reshape(-1).astype(np.int64, copy=False)
+    labels = labels.astype(np.int64) - least
+    occur = xp.zeros(most - least + 1, np.int64)
+    occur[labels] = 1
+    before = xp.cumsum(occur)
+    return int(before[-1]) if n else 0, before[labels] - 1
 
 
 def _holds_collections(communities: Any) -> bool:
@@ -302,15 +314,15 @@ def counts_of_two(first: Any, second: Any) -> tuple[Any, Any, Any]:
     a, b = (_numbers(labels, name) for labels, name in ((first, "first"), (second, "second")))
     if len(a) != len(b):
         raise ValueError(f"first and second must have a label for each of the same vertices, not {len(a)} and {len(b)}")
-    both = np.unique(a * (int(b.max(initial=0)) + 1) + b, return_counts=True)[1]
-    return both, np.bincount(a), np.bincount(b)
+    pairs = _ranked(a * (int(b.max(initial=0)) + 1) + b)[1]
+    return np.bincount(pairs), np.bincount(a), np.bincount(b)
 
 
 def _numbers(labels: Any, name: str) -> Any:
     given = to_device(as_array(getattr(labels, "label", labels), name), "cpu")
     if given.ndim != 1 or (len(given) and given.dtype.kind not in "iub"):
         raise TypeError(f"{name} must hold a whole number for each vertex, not {given.dtype} in shape {given.shape}")
-    return np.unique(given, return_inverse=True)[1].reshape(-1)
+    return _ranked(given)[1]
 
 
 def _entropy(counts: Any) -> float:

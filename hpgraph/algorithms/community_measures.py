@@ -11,7 +11,7 @@ from hpgraph.containers.graph import Graph, naming_arguments
 from hpgraph.core.device import Array, array_module, device_of
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.level import Level, level_of, summed_by
+from hpgraph.kernels.communities.level import Level, level_of, loops_of, summed_by
 
 
 @naming_arguments
@@ -149,9 +149,9 @@ def walk_of(G: Any, weight: Any, damping: float) -> tuple[Graph, Level, Level]:
         return graph, level, level._replace(flow=True)
     if not graph.directed:
         # A walk has one step along a loop, which modularity counts at both of its ends.
-        row, data = level.arcs.expand_rows(), level.arcs.data
-        at = array_module(row).flatnonzero(level.arcs.indices == row)
-        steps = level.sent - summed_by(row[at], None if data is None else data[at], len(level.sent))
+        at, data = loops_of(graph.out_csr), level.arcs.data
+        loops = summed_by(level.arcs.indices[at], None if data is None else data[at], len(level.sent))
+        steps = level.sent - loops
         return graph, level, level._replace(sent=steps, received=steps, total=int(steps.sum()), flow=True)
     arcs, sent = graph.out_csr if weighted else graph.out_csr.pattern, level.sent.astype(np.float64)
     rank = pagerank(graph, damping=damping, tol=1e-13, max_iteration=1000, personalization=sent, weight=weighted).rank

@@ -153,8 +153,7 @@ def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:
         gap = points[near].astype(np.float64, copy=False)
         gap -= points[begin : begin + block, None]
         # CuPy's einsum would be a product of matrices for each pair of points.
-        gap *= gap
-        squares = gap.sum(axis=2)
+        squares = np.einsum("ijk,ijk->ij", gap, gap) if xp is np else (gap * gap).sum(axis=2)
         order = xp.argsort(squares, axis=1, kind="stable")
         indices[begin : begin + block] = xp.take_along_axis(near, order, axis=1)
         squares = xp.take_along_axis(squares, order, axis=1)

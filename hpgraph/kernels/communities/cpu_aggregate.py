@@ -70,9 +70,10 @@ def _between(rows, label, each):
     for worker in prange(workers):
         total = np.int64(0)
         for v in range(n * worker // workers, n * (worker + 1) // workers):
+            own = label[v]
             for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
-                if label[v] != label[vertex(rows.indices, at)]:
-                    total += np.int64(entry(rows.data, at))
+                # Branch-free: which arcs lead out is unpredictable.
+                total += np.int64(entry(rows.data, at)) * np.int64(label[vertex(rows.indices, at)] != own)
         each[worker] = total
 
 

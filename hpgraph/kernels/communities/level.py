@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import array_module, everywhere
-from hpgraph.formats import CSR, occurrences
+from hpgraph.formats import CSR, attached, occurrences
 
 # Integers up to here are exact as float64, and so are all sums of weights.
 _EXACT = 2**52
@@ -61,30 +61,35 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     Weights that are no integers, or too large, are rounded to multiples of a power of two below 2⁻⁵⁰ of their sum.
     """
     xp, n = array_module(out.indices), out.shape[0]
-    row = out.expand_rows()
-    loop = out.indices == row
     if weighted and out.data is not None:
         complaint = "weight: communities need weights that are finite and not negative; see weight=None"
         weight, unit = in_units(out.data, complaint)
     else:
         weight, unit = None, 1.0
+    at = loops_of(out)
     if not directed:
-        sent = xp.diff(out.indptr) if weight is None else summed_by(row, weight, n)
-        at = xp.flatnonzero(loop)
+        sent = xp.diff(out.indptr) if weight is None else summed_by(out.expand_rows(), weight, n)
         if len(at):
             # A loop counts at both of its ends.
-            sent[row[at]] += 1 if weight is None else weight[at]
+            sent[out.indices[at]] += 1 if weight is None else weight[at]
         sent = received = sent.astype(np.int64, copy=False)
         arcs = out.with_data(weight, copy=False)
     else:
+        row, apart = out.expand_rows(), xp.ones(out.nnz, np.bool_)
         weight = xp.ones(out.nnz, np.int64) if weight is None else weight
         sent, received = summed_by(row, weight, n), summed_by(out.indices, weight, n)
-        apart = ~loop
+        apart[at] = False
         source, target, weight = row[apart].astype(out.indices.dtype, copy=False), out.indices[apart], weight[apart]
         both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
         arcs = CSR.from_coo(*both, out.shape, duplicates="sum", copy=False)
     total = int(sent.sum())
     return Level(arcs, sent, received, total, unit, directed)
+
+
+@attached
+def loops_of(arcs: CSR) -> Any:
+    """Where the loops lie."""
+    return array_module(arcs.indices).flatnonzero(arcs.indices == arcs.expand_rows())
 
 
 def first_neighbours(arcs: CSR) -> Any:
