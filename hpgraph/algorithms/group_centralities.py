@@ -130,8 +130,6 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     total = float(distance[distance < np.inf].sum())
     if not total < np.inf:
         raise ValueError("weight: distances add up to more than float64 holds: divide the weights by their largest")
-    if not total < np.inf:
-        raise ValueError("weight: distances add up to more than float64 holds: divide weights by their largest")
     return (graph.n_vertices - count(inside)) / total if total else 0.0
 
 
