@@ -187,9 +187,14 @@ def check_within_range(graph: Graph, distance: Any) -> None:
         )
 
 
+def may_overflow(graph: Graph, dtype: Any) -> bool:
+    """Whether some path may weigh more than floats of a type hold."""
+    return not weight_facts(graph.out_csr).longest < float(np.finfo(dtype).max)
+
+
 def refuse_overflow(graph: Graph, distance: Any) -> None:
     """`check_within_range`, where some path may weigh so much."""
-    if not weight_facts(graph.out_csr).longest < float(np.finfo(distance.dtype).max):
+    if may_overflow(graph, distance.dtype):
         check_within_range(graph, distance)
 
 

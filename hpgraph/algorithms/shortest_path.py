@@ -19,7 +19,8 @@ from hpgraph.algorithms.distances import (
     Distances,
     SingleDistances,
     bucket_width,
-    refuse_overflow,
+    check_within_range,
+    may_overflow,
     tree_of,
     weight_facts,
     with_lengths,
@@ -119,9 +120,9 @@ def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.n
 
 def no_path(graph: Graph, source: int, target: int, weighted: bool) -> NoPathError:
     """The error where no path leads from one vertex to another; ValueError if one is beyond the range of floats."""
-    if weighted:
-        program = SingleDistances if graph.dtype == np.float32 else Distances
-        refuse_overflow(graph, run(program, graph, active=id(source)).distance)
+    single = graph.dtype == np.float32
+    if weighted and may_overflow(graph, np.float32 if single else np.float64):
+        check_within_range(graph, run(SingleDistances if single else Distances, graph, active=id(source)).distance)
     names = [vertex if graph.names is None else graph.names[vertex] for vertex in (source, target)]
     along = " along arcs: G.undirected takes them in both directions" if graph.directed else ""
     return NoPathError(f"no path leads from {names[0]} to {names[1]}{along}")
