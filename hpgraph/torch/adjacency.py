@@ -12,6 +12,7 @@ from torch import Tensor
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import as_shape
 from hpgraph.torch.pattern import Pattern, array, stream_of, tensor
 
 
@@ -39,6 +40,8 @@ class Adjacency:
     """
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, order: Tensor | None = None) -> None:
+        if not (values is None or isinstance(values, Tensor)):
+            raise TypeError(f"values must be a tensor, or None, not {type(values).__name__}")
         if values is not None and (values.ndim not in (1, 2) or len(values) != pattern.nnz):
             raise ValueError(
                 f"values must have shape ({pattern.nnz},) or ({pattern.nnz}, heads), not {tuple(values.shape)}"
@@ -102,7 +105,7 @@ class Adjacency:
         if shape is None:
             n = int(index.max()) + 1 if index.numel() else 0
             shape = (n, n)
-        rows, columns = shape
+        rows, columns = as_shape(shape)
         if index.numel():
             extremes = torch.stack((index.amin(1), index.amax(1)), 1).tolist()
             for name, (least, most), size in zip(("row", "column"), extremes, (rows, columns), strict=True):

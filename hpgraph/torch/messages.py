@@ -182,6 +182,8 @@ def gather_scatter(
     """
     A = Adjacency.of(A)
     one_of(reduce, "reduce", ("sum", "mean", "max", "min"))
+    if not callable(message):
+        raise TypeError(f"message must be a function of source, edge and target, not {type(message).__name__}")
     sizes = {"source": A.shape[1], "edge": A.nnz, "target": A.shape[0]}
     kinds, operands, arguments = list[str](), list[Tensor](), list[Any]()
     for kind, given in (("source", source), ("edge", A.values if edge is None else edge), ("target", target)):

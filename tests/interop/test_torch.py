@@ -304,6 +304,11 @@ def test_bad_input(device: str) -> None:
         A.with_values(X)
     with pytest.raises(ValueError, match="every column of the edge index must be from 0 to 3"):
         ht.Adjacency.of(edges(device), shape=(5, 4))
+    for shape, error in (((5,), TypeError), ((5.5, 7), TypeError), ((-1, 7), ValueError)):
+        with pytest.raises(error, match="shape must"):
+            ht.Adjacency.of(edges(device), shape=shape)
+    with pytest.raises(TypeError, match="values must be a tensor, or None, not ndarray"):
+        ht.Adjacency.of(edges(device), np.ones(A.nnz))
     with pytest.raises(TypeError, match="A must be a Graph, a Matrix"):
         ht.spmm(X, X)
     with pytest.raises(TypeError, match=r"int32 or int64 of shape \(2, nnz\), not torch.bool"):

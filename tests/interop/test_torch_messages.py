@@ -224,6 +224,7 @@ def test_bad_messages() -> None:
         (lambda source, edge, target: float(source), {"source": X}, TypeError, "use NumPy's"),
         (endless, {"source": X}, TypeError, "more than 64 paths"),
         (lambda source, edge, target: source, {"source": X, "reduce": "prod"}, ValueError, "reduce must be"),
+        (3, {"source": X}, TypeError, "message must be a function"),
     ):
         with pytest.raises(error, match=text):
             ht.gather_scatter(A, message, **given)

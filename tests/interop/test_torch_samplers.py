@@ -154,6 +154,8 @@ def test_bad_samplers() -> None:
     for call, error, text in (
         (lambda: ht.NeighborSampler(data, [2], time_attr="late", weight_attr="heavy"), ValueError, "together"),
         (lambda: ht.NeighborSampler(data, [2], time_attr="age"), ValueError, "no 'age'"),
+        (lambda: ht.NeighborSampler(data, [2], weight_attr="age"), ValueError, "weight_attr: data has no 'age'"),
+        (lambda: ht.NeighborSampler(several, [2], weight_attr="age"), ValueError, "no 'age' of "),
         (lambda: ht.NeighborSampler(several, [2], time_attr="age"), ValueError, "neither vertices nor edges"),
         (lambda: ht.NeighborSampler(data, [2], window=3), ValueError, "give time="),
         (lambda: ht.NeighborSampler(data, [2.5]), TypeError, "whole numbers"),
