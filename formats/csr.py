@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
+from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda, is_sparse_matrix
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 from hpgraph.formats.interchange import own, rows_of_scipy, scipy_of_csr
@@ -151,7 +151,7 @@ class CSR(RowOrder):
         >>> CSR.from_scipy(scipy.sparse.eye_array(3))
         <CSR 3x3, 3 entries, float64, cpu, 68 bytes>
         """
-        if not hasattr(matrix, "tocsr") or len(getattr(matrix, "shape", ())) != 2:
+        if not is_sparse_matrix(matrix):
             raise TypeError(
                 f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
                 "wrap a dense array in scipy.sparse.csr_array"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -191,3 +192,65 @@ def test_shown(device: str) -> None:
     assert "<tr><td>1</td><td>5</td></tr><tr><td>3</td><td>6</td></tr></tbody>" in v._repr_html_()
     long = hpg.Vector(np.arange(5000) / 4)._repr_html_()
     assert long.endswith("<tr><td>9</td><td>2.25</td></tr><tr><td>…</td><td></td></tr></tbody></table>")
+
+
+class TestBesideSciPy:
+    """Arrays of one dimension, SciPy's and dense ones, beside vectors of which some entries are absent."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(seed=st.integers(0, 10**6), kinds=st.sampled_from([("f8", "f8"), ("i8", "i8"), ("c16", "c16")]))
+    def test_methods(self, seed: int, kinds: tuple[str, str]) -> None:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 40))
+        arrays = []
+        for kind in kinds:
+            places = np.flatnonzero(rng.random(n) < rng.choice([0.02, 0.5, 1.0]))
+            values = rng.integers(0, 5, len(places)) - 2 * (kind[0] not in "bu")
+            arrays.append(sp.coo_array((values.astype(kind), (places,)), shape=(n,)))
+        S, T = arrays
+        v, w = map(hpg.Vector, arrays)
+        assert v.dtype == S.dtype and v.nvals == S.nnz
+        for name in ("multiply", "maximum", "minimum"):
+            expected = getattr(np, name)(S.toarray(), T.toarray())
+            for other in (w, T, T.toarray()):
+                made = getattr(v, name)(other)
+                np.testing.assert_array_equal(made if isinstance(made, np.ndarray) else made.toarray(), expected)
+                assert made.dtype == expected.dtype, (name, type(other))
+        product = (S.toarray() * T.toarray()).sum()
+        for other in (w, T, T.toarray()):
+            assert v.dot(other) == v @ other == product
+        assert T.toarray() @ v == product
+        for name in ("sum", "mean", "min", "max", "argmin", "argmax"):
+            if kinds[0] != "c16" or not name.startswith("arg"):
+                np.testing.assert_allclose(getattr(v, name)(), getattr(S.toarray(), name)())
+        assert v.nonzero()[0].tolist() == np.flatnonzero(S.toarray()).tolist()
+        assert (v.tocsr() != S.tocsr()).nnz == 0 and v.tocsr().format == "csr" and v.tocsr().shape == (n,)
+        shape = (n, 1) if seed % 2 else (1, n)
+        np.testing.assert_array_equal(v.reshape(shape).toarray(), S.reshape(shape).toarray())
+
+    def test_products_with_matrices(self, device: str) -> None:
+        x = np.arange(6.0).reshape(2, 3)
+        v, w = (hpg.Vector.from_indices([1], [2.0], n, fill=7).to(device) for n in (3, 2))
+        X = to_device(x, device)
+        for made, expected in ((X @ v, x[:, 1] * 2), (v @ X.T, x[:, 1] * 2), (w @ X, x[1] * 2), (X.T @ w, x[1] * 2)):
+            assert host(made).tolist() == expected.tolist()
+        assert listed(hpg.Matrix(x).to(device) @ v) == {0: 2.0, 1: 8.0}
+        if device == "cpu":
+            S = v.tocoo()
+            assert listed(hpg.Matrix(x) @ S) == {0: 2.0, 1: 8.0} and listed(v + S) == {1: 4.0}
+
+    def test_nan(self, device: str) -> None:
+        v = hpg.Vector(np.array([np.nan, 1.0, -1.0])).to(device)
+        w = hpg.Vector.from_indices([1], [2.0], 3).to(device)
+        for a, b in ((v, w), (w, v)):
+            np.testing.assert_array_equal(host(a.maximum(b).toarray()), [np.nan, 2, 0])
+            np.testing.assert_array_equal(host(a.minimum(b).toarray()), [np.nan, 1, -1])
+        assert host(v.imag.toarray()).tolist() == [0, 0, 0]
+
+    def test_one_value_beside_many(self) -> None:
+        v = hpg.Vector.from_indices([0, 2], [1.0, 3.0], 4)
+        assert listed(v * hpg.Vector([2.0])) == {0: 2.0, 2: 6.0}
+        assert listed(v * hpg.Vector.from_indices([0], [2.0], 1)) == {0: 2.0, 2: 6.0}
+        assert (
+            listed(hpg.Vector.from_indices([], [], 1) + v) == {} and (hpg.Vector.from_indices([], [], 1) + v).size == 4
+        )

@@ -14,7 +14,7 @@ from hpgraph.algebra.selection import Axis, Selection, as_axis, ids_of, index_of
 from hpgraph.algebra.write import as_matrix_mask, restrict, write
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, check_memory, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, is_sparse_matrix, to_device, unmasked
 from hpgraph.core.number import beyond_range
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
@@ -97,7 +97,7 @@ def _source(x: Any, C: MatrixStorage, shape: tuple[int, int], as_column: bool, *
     elif isinstance(x, VectorStorage):
         row = as_row(x)
         made = row.transpose() if as_column else row
-    elif isinstance(x, MatrixStorage) or hasattr(x, "tocsr"):
+    elif isinstance(x, MatrixStorage) or is_sparse_matrix(x):
         made = (x if isinstance(x, MatrixStorage) else MatrixStorage(x)).csr
     else:
         array = as_operand(x, "A", C.device)
@@ -121,7 +121,7 @@ def _broadcast(x: Any, A: MatrixStorage, shape: tuple[int, int], where: Selectio
         x = MatrixStorage._of(as_row(x))
         if isinstance(where.columns, int) and x.shape[1] == shape[0]:
             x = x.T
-    if isinstance(x, MatrixStorage) or hasattr(x, "tocsr"):
+    if isinstance(x, MatrixStorage) or is_sparse_matrix(x):
         refuse_complex(x, A.dtype, "matrix")
         made = (x if isinstance(x, MatrixStorage) else _matrix_like(x)).csr
         if 0 in made.shape and made.shape != shape:
@@ -190,7 +190,7 @@ def _set_places(A: MatrixStorage, where: Selection, x: Any) -> None:
     present = None
     if isinstance(x, VectorStorage):
         x, present = x.toarray(), x.structure.to_bool()
-    elif isinstance(x, MatrixStorage) or hasattr(x, "tocsr"):
+    elif isinstance(x, MatrixStorage) or is_sparse_matrix(x):
         source = x if isinstance(x, MatrixStorage) else _matrix_like(x)
         x = source.toarray()
         present = source.astype(bool).structure.toarray()

@@ -6,8 +6,8 @@ import numpy as np
 
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import make_matrix
-from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, is_cuda, native, unmasked
+from hpgraph.containers.vector import VectorStorage, is_sparse_vector
+from hpgraph.core.device import array_module, is_cuda, is_sparse_matrix, native, unmasked
 from hpgraph.core.number import real
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
@@ -22,7 +22,7 @@ def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
     """A Matrix or a Vector; a sparse array of SciPy or CuPy becomes a Matrix."""
     if isinstance(x, MatrixStorage | VectorStorage):
         return x
-    if hasattr(x, "tocsr"):
+    if is_sparse_matrix(x):
         return make_matrix(x)
     raise TypeError(
         f"{name} must be a Matrix, a Vector or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name}) or "
@@ -34,7 +34,7 @@ def as_matrix(x: Any, name: str) -> Any:
     """A factor as a Matrix."""
     if isinstance(x, MatrixStorage):
         return x
-    if hasattr(x, "tocsr"):
+    if is_sparse_matrix(x):
         return make_matrix(x)
     raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
 
@@ -92,7 +92,7 @@ def is_number(value: Any) -> bool:
 
 def as_operand(x: Any, name: str, device: str) -> Any:
     """A dense operand as an array, if it lies on the device and kernels serve its type."""
-    x = native(unmasked(x, name))
+    x = x.toarray() if is_sparse_vector(x) else native(unmasked(x, name))
     if is_cuda(x) != (device == "cuda"):
         place = "GPU" if is_cuda(x) else "CPU"
         move = "cupy.asarray" if device == "cuda" else "cupy.asnumpy"
@@ -113,7 +113,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         length, place = mask.n, mask.device
     elif isinstance(mask, VectorStorage):
         length, place = mask.size, mask.device
-    elif hasattr(mask, "tocsr"):
+    elif is_sparse_matrix(mask):
         raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
     else:
         flags = native(unmasked(mask, name))

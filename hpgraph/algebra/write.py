@@ -12,7 +12,7 @@ from hpgraph.algebra.operands import as_mask, check_accum, check_same_device
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.public import matrix_of_csr, vector_of_values
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import everywhere, is_cuda
+from hpgraph.core.device import everywhere, is_cuda, is_sparse_matrix
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
@@ -171,7 +171,7 @@ def as_matrix_mask(mask: Any, shape: tuple[int, int], device: str) -> CSR | None
 def _csr_of(mask: Any) -> CSR:
     if isinstance(mask, MatrixStorage):
         return mask.csr
-    if hasattr(mask, "tocsr"):
+    if is_sparse_matrix(mask):
         return MatrixStorage(mask).csr
     if (isinstance(mask, np.ndarray) or is_cuda(mask)) and mask.dtype == np.bool_ and mask.ndim == 2:
         return MatrixStorage(mask).csr

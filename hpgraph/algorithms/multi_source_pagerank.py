@@ -20,6 +20,7 @@ from hpgraph.core.device import (
     everywhere,
     first_true,
     is_cuda,
+    is_sparse_matrix,
     native,
     sources_within,
     to_device,
@@ -121,7 +122,7 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
         if given.dtype.kind not in "biuf":
             raise TypeError(f"{name} must hold numbers, not {given.dtype}")
         k = given.shape[0]
-        if hasattr(given, "tocsr"):
+        if is_sparse_matrix(given):
             check_places(given)
             given = given.tocsr(copy=True)
             given.sum_duplicates()

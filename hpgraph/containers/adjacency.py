@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.caller import warn_caller
-from hpgraph.core.device import anywhere, array_module, check_memory, device_of, is_cuda, native, unmasked
+from hpgraph.core.device import (
+    anywhere,
+    array_module,
+    check_memory,
+    device_of,
+    is_cuda,
+    is_sparse_matrix,
+    native,
+    unmasked,
+)
 from hpgraph.core.errors import SparseIdsWarning
 from hpgraph.core.number import whole
 from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
@@ -38,7 +47,7 @@ def of(
         csr = from_container(source, duplicates)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
-    elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
+    elif is_sparse_matrix(source):
         csr = from_sparse(source, copy=copy, duplicates=duplicates)
     else:
         raise TypeError(_no_graph(source))
@@ -49,7 +58,7 @@ def is_known(source: Any) -> bool:
     """Whether `of` takes an object, or raises the best error for it: a matrix of numbers may hold weights, or ids."""
     return (
         isinstance(source, tuple | RowFormat | COO | ELL)
-        or hasattr(source, "tocsr")
+        or is_sparse_matrix(source)
         or isinstance(getattr(source, "csr", None), CSR)
         or _could_be_dense(source)
     )

@@ -9,7 +9,7 @@ from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
 from hpgraph.containers.public import public
-from hpgraph.core.device import Device, array_module, check_memory
+from hpgraph.core.device import Device, array_module, check_memory, is_sparse_matrix
 from hpgraph.core.devices import Devices, move_array, place_of
 from hpgraph.core.number import value_type
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
@@ -330,7 +330,7 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
         if isinstance(source, RowFormat) and layouts["csr"] is csr:
             layouts[source.name] = source.keep(csr)
         return layouts, False
-    if hasattr(source, "tocsr"):
+    if is_sparse_matrix(source):
         return new_layouts(CSR.from_scipy(source, copy=copy)), False
     return new_layouts(csr_of_dense(source)), False
 

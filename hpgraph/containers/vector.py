@@ -23,7 +23,7 @@ from hpgraph.core.device import (
     unmasked,
 )
 from hpgraph.core.locks import Lock
-from hpgraph.formats import Bitmask
+from hpgraph.formats import Bitmask, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 
 VectorFormat = Literal["list", "bitmap", "full"]
@@ -46,6 +46,8 @@ class VectorStorage:
     _fill: Any
 
     def __init__(self, values: Any, present: Any = None) -> None:
+        if is_sparse_vector(values):
+            values = self._of_scipy(values)
         if isinstance(values, VectorStorage):
             if present is None:
                 self._become(values)
@@ -94,6 +96,15 @@ class VectorStorage:
             made._set_dense(*_spread(indices, values, size, fill))
             made._fill = fill
         return made
+
+    @classmethod
+    def _of_scipy(cls, array: Any) -> Self:
+        """The vector of a sparse array of SciPy's, duplicates summed."""
+        entries = array.tocoo(copy=True)
+        entries.sum_duplicates()
+        as_value_dtype(entries.dtype, "values")
+        (size,) = entries.shape
+        return cls._of(entries.coords[0].astype(index_dtype(size)), entries.data, size)
 
     def _like(self, values: Any, present: Bitmask | None) -> Self:
         """Another vector of the same class, over arrays that serve as they are."""
@@ -270,3 +281,8 @@ def _flags(present: Any) -> Any:
 def _as_array(values: Any) -> Any:
     values = shared(values)
     return values if is_cuda(values) else np.asarray(values)
+
+
+def is_sparse_vector(x: object) -> bool:
+    """Whether it is a sparse array of SciPy's that has one dimension."""
+    return getattr(x, "ndim", None) == 1 and hasattr(x, "tocsr") and not isinstance(x, VectorStorage)

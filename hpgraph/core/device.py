@@ -176,6 +176,11 @@ def native(array: Any) -> Any:
     return np.asarray(array) if hasattr(array, "__array__") else array
 
 
+def is_sparse_matrix(x: object) -> bool:
+    """Whether it is a sparse matrix of SciPy's, CuPy's or this library's; arrays of one dimension are vectors."""
+    return hasattr(x, "tocsr") and getattr(x, "ndim", 2) == 2
+
+
 def is_masked(array: object) -> bool:
     """Whether it is an array of ``numpy.ma``, with or without masked elements."""
     # NumPy imports numpy.ma when it is first named: not for arrays as most are.

@@ -11,7 +11,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix_source import is_older_matrix, of_family
-from hpgraph.core.device import array_module, is_cuda
+from hpgraph.core.device import array_module, is_cuda, is_sparse_matrix
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.interchange import Sharing, check_places, scipy_of_csr
@@ -88,7 +88,7 @@ def sparse_of(csr: CSR, as_matrix: bool, sharing: Sharing = "shared") -> Any:
 
 def as_graph_input(csgraph: Any) -> GraphInput:
     """A graph in any form that SciPy's functions take, or on the GPU."""
-    if isinstance(csgraph, Graph | Matrix) or hasattr(csgraph, "tocsr"):
+    if isinstance(csgraph, Graph | Matrix) or is_sparse_matrix(csgraph):
         as_matrix = is_older_matrix(csgraph)
         csr = as_rows(csgraph)
         require_square(csr, "csgraph")
@@ -200,7 +200,7 @@ def require_sparse(graph: Any, argument: str, formats: tuple[str, ...] | None) -
     """Refuse dense arrays, and formats that are not listed, as SciPy does where it takes sparse matrices alone."""
     if isinstance(graph, Graph):
         return
-    if not hasattr(graph, "tocsr"):
+    if not is_sparse_matrix(graph):
         raise TypeError(f"{argument} must be sparse, not {type(graph).__name__}: wrap it in scipy.sparse.csr_array")
     if formats is not None and graph.format not in formats:
         raise TypeError(

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import anywhere, array_module
+from hpgraph.core.device import anywhere, array_module, is_sparse_matrix
 from hpgraph.csgraph.graph_input import as_rows, lies_on_cuda
 from hpgraph.formats import CSR, occurrences
 from hpgraph.formats.interchange import check_places, scipy_of_csr
@@ -70,7 +70,7 @@ def laplacian(
         raise ValueError(f"csgraph must be a square matrix or array, not of shape {graph.shape}")
     if form not in ("array", "function", "lo"):
         raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
-    if hasattr(graph, "tocsr"):
+    if is_sparse_matrix(graph):
         check_places(graph)
     # Written to what was given, DIA, and types of which SciPy makes errors are left to it.
     sparse = form == "array" and getattr(graph, "format", "dia") != "dia" and (copy or graph.format != "coo")
@@ -82,13 +82,13 @@ def laplacian(
         graph = graph.astype(np.float64)
     dtype = graph.dtype if dtype is None else dtype
     if form == "array":
-        if hasattr(graph, "tocsr"):
+        if is_sparse_matrix(graph):
             made, diagonal = _sparse(graph, normed, int(use_out_degree), symmetrized)
         else:
             made, diagonal = _dense(graph.copy() if copy else graph, normed, int(use_out_degree), symmetrized)
         made = made.astype(dtype, copy=False)
     else:
-        graph = graph if hasattr(graph, "tocsr") or not copy else graph.copy()
+        graph = graph if is_sparse_matrix(graph) or not copy else graph.copy()
         made, diagonal = _product(graph, normed, int(use_out_degree), symmetrized)
         if form == "lo":
             from cupyx.scipy.sparse.linalg import LinearOperator
@@ -150,7 +150,7 @@ def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any
 
 def _degrees(graph: Any, axis: int, has_loops: bool = True) -> Any:
     """Sums of the rows or columns without the diagonal, which is empty unless `has_loops`."""
-    if array_module(graph.data if hasattr(graph, "tocsr") else graph) is np or not hasattr(graph, "tocsr"):
+    if array_module(graph.data if is_sparse_matrix(graph) else graph) is np or not is_sparse_matrix(graph):
         total = graph.sum(axis=axis)
         total = array_module(total).asarray(total).ravel()
         return total - graph.diagonal() if has_loops else total

@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.name_arrays import as_array, python_values
 from hpgraph.containers.names import Names, as_names
-from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.device import array_module, is_sparse_matrix, native, to_device
 from hpgraph.core.errors import optional
 from hpgraph.core.number import whole
 from hpgraph.interop.given_edges import array_of, edges_given
@@ -19,7 +19,7 @@ from hpgraph.scipy_api.matrix import Matrix
 def edges_of(data: Any, relation: tuple[str, str, str], columns: bool) -> tuple[tuple[Any, Any], Any, dict[str, Any]]:
     """The ends of the edges, each ``(numbers, names or None, least count)``, their weights or None, and columns."""
     held: dict[str, Any] = {}
-    if hasattr(data, "tocsr") or isinstance(data, MatrixStorage):
+    if is_sparse_matrix(data) or isinstance(data, MatrixStorage):
         csr = Matrix(data).csr
         weight = None if csr.dtype == np.bool_ else csr.data
         return ((csr.expand_rows(), None, csr.shape[0]), (csr.indices, None, csr.shape[1])), weight, held

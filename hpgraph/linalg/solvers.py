@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import is_sparse_matrix
 from hpgraph.linalg.libraries import device_of_operator, library
 from hpgraph.scipy_api.matrix import Matrix
 
@@ -23,7 +24,7 @@ def _passed(name: str, what: str, form: str | None = None) -> Callable[..., Any]
         taken = "csr" if name == "lsqr" and device_of_operator(A) == "cuda" else form
         if taken is None:
             return solve(A, *args, **options)
-        held = (A if hasattr(A, "tocsr") else Matrix(A)).asformat(taken)
+        held = (A if is_sparse_matrix(A) else Matrix(A)).asformat(taken)
         if held.dtype.kind not in "fc":
             held = held.astype(np.float64)
         return solve(held, *args, **options)

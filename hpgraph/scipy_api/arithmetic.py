@@ -14,7 +14,7 @@ import numpy as np
 from hpgraph.algebra.elementwise import ewise_union, join_nonzero
 from hpgraph.algebra.operands import is_number
 from hpgraph.algebra.write import without_zeros
-from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.device import array_module, check_memory, is_sparse_matrix
 from hpgraph.formats import CSR
 from hpgraph.scipy_api.functions import Functions
 
@@ -176,9 +176,13 @@ class Arithmetic(Functions):
 
     def _union(self, other: Any, op: str) -> Self:
         """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
-        if op in _ORDERS and "c" in (self.dtype.kind, other.dtype.kind):
-            # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order.
-            left, right = (ewise_union(self, 0, other, 0, side).csr for side in ("first", "second"))
+        is_complex = "c" in (self.dtype.kind, other.dtype.kind)
+        if (op in _ORDERS and is_complex) or (op in ("min", "max") and _any_nan(self, other)):
+            # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order. Of
+            # a number and NaN NumPy's extreme is NaN, that of the algebra the number.
+            common = np.result_type(self.dtype, other.dtype)
+            pair = self.astype(common), other.astype(common)
+            left, right = (ewise_union(pair[0], 0, pair[1], 0, side).csr for side in ("first", "second"))
             return self._with(without_zeros(left.with_data(_ORDERS[op](left.data, right.data))))
         return join_nonzero(self, other, op, union=True)
 
@@ -186,7 +190,7 @@ class Arithmetic(Functions):
         """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""
         if isinstance(other, Arithmetic):
             return other
-        if hasattr(other, "tocsr"):
+        if is_sparse_matrix(other):
             return type(self)(other)
         if other is None or isinstance(other, str | bytes | dict | set) or hasattr(other, "present"):
             return NotImplemented
@@ -206,6 +210,11 @@ def warn_of_density(message: str) -> None:
     from scipy.sparse import SparseEfficiencyWarning
 
     warnings.warn(message, SparseEfficiencyWarning, stacklevel=4)
+
+
+def _any_nan(*matrices: Any) -> bool:
+    """Waits for the GPU."""
+    return any(A.dtype.kind == "f" and bool((A.csr.data != A.csr.data).any()) for A in matrices)
 
 
 def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:

@@ -9,6 +9,7 @@ from hpgraph.algebra.mxm import kron, mxm
 from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.select import select
 from hpgraph.containers.dlpack import by_dlpack
+from hpgraph.core.device import is_sparse_matrix
 from hpgraph.core.number import whole
 from hpgraph.scipy_api.construct import diags, eye, random
 from hpgraph.scipy_api.matrix import Matrix
@@ -107,7 +108,7 @@ def issparse(x: object) -> bool:
     """Whether something is a `Matrix`, or a sparse array of SciPy's or CuPy's."""
     from scipy.sparse import issparse
 
-    cupy = type(x).__module__.startswith("cupyx.scipy.sparse") and hasattr(x, "tocsr")
+    cupy = type(x).__module__.startswith("cupyx.scipy.sparse") and is_sparse_matrix(x)
     return isinstance(x, Matrix) or cupy or bool(issparse(x))
 
 

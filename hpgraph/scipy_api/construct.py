@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.tuples import csr_from_tuples
-from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, unmasked
+from hpgraph.core.device import array_module, check_memory, device_of, is_sparse_matrix, normalize_device, unmasked
 from hpgraph.core.number import real, whole
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
@@ -79,7 +79,7 @@ def diag(v: Any, k: int = 0) -> Any:
     (array([0], dtype=int32), array([1]))
     """
     k = whole(k, "k")
-    if hasattr(v, "tocsr") or getattr(v, "ndim", 1) == 2:
+    if is_sparse_matrix(v) or getattr(v, "ndim", 1) == 2:
         A = v if isinstance(v, Matrix) else Matrix(v)
         length = _length(*A.shape, k)
         xp = array_module(A.device)

@@ -9,7 +9,8 @@ from hpgraph.algebra import mxm as product
 from hpgraph.algebra import mxv as products
 from hpgraph.algebra.mxv import multiply, multiply_dense
 from hpgraph.algebra.operands import as_operand
-from hpgraph.core.device import array_module
+from hpgraph.containers.vector import is_sparse_vector
+from hpgraph.core.device import array_module, is_sparse_matrix
 from hpgraph.scipy_api.conversions import Conversions
 from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Semiring
@@ -29,10 +30,10 @@ class Products(Conversions):
         return self._matmul(x)
 
     def __rmatmul__(self, x: Any) -> Any:
-        if hasattr(x, "tocsr"):
+        if is_sparse_matrix(x):
             return type(self)(x, copy=False).mxm(self)
-        if isinstance(x, Vector):
-            return self.vxm(x)
+        if isinstance(x, Vector) or is_sparse_vector(x):
+            return self.vxm(Vector(x))
         if np.isscalar(x):
             raise ValueError("x @ A needs a vector or a matrix, not a number: use A * x to scale A")
         x = self._operand(x, "x")
@@ -99,10 +100,10 @@ class Products(Conversions):
 
     def _matmul(self, x: Any) -> Any:
         """``A @ x`` for any x."""
-        if hasattr(x, "tocsr"):
+        if is_sparse_matrix(x):
             return self.mxm(x)
-        if isinstance(x, Vector):
-            return self.mxv(x)
+        if isinstance(x, Vector) or is_sparse_vector(x):
+            return self.mxv(Vector(x))
         if np.isscalar(x):
             raise ValueError(f"A of shape {self.shape} cannot be multiplied by a number: use A * x to scale A")
         x = self._operand(x, "x")

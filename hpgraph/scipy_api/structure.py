@@ -13,7 +13,7 @@ from hpgraph.algebra.tuples import csr_from_tuples
 from hpgraph.algebra.write import without_zeros
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.writable_views import WritableViews
-from hpgraph.core.device import array_module, unmasked
+from hpgraph.core.device import array_module, is_sparse_matrix, unmasked
 from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
@@ -45,7 +45,7 @@ class Indexing(WritableViews):
 
     def _key(self, key: Any) -> Any:
         """A key in which a sparse mask has become the places where it is true."""
-        if not (isinstance(key, MatrixStorage) or hasattr(key, "tocsr")):
+        if not (isinstance(key, MatrixStorage) or is_sparse_matrix(key)):
             return key
         mask = key if isinstance(key, MatrixStorage) else type(self)(key)
         if mask.dtype != bool:

@@ -64,4 +64,4 @@ class ValueFunctions:
     @property
     def imag(self: Any) -> Any:
         """The imaginary part, at the same places; of real values it is 0."""
-        return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else data * data.dtype.type(0))
+        return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else np.zeros_like(data))

@@ -24,7 +24,7 @@ class Vector(RowMethods, Operators, Entrywise, ValueFunctions):
     ----------
     values : array or sequence, shape (n,)
         A value for each index. Arrays that serve as they are are shared, not copied: the vector shows what is written
-        to them. Elements that a masked array masks are absent.
+        to them. Elements that a masked array masks are absent, and so is what a sparse array of SciPy's does not store.
     present : Bitmask or array of bool, shape (n,), optional
         Which entries are present; all by default.
 

@@ -18,8 +18,8 @@ from hpgraph.algebra.operands import as_mask, is_number
 from hpgraph.algebra.selection import as_axis
 from hpgraph.containers.matrix_source import FORMATS
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, device_of, native
+from hpgraph.containers.vector import VectorStorage, is_sparse_vector
+from hpgraph.core.device import array_module, device_of, is_sparse_matrix, native
 from hpgraph.core.number import beyond_range, one_of
 from hpgraph.formats import CSR, Bitmask, index_dtype
 
@@ -148,7 +148,7 @@ class RowMethods(Indexing):
             return self.multiply(other)
         if getattr(other, "ndim", 1) != 1:
             return self @ other
-        other = other if isinstance(other, RowMethods) else type(self)(other)
+        other = self._vector(other)
         if other.size != self.size:
             raise ValueError(f"other must have length {self.size}, not {other.size}")
         product = self.multiply(other)
@@ -156,8 +156,7 @@ class RowMethods(Indexing):
 
     def multiply(self, other: Any) -> Self:
         """The product with a number, an array or a vector, entry by entry: present where all operands are."""
-        other = other if is_number(other) or isinstance(other, RowMethods) else type(self)(other)
-        return operator.mul(self, other)
+        return operator.mul(self, other if is_number(other) else self._vector(other))
 
     def power(self, n: Any, dtype: Any = None) -> Self:
         """Every value raised to a power, as by `Matrix.power`."""
@@ -190,7 +189,10 @@ class RowMethods(Indexing):
         indices, values = self.to_indices()
         return coo_array((values, (indices,)), shape=self.shape)
 
-    # There is no tocsr: what has one is taken for a matrix.
+    def tocsr(self, copy: bool = True) -> Any:
+        """The vector as SciPy's CSR array of one dimension, of copies; on CUDA as CuPy's matrix of one row."""
+        return self.tocoo().tocsr()
+
     def asformat(self, format: str | None, copy: bool = True) -> Any:
         """The vector in a class of SciPy's or CuPy's, as by `tocoo`; dense for "array", itself for None."""
         one_of(format, "format", FORMATS)
@@ -210,12 +212,16 @@ class RowMethods(Indexing):
         kept = values != 0
         self._become(type(self)._of(indices[kept], values[kept], self.size, self._fill, before=self.format))
 
+    def _vector(self, other: Any) -> Any:
+        return other if isinstance(other, RowMethods) else type(self)(other)
+
     def _from_row(self, row: Any) -> Self:
         return row.reshape(-1)
 
     def _beside_row(self, other: Any, name: str) -> Any:
         if not is_number(other):
-            other = other.row if isinstance(other, RowMethods) else np.reshape(other, (1, -1))
+            is_array = not isinstance(other, RowMethods) and not is_sparse_vector(other)
+            other = np.reshape(other, (1, -1)) if is_array else self._vector(other).row
         result = getattr(self.row, name)(other)
         return self._from_row(result) if hasattr(result, "csr") else result.ravel()
 
@@ -267,13 +273,27 @@ class Operators:
     __neg__, __pos__, __abs__, __invert__ = map(_unary, (np.negative, np.positive, np.absolute, np.invert))
 
     def __matmul__(self: Any, other: Any) -> Any:
-        # Defer to a matrix on the right.
-        return self.dot(other) if getattr(other, "ndim", None) == 1 else NotImplemented
+        return self._product(other, lambda vector, array: vector @ array)
 
-    __rmatmul__ = __matmul__
+    def __rmatmul__(self: Any, other: Any) -> Any:
+        return self._product(other, lambda vector, array: array @ vector)
+
+    def _product(self: Any, other: Any, with_array: Callable[[Any, Any], Any]) -> Any:
+        """The inner product with a vector, or the array that a dense matrix gives; a sparse one multiplies itself."""
+        dimensions = np.ndim(other)
+        if dimensions == 1:
+            return self.dot(other)
+        if dimensions == 0 or is_sparse_matrix(other):
+            return NotImplemented
+        return with_array(self.toarray(), native(other))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", ())
+        if ufunc is np.matmul and method == "__call__" and not out and not options:
+            left, right = inputs
+            return left.__matmul__(right) if isinstance(left, Operators) else right.__rmatmul__(left)
+        if ufunc.signature is not None:
+            return NotImplemented
         if method != "__call__" or any(getattr(operand, "ndim", 0) > 1 for operand in (*inputs, *out)):
             return NotImplemented
         return self.apply_ufunc(ufunc, inputs, out, **options)
@@ -286,12 +306,18 @@ class Operators:
         An entry of the result is present where it is in all operands. Operands on different devices are a TypeError, of
         different lengths a ValueError.
         """
+        kind: Any = type(self)
+        inputs = tuple(kind(operand) if is_sparse_vector(operand) else operand for operand in inputs)
         arrays = [_array(operand) for operand in inputs]
         targets = tuple(_array(target) for target in out)
         device_of(*arrays, *targets)
         present: Bitmask | None = None
         for operand in inputs:
             mask = operand._present if isinstance(operand, Operators) else None
+            if mask is not None and mask.n == 1:
+                # NumPy repeats the one value.
+                (length,) = np.broadcast_shapes(*(np.shape(array) for array in arrays))
+                mask = None if mask.any() else Bitmask.zeros(length, mask.device)
             present = mask if present is None else present if mask is None else present & mask
         # Values of absent entries are ignored. On CuPy's arrays NumPy's function is CuPy's.
         with np.errstate(all="ignore") if present is not None else np.errstate():
