@@ -21,6 +21,7 @@ from hpgraph.engine.program import Property, VertexProgram, run
 from hpgraph.formats import CSR, attached
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.kernels.backend import tight_arcs
+from hpgraph.kernels.relaxation import FEW
 from hpgraph.kernels.runtime.search import Starts
 
 # Near the limits of the float range, all vertices are in one bucket.
@@ -165,6 +166,8 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
         return None
     degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
     if graph.device == "cpu":
+        if graph.in_one_memory and graph.n_vertices + graph.n_edges <= FEW:
+            return None
         return facts.mean * max(1 / 64, 48 / degree**2) if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
     share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
     # No path is longer than all of its vertices' arcs.

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from hpgraph.kernels.runtime.search import Search, Starts
 
+# Vertices and arcs in memory up to which an order among them saves less than it takes to compile.
+FEW = 4096
+
 
 class Relaxation(Protocol):
     """Interface of a backend."""

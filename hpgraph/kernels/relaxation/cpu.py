@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.relaxation import FEW
 from hpgraph.kernels.relaxation import delta_stepping as relaxing
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, FINEST, ROW, SPAN, USED
-from hpgraph.kernels.runtime.cpu.progress import ROWS, STEP, Loop
+from hpgraph.kernels.runtime.cpu.kernel import interruptible
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Loop
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin, bucket_bounds
@@ -25,6 +27,8 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
     out, state, sources, delta, limit = search.out, search.state, search.sources, search.delta, search.limit
     program, n = relaxing.Functions.of(functions_of(search.code)), out.shape[0]
     begin(state, search.beginnings, sources)
+    if search.delta is None and n + out.indices.size <= FEW:
+        return _relax_few(search)
     with team() as workers:
         waiting = np.zeros(n, np.uint8)
         waiting[sources] = 1
@@ -47,6 +51,25 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
             if not loop.goes_on(limit):
                 break
         trace = loop.convert(loop.rows(STEP))
+    return lambda: trace, waiting.nonzero()[0].astype(out.indices.dtype)
+
+
+def _relax_few(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
+    """The same from where the search begins, where an order of the vertices would save less than compiling it takes."""
+    out, state, sources = search.out, search.state, search.sources
+    program, n = relaxing.Functions.of(functions_of(search.code)), out.shape[0]
+    waiting, queues = np.zeros(n, np.uint8), np.empty((2, n), out.indices.dtype)
+    waiting[sources], queues[0, : sources.size] = 1, sources
+    _, _, last = bucket_bounds(state[0].dtype, None, search.ceiling, 0)
+    loop = Loop(1, relaxing.PROGRESS, {STEP: np.empty((ROWS, 4), np.int64)})
+    loop.progress[ACTIVE] = sources.size
+    with interruptible():
+        while True:
+            what = loop.progress, loop.tables[STEP], last, search.limit
+            relaxing.relax_few(program, state, arrays(out), waiting, tuple(queues), *what)
+            if not loop.goes_on(search.limit):
+                break
+    trace = loop.convert(loop.rows(STEP))
     return lambda: trace, waiting.nonzero()[0].astype(out.indices.dtype)
 
 

@@ -366,3 +366,30 @@ def relax(does, state, arcs, waiting, buckets, rings, leading):
     indptr, indices, data = arcs
     out, store, course = Rows(indptr, indices, data, True), Store(*buckets), Course(*leading)
     in_parallel(rings.shape[0], work, (does, state, out, waiting, store, rings, course))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def relax_few(does, state, arcs, waiting, queues, progress, trace, ceiling, limit):
+    """`relax` of few arcs, in one bucket by one thread, which compiles in a fifth of the time.
+
+    ``queues``: the waiting vertices, `progress[ACTIVE]` of them, and room for those of the next superstep. They change
+    places in each superstep, and the trace has an even number of rows: so another call finds them where they were.
+    """
+    indptr, indices, data = arcs
+    out, step = Rows(indptr, indices, data, True), Superstep(ceiling, 0.0, 0.0, 0, True)
+    now, following = queues
+    while progress[ACTIVE] > 0 and progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
+        began, senders, sent, found = cycles(), progress[ACTIVE], 0, 0
+        for i in range(senders):
+            u = vertex(now, i)
+            waiting[u] = 0
+            first, last = peek(indptr, u), peek(indptr, u + 1)
+            sent += last - first
+            for j in range(first, last):
+                if _lower(does, state, out, waiting, u, j, step) >= 0:
+                    following[found] = vertex(indices, j)
+                    found += 1
+        progress[STEP] += 1
+        progress[ACTIVE] = found
+        log(trace, progress[STEP], PUSH, senders, sent, cycles() - began)
+        now, following = following, now

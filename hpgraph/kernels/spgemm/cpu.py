@@ -25,7 +25,7 @@ from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spgemm.cpu_rows import ROW, TASK_PAIRS, bits_beside, functions_of, operands, pairs_of_rows, share
-from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.spmv.cpu_fold import FEW, at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
 # Pairs of a row up to which insertion is faster than the accumulator.
@@ -156,13 +156,16 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
 
 
 @njit(error_model="numpy", counts_references=False)
-def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
-    """Compute the rows begin..end consecutively, the first at `place`; returns where they end."""
+def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place, insertion):
+    """Compute the rows begin..end consecutively, the first at `place`; returns where they end.
+
+    ``insertion``: None, for few pairs in all, if none are inserted, which is half of the code.
+    """
     bits, some, values, excluded = accumulator
     for i in range(begin, end):
         if pairs[i]:
             _exclude(excluded, mask, i, True)
-            if pairs[i] <= INSERTION_PAIRS:
+            if insertion is not None and pairs[i] <= insertion:
                 place = _few(functions, a, i, b, excluded, out.indices, out.data, place)
             else:
                 place = _many(functions, a, i, b, excluded, bits, some, values, out.indices, out.data, place)
@@ -191,10 +194,14 @@ def _fill_runs(worker, functions, a, b, mask, runs, columns, counter, ends, out)
     for run in tasks(counter, runs.bounds.size - 1):
         begin, end = runs.bounds[run], runs.bounds[run + 1]
         if ends is None:
-            _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin])
+            _fill_rows(
+                functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin], INSERTION_PAIRS
+            )
         else:
             own = Rows(out.indptr, loose, values, True)
-            count = _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0))
+            count = _fill_rows(
+                functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0), INSERTION_PAIRS
+            )
             hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
 
@@ -206,9 +213,9 @@ def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
 
 # The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_alone(functions, a, b, mask, pairs, columns, out):
+def _fill_alone(functions, a, b, mask, pairs, columns, out, insertion):
     accumulator = _new_accumulator(functions.zero, mask, pairs, columns, out.data)
-    _fill_rows(functions, a, b, mask, pairs, 0, pairs.size, accumulator, out, np.int64(0))
+    _fill_rows(functions, a, b, mask, pairs, 0, pairs.size, accumulator, out, np.int64(0), insertion)
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
@@ -220,7 +227,8 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     rows, columns = a.shape[0], b.shape[1]
     dtype, ids = product.dtype, b.indices.dtype
     pairs = pairs_of_rows(a, b)
-    alone = int(pairs.sum()) + ROW * rows <= TASK_PAIRS
+    work = int(pairs.sum()) + ROW * rows
+    alone = work <= TASK_PAIRS
     # Prefix sum of each row's bound: its number of pairs, or of columns.
     room = prefix_sum(np.minimum(pairs, columns))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
@@ -238,7 +246,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
         check_memory(nnz * size, f"a product of {'' if counted else 'up to '}{nnz} entries", "cpu")
         out = Rows(indptr, np.empty(nnz, ids), np.empty(nnz, dtype))
         if bounds is None:
-            _fill_alone(*what, pairs, columns, out)
+            _fill_alone(*what, pairs, columns, out, None if work <= FEW else INSERTION_PAIRS)
         else:
             ends, widest = (None, 0) if counted else (new_ends(len(bounds) - 1), int(np.diff(room[bounds]).max()))
             _fill(*what, Runs(pairs, bounds, widest), columns, threads, ends, out)

@@ -18,12 +18,14 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.spmv.cpu_fold import (
+    FEW,
     PREFETCH_ENTRIES,
     Product,
     at,
     convert,
     fetch_ahead,
     fold,
+    fold_in_turn,
     fold_short_rows,
     is_allowed,
     join,
@@ -42,6 +44,7 @@ NO_BITS = np.empty(0, np.uint64)
 # The last two are both None, or arrays that may be empty: so one compilation serves all combinations.
 Sets = namedtuple("Sets", "active mask complement received")
 _ALL = None, None, False, None
+_EMPTY = np.empty(0, np.uint8), NO_BITS, False, NO_BITS
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -135,6 +138,18 @@ def _pull_alone(product, state, arcs, chosen, out):
     _block(product, state, rows, 0, out.size, rows.indptr[rows.indptr.size - 1], sets, out)
 
 
+# The same for few entries. What is not given is empty, so that one compilation serves all combinations.
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _pull_few(product, terminal, state, arcs, chosen, out):
+    indptr, indices, data = arcs
+    rows, sets = Rows(indptr, indices, data, convert(product.identity, 1)), Sets(*chosen)
+    for v in range(out.size):
+        if is_allowed(sets.mask, sets.complement, v):
+            value, found = fold_in_turn(product, terminal, state, rows, sets.active, v)
+            write(product.accum, out, v, value, found)
+            _note(sets.received, v >> 6, np.uint64(found) << np.uint64(v & 63))
+
+
 def pull(
     rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *, active: Bitmask | None = None,
     mask: Bitmask | None = None, complement: bool = False, accum: Any = None, received: Bitmask | None = None,
@@ -158,9 +173,10 @@ def pull(
     if simple and pull_pairs(csr, arrays(csr), gather, reduce, active, out, received):
         return
     gather = checked_where_needed(gather, csr, state)
-    sets: tuple[Any, ...] = _ALL
+    few = csr.nnz + csr.shape[0] <= FEW
+    sets: tuple[Any, ...] = _EMPTY if few else _ALL
     if not active is mask is received is None:
-        senders = None if active is None else active.to_bool().view(np.uint8)
+        senders = sets[0] if active is None else active.to_bool().view(np.uint8)
         allowed, written = (NO_BITS if bits is None else bits.words for bits in (mask, received))
         if received is not None:
             written[:] = 0
@@ -169,7 +185,10 @@ def pull(
     what = product, tuple([plain(array) for array in state]), arrays(csr), sets, out
     if alone:
         with interruptible():
-            _pull_alone(*what)
+            if few:
+                _pull_few(product, product.terminal, *what[1:])
+            else:
+                _pull_alone(*what)
         return
     with team() as workers:
         plan = schedule(csr)

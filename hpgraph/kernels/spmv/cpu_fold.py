@@ -131,6 +131,26 @@ def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     return value, end > begin if active is None else found != np.uint8(0)
 
 
+# Up to this many entries and rows, what `fold` saves is less than what a call takes outside of kernels, and each
+# combination of types compiles a kernel of its own.
+FEW = 4096
+
+
+@njit(error_model="numpy", forceinline=True)
+def fold_in_turn(does, terminal, state, rows, active, v):
+    """`fold` of all entries of row `v`, one after the other: this compiles in a third of the time.
+
+    ``active``: as in `fold`; empty for all.
+    """
+    value, found = does.identity, False
+    for j in range(at(rows.indptr, v), at(rows.indptr, v + 1)):
+        if active.size == 0 or at(active, vertex(rows.indices, j)):
+            value, found = join(does.reduce, value, message(does.gather, state, rows, j, v)), True
+            if terminal is not None and call(terminal, value):
+                break
+    return value, found
+
+
 # Numba prunes a branch after a None only if it is an argument of its own.
 @njit(error_model="numpy")
 def write(accum, out, v, value, found):

@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_columns import LINE, columns, fetch_row
-from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
+from hpgraph.kernels.spmv.cpu_fold import FEW, convert, join, vertex, weight
 from hpgraph.semiring import get_semiring
 from hpgraph.semiring.jit import call
 
@@ -74,12 +74,15 @@ def _fold(product, state, rows, v, begin, end, values):
 
 @njit(error_model="numpy", counts_references=False)
 def _block(product, state, rows, begin, end, longest, out):
-    """Rows begin..end; long ones are set to the identity."""
+    """Rows begin..end; long ones are set to the identity; ``longest`` is None if there are few entries in all."""
     for v in range(begin, end):
         values = out[v]
         values[:] = product.identity
         first, last = rows.indptr[v], rows.indptr[v + 1]
-        if last - first <= longest:
+        if longest is None:
+            for j in range(first, last):
+                _add(product, state, _entry(rows, j), v, values)
+        elif last - first <= longest:
             _fold(product, state, rows, v, first, last, values)
 
 
@@ -108,10 +111,10 @@ def _pull_dense(product, state, arcs, shares, out, workers):
 
 # The same for one thread: faster to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_dense_alone(product, state, arcs, out):
+def _pull_dense_alone(product, state, arcs, longest, out):
     indptr, indices, data = arcs
     rows = Rows(indptr, indices, data, convert(product.identity, 1))
-    _block(product, state, rows, 0, out.shape[0], indices.size, out)
+    _block(product, state, rows, 0, out.shape[0], longest, out)
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
@@ -123,9 +126,10 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     csr = rows.csr
     product = product_of(checked_where_needed(gather, csr, state), reduce, None, out.dtype)
     what = product, tuple(plain(array) for array in state), arrays(csr)
-    if (csr.nnz + csr.shape[0]) * max(out.shape[1], 1) <= SERIAL:
+    work = (csr.nnz + csr.shape[0]) * max(out.shape[1], 1)
+    if work <= SERIAL:
         with interruptible():
-            _pull_dense_alone(*what, out)
+            _pull_dense_alone(*what, None if work <= FEW else csr.nnz, out)
         return
     with team() as workers:
         _pull_dense(*what, tuple(schedule(csr)), out, workers)

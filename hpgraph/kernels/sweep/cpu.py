@@ -24,11 +24,13 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, product_of
 from hpgraph.kernels.spmv.cpu_fold import (
+    FEW,
     PREFETCH_ENTRIES,
     at,
     convert,
     fetch_ahead,
     fold,
+    fold_in_turn,
     fold_short_rows,
     join,
 )
@@ -47,7 +49,15 @@ Functions = functions_tuple(__name__, "Functions", "gather reduce terminal ident
 
 @njit(error_model="numpy", forceinline=True, counts_references=False)
 def _group(does, state, rows, begin, end, longest, messages):
-    """Messages of the rows begin..end, or of those before the first long one; return their number."""
+    """Messages of the rows begin..end, or of those before the first long one; return their number.
+
+    ``longest``: None if there are few entries in all.
+    """
+    if longest is None:
+        for v in range(begin, end):
+            message, _ = fold_in_turn(does, does.terminal, state, rows, rows.indices[:0], v)
+            put(messages, v - begin, message)
+        return end - begin
     indptr, indices = rows.indptr, rows.indices
     if fold_short_rows(does, does.terminal, None, state, rows, begin, end, messages, begin):
         return end - begin
@@ -117,11 +127,11 @@ def _sweep(does, nothing, state, following, world, step, arcs, shares, sums, wor
 
 # The same for one thread: it compiles in a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sweep_alone(does, nothing, state, following, world, step, arcs, sums):
+def _sweep_alone(does, nothing, state, following, world, step, arcs, longest, sums):
     indptr, indices, data = arcs
     rows = Rows(indptr, indices, data, convert(does.identity, 1))
     updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
-    _rows(does, updates, rows, 0, rows.indptr.size - 1, rows.indices.size, sums[0])
+    _rows(does, updates, rows, 0, rows.indptr.size - 1, longest, sums[0])
 
 
 def sweeps(
@@ -141,6 +151,7 @@ def sweeps(
         return "there are no arcs"
     does, sent, nothing = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
     arcs, plan = arrays(csr), None if csr.nnz + csr.shape[0] <= SERIAL else tuple(schedule(csr))
+    longest = None if csr.nnz + csr.shape[0] <= FEW else csr.nnz
     sums = np.empty((1 if plan is None else len(plan[0]), len(nothing)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     # A double buffer: what is read and what is written in odd supersteps, and in even ones.
@@ -156,7 +167,7 @@ def sweeps(
             step = len(times) + 1
             now, following = buffers[len(times) & 1]
             if plan is None:
-                _sweep_alone(does, nothing, now, following, world, step, arcs, sums)
+                _sweep_alone(does, nothing, now, following, world, step, arcs, longest, sums)
             else:
                 _sweep(does, nothing, now, following, world, step, arcs, plan, sums, workers)
             changed, *totals = sums.sum(axis=0)
