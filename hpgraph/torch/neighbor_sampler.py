@@ -106,7 +106,9 @@ class NeighborSampler:
         sums = None
         if weight_attr is not None:
             if weight_attr not in store:
-                raise ValueError(f"weight_attr: data has no {weight_attr!r}{'' if relation is None else f' of {relation}'}")
+                raise ValueError(
+                    f"weight_attr: data has no {weight_attr!r}{'' if relation is None else f' of {relation}'}"
+                )
             sums = _sums(csr, _array(store[weight_attr], weight_attr)[entry], weight_attr)
             csr = csr.with_data(_array(store[weight_attr], weight_attr)[entry], copy=False)
         return Drawable(of, to, csr, entry, sums)

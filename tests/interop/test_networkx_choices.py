@@ -161,6 +161,19 @@ def test_node_cut() -> None:
     raises(NotImplementedError, "some pairs alone", nx.minimum_node_cut, GRAPHS["strong"], backend="hpgraph")
 
 
+@pytest.mark.parametrize("name", ["node_clique_number", "minimum_spanning_tree", "maximum_spanning_tree"])
+def test_functions_of_undirected_graphs_alone(name: str) -> None:
+    directed = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
+    raises(NotImplementedError, "directed graph", getattr(nx, name), directed, backend="hpgraph")
+    with pytest.raises(nx.NetworkXNotImplemented):
+        getattr(nx, name)(directed)
+
+
+def test_reciprocity_of_undirected_nodes() -> None:
+    with pytest.raises(NotImplementedError):
+        nx.reciprocity(nx.path_graph(3), 1, backend="hpgraph")
+
+
 @pytest.mark.parametrize("function", [nx.edge_disjoint_paths, nx.node_disjoint_paths])
 @pytest.mark.parametrize("cutoff", [None, 1, 1.5, 0])
 def test_disjoint_paths(function: Any, cutoff: float | None) -> None:

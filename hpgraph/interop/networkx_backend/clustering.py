@@ -122,7 +122,7 @@ globals().update(
         }
     )
     | family({"enumerate_all_cliques": _all_cliques}, unless=undirected)
-    | family({"node_clique_number": _clique_number}, unread=("separate_nodes",))
+    | family({"node_clique_number": _clique_number}, unless=undirected, unread=("separate_nodes",))
     | family({"max_weight_clique": _largest_clique}, only={"weight": (None,)})
     | family(
         {

@@ -168,12 +168,15 @@ def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) 
 def _overall_reciprocity(G: ConvertedGraph) -> float:
     if len(G.indices) == 0:
         raise nx.NetworkXError("Not defined for empty graphs")
-    return float(mixing.reciprocity(G.graph()))
+    # NetworkX does not refuse undirected graphs that are no multigraphs, and finds no reverses in them.
+    return float(mixing.reciprocity(G.graph())) if G.is_directed() else 0.0
 
 
 def _reciprocity(G: ConvertedGraph, nodes: Any) -> Any:
     if nodes is None:
         return _overall_reciprocity(G)
+    if not G.is_directed():
+        raise NotImplementedError("NetworkX reads predecessors, which an undirected graph does not have")
     chosen = G.numbers(G.nbunch_iter(nodes))
     found = to_device(mixing.reciprocity(G.graph(), id(chosen)), "cpu").tolist()
     shares = [None if share != share else share for share in found]

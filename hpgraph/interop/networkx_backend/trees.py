@@ -121,7 +121,9 @@ globals().update(
         unread=("keys",),
     )
     # By Kruskal's algorithm, the default: the others' order of edges, and choice among equal weights, is their own.
-    | family({"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)})
+    | family(
+        {"minimum_spanning_tree": _tree(minimum=True), "maximum_spanning_tree": _tree(minimum=False)}, unless=undirected
+    )
     | family({"kruskal_mst_edges": _listed}, unless=undirected, unread=("keys",))
     | family({"random_spanning_tree": _random}, unless=undirected)
     | family({"steiner_tree": _steiner}, only={"method": (None, "mehlhorn")})
