@@ -46,7 +46,7 @@ def layouts(scale: int, device: str) -> Iterator[Row]:
     rng, n = np.random.default_rng(11), 2 ** (scale - 4)
     one, other = np.sort(rng.integers(0, n, (2, 2 * n)), axis=0)
     apart = one < other
-    deep = Given(hpg.Graph((one[apart], other[apart]), n_vertices=n, directed=True), device)
+    deep = Given(hpg.Graph((one[apart], other[apart]), directed=True), device)
     size = f"{deep.host.n_edges:,} arcs without cycles"
     yield Row("layouts", f"layout.layered, {size}", lambda: _placed(hpg.layout.layered(deep.graph)), {
         "igraph": lambda: _placed(deep.ig.layout_sugiyama()),

@@ -176,48 +176,40 @@ def trees(scale: int, device: str) -> Iterator[Row]:
 
 
 def flows(scale: int, device: str) -> Iterator[Row]:
-    """Of whole numbers and of floats; costs and capacities at random, a ring of dear arcs meets every demand."""
+    """Of whole numbers and of floats."""
     rng, n = np.random.default_rng(1), 2 ** (scale - 3)
-    m = 16 * n
-    source, target = (np.concatenate([rng.integers(0, n, m - n), (np.arange(n) + i) % n]) for i in range(2))
-    cost = np.concatenate([rng.integers(1, 1000, m - n), np.full(n, 10**5)])
-    net = Given(hpg.Graph((source, target, cost), directed=True, duplicates="keep"), device)
-    bound = np.where(net.edges[2] == 10**5, 10**6, rng.integers(1, 100, m))
+    net, bound = _with_costs(rng, n, device)
     demand = rng.integers(-50, 50, n)
     demand[0] -= demand.sum()
-
-    def by_ortools() -> int:
-        flow = ortools.SimpleMinCostFlow()
-        flow.add_arcs_with_capacity_and_unit_cost(
-            *(part.astype(np.int64) for part in (*net.edges[:2], bound, net.weights))
-        )
-        flow.set_nodes_supplies(np.arange(n), -demand)
-        flow.solve()
-        return int(flow.optimal_cost())
-
-    yield Row("flows", f"min_cost_flow, {m:,} arcs", lambda: hpg.min_cost_flow(net.graph, demand, bound).cost, {
-        "OR-tools": by_ortools,
-    })  # fmt: skip
-
-    def flow_by_ortools() -> int:
-        flow = ortools.SimpleMinCostFlow()
-        flow.add_arcs_with_capacity_and_unit_cost(
-            *(part.astype(np.int64) for part in (*net.edges[:2], bound, net.weights))
-        )
-        most = int(bound.sum())
-        flow.set_nodes_supplies(np.array([0, n // 2]), np.array([most, -most]))
-        flow.solve_max_flow_with_min_cost()
-        return int(flow.optimal_cost())
-
-    work = f"max_flow_min_cost, {m:,} arcs"
-    yield Row("flows", work, lambda: hpg.max_flow_min_cost(net.graph, 0, n // 2, bound).cost, {
-        "OR-tools": flow_by_ortools,
-    })  # fmt: skip
+    yield Row("flows", f"min_cost_flow, {net.host.n_edges:,} arcs", lambda: hpg.min_cost_flow(
+        net.graph, demand, bound).cost, {"OR-tools": lambda: _by_ortools(net, bound, -demand, False)})  # fmt: skip
+    few, limit = _with_costs(rng, n // 4, device)
+    ends = np.zeros(n // 4, np.int64)
+    ends[[0, n // 8]] = [limit.sum(), -limit.sum()]
+    yield Row("flows", f"max_flow_min_cost, {few.host.n_edges:,} arcs", lambda: hpg.max_flow_min_cost(
+        few.graph, 0, n // 8, limit).cost, {"OR-tools": lambda: _by_ortools(few, limit, ends, True)})  # fmt: skip
     whole = Given(hpg.datasets.social(scale - 2, weighted=True).undirected, device)
     source, target, weight = whole.edges
     broken = Given(hpg.Graph.from_edges(source, target, weight + rng.random(len(weight)), directed=False), device)
     for kind, given in (("whole", whole), ("broken", broken)):
         yield from _of_capacities(kind, given)
+
+
+def _with_costs(rng: Any, n: int, device: str) -> tuple[Given, np.ndarray]:
+    """Costs and capacities at random; a ring of dear arcs meets every demand."""
+    m = 16 * n
+    source, target = (np.concatenate([rng.integers(0, n, m - n), (np.arange(n) + i) % n]) for i in range(2))
+    cost = np.concatenate([rng.integers(1, 1000, m - n), np.full(n, 10**5)])
+    net = Given(hpg.Graph((source, target, cost), directed=True, duplicates="keep"), device)
+    return net, np.where(net.edges[2] == 10**5, 10**6, rng.integers(1, 100, m))
+
+
+def _by_ortools(net: Given, bound: np.ndarray, supply: np.ndarray, most: bool) -> int:
+    flow = ortools.SimpleMinCostFlow()
+    flow.add_arcs_with_capacity_and_unit_cost(*(part.astype(np.int64) for part in (*net.edges[:2], bound, net.weights)))
+    flow.set_nodes_supplies(np.arange(len(supply)), supply)
+    (flow.solve_max_flow_with_min_cost if most else flow.solve)()
+    return int(flow.optimal_cost())
 
 
 def _of_capacities(kind: str, given: Given) -> Iterator[Row]:
