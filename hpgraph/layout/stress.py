@@ -17,6 +17,8 @@ from hpgraph.formats import CSR, occurrences
 from hpgraph.layout.forces import beginning, pull_of
 from hpgraph.layout.geometry import checked, rescaled
 
+# Pivots whose distances the first places are scaled from.
+_BASIS = 50
 # Pairs whose differences are held at once.
 _PAIRS = 1 << 20
 # Where no path leads, the distance is so many times the largest.
@@ -97,7 +99,7 @@ def kamada_kawai(
     chosen = xp.arange(n) if len(chosen) == n else xp.sort(chosen)
     distance = _distances(graph, chosen, weighted)
     if pos is None and n > 2:
-        place = _scaled(distance)
+        place = _scaled(distance[:: -(-len(chosen) // _BASIS)])
         place = beginning(graph, place / max(float(abs(place).max()), 1e-300), 1) * float(distance.max()) / 2
     else:
         place = beginning(graph, pos, 1)
@@ -151,16 +153,22 @@ def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
         total = occurrences(csr.expand_rows(), n, arcs.data)
     total = total + weight.sum(axis=0)
     total = xp.where(total > 0, total, 1)
+    wanted = weight * distance
     piece = max(1, _PAIRS // max(n, 1))
 
     def step(place: Any) -> Any:
         moved = xp.zeros((n, 2))
         for begin in range(0, k, piece):
             part = slice(begin, begin + piece)
-            apart = place[None] - place[chosen[part]][:, None]
-            length = xp.maximum(xp.hypot(apart[..., 0], apart[..., 1]), 1e-300)
-            share = weight[part] * (distance[part] / length - 1)
-            moved += xp.einsum("kn,knd->nd", share, apart)
+            own = place[chosen[part]]
+            length, across = (place[:, d] - own[:, d, None] for d in range(2))
+            length *= length
+            across *= across
+            length += across
+            length = xp.maximum(xp.sqrt(length, out=length), 1e-300, out=length)
+            share = xp.divide(wanted[part], length, out=length)
+            share -= weight[part]
+            moved += place * share.sum(axis=0)[:, None] - share.T @ own
         if arcs is not None:
             moved += near(place) - outward(place)
         return place + moved / total[:, None]

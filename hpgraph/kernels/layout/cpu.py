@@ -15,6 +15,8 @@ from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, 
 
 # Points that a thread takes at a time.
 CHUNK = 64
+# Up to so many points all pairs take less time than a tree.
+FEW = 2048
 # A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side.
 Tree = namedtuple("Tree", "left right first last side")
 
@@ -24,6 +26,10 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     n = len(points)
     force = np.zeros((n, 2))
     if n < 2:
+        return force
+    if theta == 0 or n <= FEW:
+        with team():
+            _push_each(points, mass, force)
         return force
     order, codes, there, mass, sums, side = _in_order(points, mass)
     left, right, first, last = (np.empty(n - 1, np.int64) for _ in range(4))
@@ -121,6 +127,28 @@ def _build(codes, side, left, right, first, last, sides):
         first[i], last[i] = low, high
         # The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
         sides[i] = side * 2.0 ** -min((shared - 64 + 2 * SIDE_BITS) // 2, SIDE_BITS)
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _push_each(points, mass, force):
+    n = mass.size
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        low = chunk * CHUNK
+        some = min(CHUNK, n - low)
+        x, y, fx, fy = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
+        for i in range(some):
+            x[i], y[i] = points[low + i, 0], points[low + i, 1]
+        for j in range(n):
+            xj, yj, m = points[j, 0], points[j, 1], mass[j]
+            # All at once: vectorized.
+            for i in range(CHUNK):
+                dx, dy = x[i] - xj, y[i] - yj
+                far = dx * dx + dy * dy
+                share = m / (far if far > 0 else 1.0)
+                fx[i] += share * dx
+                fy[i] += share * dy
+        for i in range(some):
+            force[low + i, 0], force[low + i, 1] = mass[low + i] * fx[i], mass[low + i] * fy[i]
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
