@@ -124,7 +124,7 @@ def _pattern_of(csr: CSR) -> _Pattern:
 
 
 def _pattern(A: Any) -> tuple[_Pattern, Any]:
-    csr = A.csr if isinstance(A, MatrixStorage) else as_graph(A).simple("sum").out_csr
+    csr = A.csr_there if isinstance(A, MatrixStorage) else as_graph(A).simple("sum").out_csr
     own = None if csr.data is None else _in_jax(csr.data.copy())
     return _pattern_of(csr.pattern), own
 

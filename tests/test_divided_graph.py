@@ -190,6 +190,17 @@ def test_on_two_gpus(tmp_path: Any) -> None:
         streamed = hpg.open(path, device="cuda", memory="2MiB")
     raises(DeviceError, "current device", hpg.bfs, streamed, 0)
     np.testing.assert_array_equal(level.get(), hpg.bfs(whole, 0).level)
+    A = hpg.Matrix(whole.out_csr.to_scipy()).to("cuda:1")
+    x = cupy.ones(A.shape[1])
+    for call in (lambda: A @ x, lambda: A + A, lambda: A.sum(axis=0), lambda: A.T @ x, lambda: A[0, 0]):
+        raises(DeviceError, "the matrix lies on cuda:1", call)
+    with cupy.cuda.Device(1):
+        y = A @ cupy.ones(A.shape[1])
+    raises(DeviceError, "the matrix lies on cuda:1", lambda: A @ x)
+    np.testing.assert_allclose(y.get(), whole.out_csr.to_scipy() @ np.ones(A.shape[1]))
+    for back in (A.to("cpu"), A.T.to("cpu").T, A.to("cuda:0").to("cpu"), A.to("cuda:0,1").blocks[0].matrix.to("cpu")):
+        first = back.csr.to_scipy()
+        assert (first != whole.out_csr.to_scipy()[: first.shape[0]]).nnz == 0
     there = move_array(level, Devices("cuda", (0,)))
     assert int(there.device.id) == 0
     np.testing.assert_array_equal(there.get(), level.get())

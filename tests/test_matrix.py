@@ -289,3 +289,16 @@ class TestShown:
     def test_table(self) -> None:
         shown = hpg.Matrix(sparse(), format="hyb")._repr_html_()
         assert shown.startswith("<table>") and "<td>shape</td><td>37 × 53</td>" in shown and "<td>hyb</td>" in shown
+
+
+def test_a_matrix_on_another_gpu_than_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = hpg.Matrix([[0, 1.0], [2.0, 0]])
+    made = A @ np.ones(2)
+    # As if it lay there: the products' plan is kept already.
+    A._index = 1
+    monkeypatch.setattr("hpgraph.core.devices._current", lambda: 0)
+    for call in (lambda: A @ np.ones(2), lambda: A + A, lambda: A.csr, lambda: A.sum(), lambda: A[0, 0]):
+        with pytest.raises(hpg.DeviceError, match=r"the matrix lies on cuda:1, and CuPy's current device is cuda:0"):
+            call()
+    monkeypatch.setattr("hpgraph.core.devices._current", lambda: 1)
+    np.testing.assert_array_equal(A @ np.ones(2), made)

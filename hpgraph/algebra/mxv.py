@@ -284,6 +284,7 @@ def multiply_dense(A: MatrixStorage, X: Any) -> Any:
 
 def _planned(A: MatrixStorage, x: Any, semiring: Semiring) -> tuple[Any, _Plan]:
     """An array, as kernels take it, and what a product with one of its type needs."""
+    A.require_here()
     try:
         return x, A._plans[semiring, x.dtype]
     except KeyError:

@@ -10,7 +10,7 @@ from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
 from hpgraph.containers.public import public
 from hpgraph.core.device import Device, array_module, check_memory, is_sparse_matrix
-from hpgraph.core.devices import Devices, move_array, place_of
+from hpgraph.core.devices import Devices, device_index, move_array, require_current
 from hpgraph.core.number import value_type
 from hpgraph.formats import COO, CSR, ELL, HYB, ROW_FORMATS, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
@@ -63,6 +63,7 @@ class MatrixStorage:
         plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
         self._plans: Any = plans.setdefault((format, transposed), {})
         self._array_type: Any = array_module(self.device).ndarray
+        self._index = device_index(layouts["csr"].indptr)
         if layouts["device"] == "cuda":
             # On the instance, so that CuPy's arrays defer array + matrix to us; NumPy reads the class, and its method.
             self.__dict__["__array_ufunc__"] = None
@@ -196,8 +197,25 @@ class MatrixStorage:
         return self._rows_in(self.layout)
 
     def _rows_in(self, name: str) -> Any:
-        """The matrix in one of `hpgraph.formats.ROW_FORMATS`."""
+        """The matrix in one of `hpgraph.formats.ROW_FORMATS`; a DeviceError on another GPU than CuPy's current one."""
+        self.require_here()
         return built(self._layouts, name, self._transposed)
+
+    def require_here(self) -> None:
+        """Raise a DeviceError if the matrix lies on another GPU than CuPy's current one."""
+        if self._index >= 0:
+            require_current(self._index, "the matrix")
+
+    @property
+    def place(self) -> Devices:
+        """The device that it lies on, with its number."""
+        return Devices("cuda", (self._index,)) if self._index >= 0 else Devices("cpu")
+
+    @property
+    def csr_there(self) -> CSR:
+        """The matrix as CSR, whichever GPU is the current one."""
+        with self.place.here:
+            return self.csr
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
@@ -235,11 +253,11 @@ class MatrixStorage:
         wanted = Devices.of(device)
         if len(wanted) > 1:
             return public("DividedMatrix").of(self, wanted)
-        if wanted.kind == self.device and (not wanted.indices or wanted == place_of(self.csr.indptr)):
+        if wanted.kind == self.device and (not wanted.indices or wanted == self.place):
             return self
         if wanted.kind == self.device:
             # From one GPU to another: other layouts are built again there.
-            csr = self.csr
+            csr = self.csr_there
             indptr, indices, data = (move_array(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
             moved = new_layouts(CSR(csr.shape, indptr, indices, data, validate=False))
             return self._blank()._set(moved, False, self._format)
@@ -308,7 +326,7 @@ class MatrixStorage:
 
     def __getstate__(self) -> dict[str, Any]:
         # Other layouts can be rebuilt.
-        return {"csr": self.csr, "format": self._format}
+        return {"csr": self.csr_there, "format": self._format}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(new_layouts(state["csr"]), False, state["format"])

@@ -160,7 +160,7 @@ def _shares(csr: CSR, parts: int) -> list[float]:
 
 def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
     """The rows of a matrix divided between devices."""
-    places, csr = [Devices.of(one) for one in devices], A.csr
+    places, csr = [Devices.of(one) for one in devices], A.csr_there
     shares = None if csr.device == "cpu" or len(set(places)) == 1 else _shares(csr, len(places))
     bounds = even_ranges(csr.indptr, len(places), shares=shares).tolist()
     blocks = []

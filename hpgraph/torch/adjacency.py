@@ -73,7 +73,7 @@ class Adjacency:
         if isinstance(A, Adjacency):
             return A if values is None else A.with_values(values)
         if isinstance(A, Graph | MatrixStorage):
-            csr = A.simple("sum").out_csr if isinstance(A, Graph) else A.csr
+            csr = A.simple("sum").out_csr if isinstance(A, Graph) else A.csr_there
             own = None if csr.data is None else tensor(csr.data.copy())
             return cls(Pattern(csr), own if values is None else values)
         if hasattr(A, "adj_tensors"):
