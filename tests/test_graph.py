@@ -319,3 +319,14 @@ class TestShown:
         shown = hpg.Graph(coo(), names=["<a>", "b", "c", "d"])._repr_html_()
         assert shown.startswith("<table>") and "<td>vertices</td><td>4</td>" in shown
         assert "&#x27;&lt;a&gt;&#x27;, &#x27;b&#x27;, &#x27;c&#x27;, ..." in shown, "names are escaped"
+
+
+@pytest.mark.parametrize("dtype", [">i8", ">i4", ">u2", "u1"])
+def test_ids_in_any_order_of_bytes(dtype: str) -> None:
+    G, some = hpg.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=False), np.array([1, 2, 3]).astype(dtype)
+    assert hpg.bfs(G, sources=some).level.tolist() == hpg.bfs(G, sources=[1, 2, 3]).level.tolist()
+    assert hpg.bfs(G, sources=hpg.id(some)).level.tolist() == hpg.bfs(G, sources=[1, 2, 3]).level.tolist()
+    assert G.has_edge(some, some - 1).tolist() == [True] * 3
+    assert G.update(delete=(some, some - 1)).n_edges == 2
+    with pytest.raises(IndexError, match=r"sources must lie in 0\.\.3.* it has 2\.\.4"):
+        hpg.bfs(G, sources=some + 1)

@@ -323,6 +323,13 @@ class TestMasked:
             ("personalization", lambda A, m: hpg.pagerank(hpg.Graph(A), personalization=m)),
             ("a diagonal", lambda A, m: hpg.diags([m])),
             ("names", lambda A, m: hpg.Graph(A, names=m)),
+            ("sources", lambda A, m: hpg.bfs(hpg.Graph(A), sources=m.astype(int) - 1)),
+            ("sources", lambda A, m: hpg.bfs(hpg.Graph(A, names=[1, 2, 3, 4]), sources=m.astype(int))),
+            ("index", lambda A, m: hpg.id(m.astype(int))),
+            ("seeds", lambda A, m: hpg.sample_neighbors(hpg.Graph(A), m.astype(int) - 1, [2])),
+            ("starts", lambda A, m: hpg.random_walk(hpg.Graph(A), m.astype(int) - 1, 2)),
+            ("source", lambda A, m: hpg.Graph(A).has_edge(m.astype(int) - 1, [0, 1, 2, 3])),
+            ("source", lambda A, m: hpg.Graph(A).update(delete=(m.astype(int) - 1, np.arange(4)), missing="ignore")),
         ],
     )
     def test_elsewhere_refused_by_name(self, name: str, use: Callable[[Any, Any], Any]) -> None:

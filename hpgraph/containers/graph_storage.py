@@ -13,6 +13,7 @@ from hpgraph.containers.public import public
 from hpgraph.containers.result_table import html_table
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.caller import each_warning_once
+from hpgraph.core.device import unmasked
 from hpgraph.core.devices import Devices, device_index
 from hpgraph.formats.duplicates import Duplicates, checked_duplicates
 
@@ -186,7 +187,7 @@ class GraphStorage(GraphColumns):
         vertices = as_collection(vertices)
         if self._names is None or isinstance(vertices, id):
             return checked_indices(vertices, self.n_vertices, argument)
-        return self._names.indices_of(vertices)
+        return self._names.indices_of(unmasked(vertices, argument))
 
     def save(self, path: Any, *, compression: str | None = None) -> None:
         """Write the graph to a file, as `hpgraph.write`, with its errors.

@@ -230,7 +230,9 @@ class GraphUpdates(GraphParts):
         """Rows of edges both ends of which are vertices; other faults in them are found later."""
         if isinstance(source, id) or isinstance(target, id):
             return source, target, weight, held
-        ends, flags = zip(*map(self._found, (source, target)), strict=True)
+        ends, flags = zip(
+            *(self._found(unmasked(end, name)) for end, name in ((source, "source"), (target, "target"))), strict=True
+        )
         count = max(map(len, flags))
         if not {*map(len, flags)} <= {1, count} or (weight is not None and len(weight) != count):
             return source, target, weight, held

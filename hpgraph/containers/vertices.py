@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import is_cuda, native
+from hpgraph.core.device import is_cuda, native, unmasked
 
 
 class id:
@@ -65,7 +65,7 @@ def _whole(index: Any) -> Any:
             return operator.index(index)
         except TypeError:
             raise TypeError(f"an id is a whole number or an array of them, not {index!r}") from None
-    listed = native(index)
+    listed = native(unmasked(index, "index"))
     listed = listed if is_cuda(listed) else np.asarray(listed)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"an id is a whole number or an array of them, not {listed.dtype}")
@@ -91,12 +91,14 @@ def checked_index(vertex: Any, n: int, argument: str) -> int:
 
 def checked_indices(vertices: Any, n: int, argument: str) -> Any:
     """The indices of vertices of a graph without names."""
-    listed = native(vertices.index if isinstance(vertices, id) else vertices)
+    listed = native(unmasked(vertices.index if isinstance(vertices, id) else vertices, argument))
     listed = (listed if is_cuda(listed) else np.asarray(listed)).reshape(-1)
     if listed.dtype.kind in "OU":
         return np.array([checked_index(vertex, n, argument) for vertex in listed.tolist()], dtype=np.int64)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
+    if not listed.dtype.isnative:
+        listed = listed.astype(listed.dtype.newbyteorder("="))
     # As unsigned, negative numbers are the largest: one comparison, and on a GPU one synchronization.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
         there = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
