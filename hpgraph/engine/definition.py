@@ -199,10 +199,12 @@ def check_definition(program: type[Definition]) -> None:
             form += f" or {name}({', '.join([*parameters, 'world'])})"
         if not inspect.isroutine(function):
             raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
-        taken = len(inspect.signature(function).parameters)
+        names = list(inspect.signature(function).parameters)
+        taken = len(names)
         if parameters == ("vertex",) and name == "update" and taken == 3:
             continue  # a base class, without `gather` and `reduce` yet
-        if taken - len(parameters) not in ((0, 1) if longer else (0,)):
+        # With a self it would have as many as with a world.
+        if taken - len(parameters) not in ((0, 1) if longer else (0,)) or "self" in names:
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
     for kind in program._kinds:

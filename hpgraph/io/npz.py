@@ -70,7 +70,12 @@ class _Archive:
 
     def __init__(self, path: Path, content: BinaryIO) -> None:
         self._path, self._zip = path, zipfile.ZipFile(content)
-        self._info = {one.filename.removesuffix(".npy"): one for one in self._zip.infolist()}
+        members = self._zip.infolist()
+        self._info = {one.filename.removesuffix(".npy"): one for one in members}
+        if len(self._info) < len(members):
+            names = [one.filename.removesuffix(".npy") for one in members]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise FileFormatError(path, f"two arrays are called {twice!r}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._info)

@@ -39,6 +39,7 @@ def run(program, **arguments):
             {"gather": lambda self, source, weight, target, world: 1},
             "gather(source, weight, target) or gather(source, weight, target, world), without self; it has 5",
         ),
+        ({"gather": lambda self, source, weight, target: 1}, "without self; it has 4"),
         ({"gather": lambda source: 1}, "Made.gather must be written"),
         ({"gather": 5}, "Made.gather must be a function gather(source, weight, target) or gather"),
         ({"update": lambda vertex: 1}, "update(vertex, message) or update(vertex, message, world)"),

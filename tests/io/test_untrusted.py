@@ -8,6 +8,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,15 @@ def test_archives_whose_arrays_do_not_fit_each_other(tmp_path: Path) -> None:
         path.write_bytes(packed(**arrays))
     for (arrays, expected), (_, said) in zip(cases, read_apart(*paths), strict=True):
         assert expected in said, arrays
+
+
+def test_two_arrays_of_one_name_in_an_archive(tmp_path: Path) -> None:
+    for at, name in enumerate(("data.npy", "data")):
+        path = tmp_path / f"{at}.npz"
+        path.write_bytes(packed(**csr()))
+        with zipfile.ZipFile(path, "a") as archive, warnings.catch_warnings(action="ignore"):
+            archive.writestr(name, archive.read("indices.npy"))
+        raises(hpg.FileFormatError, "two arrays are called 'data'", hpg.read, path)
 
 
 def test_a_pickle_in_an_archive_is_not_loaded(tmp_path: Path) -> None:
