@@ -28,12 +28,16 @@ _CHUNK = 1024
 # Arcs that a thread takes at a time.
 _PIECE = 1 << 18
 _ALL = np.uint64(2**64 - 1)
+# Entries of all matrices that this process has checked.
+_checked = 0
 
 
 def is_symmetric(csr: CSR) -> bool:
     """Whether a square matrix is canonical and equals its transpose, values included; NaN equals NaN."""
-    if csr.nnz <= PARALLEL_ENTRIES:
-        # SciPy's transpose needs no compiling.
+    global _checked
+    _checked += csr.nnz
+    if _checked <= PARALLEL_ENTRIES:
+        # SciPy's transpose needs no kernel, which is loaded once as much time has been spent here as that takes.
         return csr.is_canonical() and csr.is_symmetric()
     begins = np.arange(0, csr.nnz, _PIECE)
     rows = np.searchsorted(csr.indptr, begins, side="right") - 1
@@ -44,8 +48,13 @@ def is_symmetric(csr: CSR) -> bool:
         end = min(begin + _PIECE, csr.nnz)
         return _sums(csr.indptr, row, begin, end, csr.indices, bits, magnitude, infinity, _KEY)  # type: ignore[no-any-return]
 
-    with ThreadPoolExecutor(config.threads) as threads:
-        falls, excess = zip(*threads.map(sums_of, rows.tolist(), begins.tolist()), strict=True)
+    pieces = rows.tolist(), begins.tolist()
+    if len(rows) <= 1:
+        found = list(map(sums_of, *pieces))
+    else:
+        with ThreadPoolExecutor(config.threads) as threads:
+            found = list(threads.map(sums_of, *pieces))
+    falls, excess = zip(*found, strict=True)
     return not any(falls) and sum(map(int, excess)) % 2**64 == 0
 
 
