@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.algorithms.hop_sampling import Drawable, checked_draws, sample_hops
 from hpgraph.algorithms.neighbor_sampling import fanouts_of
 from hpgraph.algorithms.random_choice import seed_of
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device, unmasked
 from hpgraph.interop.homogeneous import Relation
 from hpgraph.kernels.backend import kernels
 
@@ -96,6 +96,7 @@ def hops_by_relation(relations: Any, fanouts: Any, meant: Any) -> dict[Relation,
 
 def _indices(H: Any, kind: str, chosen: Any) -> Any:
     """Indices of vertices of a kind, given by name or by index."""
+    chosen = unmasked(chosen, "seeds")
     if hasattr(chosen, "dtype") and chosen.dtype.kind in "iu" and H.names(kind) is None:
         found, n = chosen.reshape(-1).astype(np.int64), H.n_vertices(kind)
         if len(found) and not (int(found.min()) >= 0 and int(found.max()) < n):
