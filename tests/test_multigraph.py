@@ -16,7 +16,7 @@ import scipy.sparse
 from raising import raises
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
+from hpgraph.core.device import array_module, to_device
 
 N = 24
 MERGED = {"min": min, "max": max, "sum": sum, "count": len}
@@ -409,3 +409,32 @@ def test_refused(tmp_path: Path) -> None:
     raises(ValueError, "has each edge once", G.simple().add_edges, [0], [1], duplicates="keep")
     raises(ValueError, '"min", "max", "sum" or "count"', G.simple, "mean")
     hpg.StreamedGraph.of(G.simple())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weights"),
+    [
+        ("int8", [127, 1]),
+        ("uint8", [255, 1]),
+        ("int32", [2**31 - 1, 5]),
+        ("int64", [2**63 - 1, 1]),
+        ("int8", [-100, -29]),
+    ],
+)
+def test_sums_beyond_the_type_of_weights_are_refused(dtype: str, weights: list[int], device: str) -> None:
+    xp = array_module(device)
+    source, target, weight = xp.asarray([0, 0, 1]), xp.asarray([1, 1, 2]), xp.asarray(np.array([*weights, 3], dtype))
+    refused = f"weight: parallel edges add up to more than {dtype} holds"
+    raises(ValueError, refused, hpg.Graph.from_edges, source, target, weight, duplicates="sum")
+    kept = hpg.Graph.from_edges(source, target, weight, duplicates="keep")
+    raises(ValueError, refused, kept.simple, "sum")
+    if device == "cpu":
+        edges = {("a", "r", "b"): (np.array([0, 0]), np.array([1, 1]), np.array(weights, dtype))}
+        raises(ValueError, refused, hpg.HeteroGraph, edges, {"a": 1, "b": 2}, duplicates="sum")
+    if min(weights) > 0:
+        raises(ValueError, refused, hpg.louvain, kept, weight=True)
+    assert kept.simple("max").n_edges == 2
+    wide = hpg.Graph.from_edges(source, target, weight.astype(np.float64), duplicates="sum")
+    assert to_device(wide.weights, "cpu").tolist() == [float(sum(weights)), 3]
+    fits = hpg.Graph.from_edges(source, target, xp.asarray(np.array([weights[0], 0, 3], dtype)), duplicates="sum")
+    assert fits.weights.dtype == dtype and to_device(fits.weights, "cpu").tolist() == [weights[0], 3]

@@ -3,7 +3,7 @@
 All checks of a user's arcs are here; `Graph` and the algorithms rely on them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,10 +79,12 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
         as_value_dtype(matrix.dtype, "the adjacency matrix", real=True)
     if matrix.format == "coo":
         # SciPy's own conversion would sum duplicates.
-        return CSR.from_coo(
-            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates=duplicates, copy=copy
-        )
-    return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
+        data = None if pattern else matrix.data
+        return merged(matrix.row, matrix.col, data, matrix.shape, duplicates, copy)
+    made = CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
+    if duplicates == "sum" and not pattern and made.nnz < matrix.nnz:
+        _check_sums(matrix.data, made, lambda: CSR.from_scipy(matrix.astype(np.float64), duplicates="sum"))
+    return made
 
 
 def from_container(container: RowFormat | COO | ELL, duplicates: Duplicates | None = "min") -> CSR:
@@ -92,7 +94,7 @@ def from_container(container: RowFormat | COO | ELL, duplicates: Duplicates | No
         as_value_dtype(container.dtype, "the adjacency matrix", real=True)
     if isinstance(container, COO):
         row, col, data = container.row, container.col, container.data
-        return CSR.from_coo(row, col, data, container.shape, duplicates=duplicates, copy=False)
+        return merged(row, col, data, container.shape, duplicates, False)
     return container.to_csr().canonical(duplicates)
 
 
@@ -140,13 +142,34 @@ def from_arcs(
     source, target = source.astype(ids, copy=False), target.astype(ids, copy=False)
     if both_ways:
         source, target, weight = with_reverses(source, target, weight)
-    return CSR.from_coo(source, target, weight, (n, n), duplicates=duplicates, copy=copy)
+    return merged(source, target, weight, (n, n), duplicates, copy)
+
+
+def merged(source: Any, target: Any, weight: Any, shape: Any, duplicates: Duplicates | None, copy: bool) -> CSR:
+    """`CSR.from_coo`, which refuses sums that the type of the weights does not hold."""
+    made = CSR.from_coo(source, target, weight, shape, duplicates=duplicates, copy=copy)
+    if duplicates == "sum" and weight is not None and made.nnz < len(weight):
+        _check_sums(weight, made, lambda: CSR.from_coo(source, target, weight.astype(np.float64), shape, copy=False))
+    return made
+
+
+def _check_sums(weight: Any, made: CSR, in_floats: Callable[[], CSR]) -> None:
+    """Refuse integers that add up to more than their type holds: sums that wrapped are far from those in floats."""
+    if weight.dtype.kind not in "iu":
+        return
+    # Most weights add up to less all together.
+    if float(abs(weight.astype(np.float64)).sum()) < 0.5 * np.iinfo(weight.dtype).max:
+        return
+    if anywhere(abs(in_floats().data - made.data.astype(np.float64)) > 2.0 ** (8 * weight.itemsize - 1)):
+        raise ValueError(
+            f"weight: parallel edges add up to more than {weight.dtype} holds: convert it by .astype(numpy.float64)"
+        )
 
 
 def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
     """The arcs and their reverses; `duplicates` chooses between two weights."""
     arcs = with_reverses(csr.expand_rows(), csr.indices, csr.data)
-    return CSR.from_coo(*arcs, csr.shape, duplicates=duplicates, copy=False)
+    return merged(*arcs, csr.shape, duplicates, False)
 
 
 def is_symmetric(csr: CSR, multigraph: bool) -> bool:
@@ -165,8 +188,8 @@ def merge_parallel(csr: CSR, weight: str) -> CSR:
     data = csr.data
     if weight == "count" or (data is None and weight == "sum"):
         weight, data = "sum", array_module(csr.device).ones(csr.nnz, np.int64)
-    merged: Any = weight
-    return CSR.from_coo(csr.expand_rows(), csr.indices, data, csr.shape, duplicates=merged, copy=False)
+    duplicates: Any = weight
+    return merged(csr.expand_rows(), csr.indices, data, csr.shape, duplicates, False)
 
 
 def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:

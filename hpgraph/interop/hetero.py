@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.containers import adjacency
 from hpgraph.containers.columns import as_columns, moved_to, of_rows
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.vertices import checked_index
 from hpgraph.core.suggestions import did_you_mean
-from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates, merging
 from hpgraph.interop.hetero_sampling import HeteroSample, sample_hetero
 from hpgraph.interop.homogeneous import HomogeneousGraph, Relation, graph_columns, homogeneous_of
@@ -112,7 +112,7 @@ class HeteroGraph:
         for relation, (_, weight, held) in edges.items():
             shape = self._counts[relation[0]], self._counts[relation[2]]
             between = places[relation, 0], places[relation, 1]
-            csr = CSR.from_coo(*between, weight, shape, duplicates=duplicates)
+            csr = adjacency.merged(*between, weight, shape, duplicates, True)
             if held := as_columns(held, len(between[0]), str(relation), csr.device) | tensors.get(relation, {}):
                 self._columns[relation] = of_rows(csr, between, weight, held, False, duplicates)
             self._matrices[relation] = Matrix._of(csr)
