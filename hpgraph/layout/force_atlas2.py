@@ -19,11 +19,6 @@ from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import Forces
 from hpgraph.layout.forces import beginning, pull_of, pulling
 
-# Gephi's: the share of the speed that swinging may take at the least, and by how much the speed may rise in a step.
-_MIN_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
-# How much wider than a tolerance swinging may be, before the layout slows down at once.
-_WILD = 2.0
-
 
 def force_atlas2(
     G: Graph | Any,
@@ -109,39 +104,16 @@ def force_atlas2(
     if n and not float(mass.min()) > 0:
         raise ValueError("node_mass must be positive")
     place = beginning(graph, pos, seed_of(seed))
-    force, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
+    force, pace = xp.zeros((n, 2)), xp.ones(2)
     work, pull = layouts(graph.device), pull_of(arcs, _shorter if linlog else None)
     how = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
     for _ in range(steps if n else 0):
         pushed = work.repulsion(place, mass, float(theta))
         force, swing, totals = work.combined(place, pushed, pull(place), mass, force, how)
-        speed, efficiency = _speeds(n, *totals, float(jitter_tolerance), speed, efficiency)
-        place = work.moved(place, force, swing, speed)
+        place, pace = work.moved(place, force, swing, totals, pace, float(jitter_tolerance))
     return place
 
 
 def _shorter(length: Any) -> Any:
     """What a pull by the logarithm of the length is of one by the length."""
     return array_module(length).log1p(length) / array_module(length).maximum(length, np.finfo(np.float64).tiny)
-
-
-def _speeds(
-    n: int, swinging: float, traction: float, tolerance: float, speed: float, efficiency: float
-) -> tuple[float, float]:
-    """The global speed of the next step: as fast as swinging lets, never rising by more than half."""
-    if swinging <= 0 or traction <= 0:
-        return speed, efficiency
-    estimate = 0.05 * math.sqrt(n)
-    least = math.sqrt(estimate)
-    allowed = tolerance * max(least, min(10.0, estimate * traction / (n * n)))
-    if swinging / traction > _WILD:
-        if efficiency > _MIN_EFFICIENCY:
-            efficiency *= 0.5
-        allowed = max(allowed, tolerance)
-    target = allowed * efficiency * traction / swinging
-    if swinging > allowed * traction:
-        if efficiency > _MIN_EFFICIENCY:
-            efficiency *= 0.7
-    elif speed < _FASTEST:
-        efficiency *= 1.3
-    return speed + min(target - speed, _RISE * speed), efficiency

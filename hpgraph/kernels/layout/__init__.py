@@ -18,6 +18,9 @@ from hpgraph.formats import CSR
 SIDE_BITS = 31
 # Most nodes of a path to a leaf: the bits of a code, and of an index, which distinguishes equal codes.
 DEPTH = 128
+# Of ForceAtlas2, Gephi's: the least efficiency, by how much the speed may rise in a step, the most for which efficiency
+# rises, and how many times its traction a layout may swing before it slows down at once.
+MIN_EFFICIENCY, RISE, FASTEST, WILD = 0.05, 0.5, 1000.0, 2.0
 # UMAP's: the most that one step moves a coordinate, and what is added to the squares that repulsion divides by.
 FARTHEST, NEAREST = 4.0, 1e-3
 
@@ -50,13 +53,17 @@ class Layout(Protocol):
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
-    def combined(
-        self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
-    ) -> tuple[Any, Any, tuple[float, float]]:  # fmt: skip
+    def combined(self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces) -> tuple[Any, Any, Any]:
         """The force on each vertex, its swinging, and the global swinging and traction, given the forces before."""
 
-    def moved(self, place: Any, force: Any, swing: Any, speed: float) -> Any:
-        """Places after a step at a global speed, at a local speed that falls with a vertex's swinging."""
+    def moved(
+        self, place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """Places after a step at a global speed, at a local speed that falls with a vertex's swinging; and the new pace.
+
+        ``totals``: the global swinging and traction; ``pace``: the last global speed and efficiency; ``tolerance``: how
+        much swinging is let pass. Each has the type that this backend gives.
+        """
 
     def sampled_epochs(self, place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
         """Places, float32, after an epoch for each of ``steps``, the lengths of steps.

@@ -1,11 +1,16 @@
-// Barnes and Hut's forces: the tree of hpgraph.kernels.layout.cpu. A node's sums are those of its children, added up from
-// the leaves to the root in an order that the tree alone decides.
+// Barnes and Hut's forces: the tree of hpgraph.kernels.layout.cpu. A node's centre is that of its children, from the leaves
+// to the root in an order that the tree alone decides.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
 constexpr int POINT_THREADS = 128;
+
+// An inner node: its centre of mass, and the square of its cell's side.
+struct alignas(32) Node {
+    double x, y, mass, square;
+};
 
 // The bits of a number below 2^31, interleaved with zeros.
 __device__ inline i64 apart(i64 number) {
@@ -51,11 +56,11 @@ __device__ __forceinline__ int shared_bits(const i64* __restrict__ codes, i64 n,
     return x ? __clzll(x) : 64 + __clzll(i ^ j);
 }
 
-// Children of an inner node are inner nodes, or ~leaf. `parent` has inner nodes, the root first, then leaves.
+// Children of an inner node are inner nodes, or ~leaf; its `points` are the first and the last. `parent` has inner nodes, the root first, then leaves.
 __global__ void __launch_bounds__(POINT_THREADS)
 build_tree(const i64* __restrict__ codes, i64 n, const double* __restrict__ lowest, const double* __restrict__ highest,
-           i64* __restrict__ left, i64* __restrict__ right, i64* __restrict__ first, i64* __restrict__ last,
-           double* __restrict__ sides, i64* __restrict__ parent) {
+           longlong2* __restrict__ children, longlong2* __restrict__ points, Node* __restrict__ nodes,
+           i64* __restrict__ parent) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n - 1) return;
     const i64 step = shared_bits(codes, n, i, i + 1) > shared_bits(codes, n, i, i - 1) ? 1 : -1;
@@ -73,79 +78,89 @@ build_tree(const i64* __restrict__ codes, i64 n, const double* __restrict__ lowe
         if (shared_bits(codes, n, i, i + (split + stride) * step) > shared) split += stride;
     }
     const i64 at = i + split * step + (step < 0 ? -1 : 0), low = i < end ? i : end, high = i < end ? end : i;
-    left[i] = low == at ? ~at : at;
-    right[i] = high == at + 1 ? ~(at + 1) : at + 1;
+    children[i] = make_longlong2(low == at ? ~at : at, high == at + 1 ? ~(at + 1) : at + 1);
+    points[i] = make_longlong2(low, high);
     parent[low == at ? n - 1 + at : at] = i;
     parent[high == at + 1 ? n + at : at + 1] = i;
     if (i == 0) parent[0] = -1;
-    first[i] = low, last[i] = high;
     // The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
     const int level = (shared - 64 + 2 * SIDE_BITS) / 2;
-    sides[i] = ldexp(side_of(lowest, highest), -(level < SIDE_BITS ? level : SIDE_BITS));
+    const double side = ldexp(side_of(lowest, highest), -(level < SIDE_BITS ? level : SIDE_BITS));
+    nodes[i].square = side * side;
 }
 
-// Mass, and mass times position, of each inner node. A thread begins at its leaf and ascends; at each node the second
-// child to arrive adds up both. `visited` is 0.
+// Mass and centre of each inner node. A thread begins at its leaf and ascends; at each node the second child to arrive adds
+// up both. `visited` is 0.
 __global__ void __launch_bounds__(POINT_THREADS)
-add_up_nodes(const i64* __restrict__ left, const i64* __restrict__ right, const i64* __restrict__ parent,
-             const double2* __restrict__ points, const double* __restrict__ mass, i64 n, u32* visited, double* sums) {
+add_up_nodes(const longlong2* __restrict__ children, const i64* __restrict__ parent, const double2* __restrict__ points,
+             const double* __restrict__ mass, i64 n, u32* visited, Node* nodes) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n) return;
     for (i64 node = parent[n - 1 + i]; node >= 0; node = parent[node]) {
-        // Releases the sums of the child before, and acquires those of the other.
+        // Releases the centre of the child before, and acquires that of the other.
         __threadfence();
         if (atomicAdd(visited + node, 1u) == 0) return;
         __threadfence();
-        double total[3] = {0, 0, 0};
-        for (const i64 child : {left[node], right[node]}) {
-            if (child < 0) {
-                const double2 at = points[~child];
-                const double m = mass[~child];
-                total[0] += m, total[1] += m * at.x, total[2] += m * at.y;
-            } else {
-                for (int k = 0; k < 3; ++k) total[k] += __ldcg(sums + 3 * child + k);
-            }
+        double total = 0, x = 0, y = 0;
+        const longlong2 both = children[node];
+        for (const i64 child : {both.x, both.y}) {
+            const double2 at = child < 0 ? points[~child] : __ldcg((const double2*)(nodes + child));
+            const double m = child < 0 ? mass[~child] : __ldcg(&nodes[child].mass);
+            if (m > 0) total += m, x += m * at.x, y += m * at.y;
         }
-        for (int k = 0; k < 3; ++k) sums[3 * node + k] = total[k];
+        nodes[node].x = x / total, nodes[node].y = y / total, nodes[node].mass = total;
     }
 }
 
-// One point a thread; those of a warp are close together, and traverse the tree similarly.
+// Adjacent threads, 1 << SPLIT of them, share a point: each takes a part of the tree's top, as its number's bits lead to the
+// left or right, so that few points fill the GPU. Points of a warp are close together, and traverse the tree similarly.
+template <int SPLIT>
 __global__ void __launch_bounds__(POINT_THREADS)
-push_apart(const i64* __restrict__ left, const i64* __restrict__ right, const i64* __restrict__ first,
-           const i64* __restrict__ last, const double* __restrict__ sides, const double* __restrict__ sums,
+push_apart(const longlong2* __restrict__ children, const longlong2* __restrict__ ranges, const Node* __restrict__ nodes,
            const i64* __restrict__ order, const double2* __restrict__ points, const double* __restrict__ mass, i64 n,
            double square, double2* __restrict__ force) {
-    const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
-    if (i >= n) return;
-    const double2 here = points[i];
+    const i64 thread = (i64)blockIdx.x * POINT_THREADS + threadIdx.x, i = thread >> SPLIT;
+    const int part = int(thread & ((1 << SPLIT) - 1));
+    const double2 here = points[i < n ? i : 0];
     double fx = 0, fy = 0;
     i64 stack[DEPTH];
     stack[0] = 0;
-    int count = 1;
+    // Nodes that have yet to be divided between threads.
+    int count = i < n, levels = SPLIT;
     while (count) {
         const i64 node = stack[--count];
-        double dx, dy, m, side = 0;
-        i64 begin = 0, end = 0;
+        double dx, dy, m;
+        bool opens = false;
         if (node < 0) {
             const double2 there = points[~node];
             m = mass[~node], dx = here.x - there.x, dy = here.y - there.y;
         } else {
-            begin = first[node], end = last[node] + 1, side = sides[node];
-            m = sums[3 * node];
-            if (!(m > 0)) continue;
-            dx = here.x - sums[3 * node + 1] / m;
-            dy = here.y - sums[3 * node + 2] / m;
+            const Node at = nodes[node];
+            const longlong2 range = ranges[node];
+            m = at.mass, dx = here.x - at.x, dy = here.y - at.y;
+            opens = m > 0 && (!(at.square < square * (dx * dx + dy * dy)) || (range.x <= i && i <= range.y));
         }
+        if (opens) {
+            const longlong2 both = children[node];
+            if (levels) {
+                --levels;
+                stack[count++] = part >> levels & 1 ? both.y : both.x;
+            } else {
+                stack[count++] = both.x;
+                stack[count++] = both.y;
+            }
+            continue;
+        }
+        // Of threads that were to divide this node one adds it.
         const double far = dx * dx + dy * dy;
-        if (node < 0 || (side * side < square * far && !(begin <= i && i < end))) {
-            if (far > 0) fx += m * dx / far, fy += m * dy / far;
-        } else {
-            stack[count++] = left[node];
-            stack[count++] = right[node];
+        if (far > 0 && m > 0 && !(part & ((1 << levels) - 1))) {
+            const double pushes = m / far;
+            fx += pushes * dx, fy += pushes * dy;
         }
+        levels = 0;
     }
-    force[order[i]] = make_double2(mass[i] * fx, mass[i] * fy);
+    for (int d = 1; d < 1 << SPLIT; d <<= 1) fx += __shfl_xor_sync(ALL, fx, d), fy += __shfl_xor_sync(ALL, fy, d);
+    if (i < n && part == 0) force[order[i]] = make_double2(mass[i] * fx, mass[i] * fy);
 }
 
 }  // namespace hpgraph

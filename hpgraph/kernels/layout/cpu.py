@@ -3,12 +3,13 @@
 A node is a range of the Morton order, so that its mass and centre are differences of running sums.
 """
 
+import math
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.layout import DEPTH, SIDE_BITS, Forces, length_of
+from hpgraph.kernels.layout import DEPTH, FASTEST, MIN_EFFICIENCY, RISE, SIDE_BITS, WILD, Forces, length_of
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team
@@ -74,19 +75,41 @@ def _apart(number: Any) -> Any:
 
 def combined(
     place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
-) -> tuple[Any, Any, tuple[float, float]]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """The force on each vertex, its swinging, and the global swinging and traction."""
     force = how.scaling * pushed
     force += pulled / mass[:, None] if how.distributed_action else pulled
     far = 1.0 if how.strong_gravity else np.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
     force -= how.gravity * mass[:, None] * place / far
     swing = mass * length_of(force - before)
-    return force, swing, (float(swing.sum()), float((mass * length_of(force + before)).sum() / 2))
+    return force, swing, np.array([swing.sum(), (mass * length_of(force + before)).sum() / 2])
 
 
-def moved(place: Any, force: Any, swing: Any, speed: float) -> Any:
-    """Places after a step at a global speed."""
-    return place + force * (speed / (1 + np.sqrt(speed * swing)))[:, None]
+def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float) -> tuple[Any, Any]:
+    """Places after a step, and its speed and efficiency."""
+    pace = _next_pace(len(place), totals, pace, tolerance)
+    return place + force * (pace[0] / (1 + np.sqrt(pace[0] * swing)))[:, None], pace
+
+
+def _next_pace(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
+    """The next global speed, as fast as swinging lets, never rising by more than half; and the efficiency."""
+    (swinging, traction), (speed, efficiency) = totals.tolist(), pace.tolist()
+    if swinging <= 0 or traction <= 0:
+        return pace
+    estimate = 0.05 * math.sqrt(n)
+    least = math.sqrt(estimate)
+    allowed = tolerance * max(least, min(10.0, estimate * traction / (n * n)))
+    if swinging / traction > WILD:
+        if efficiency > MIN_EFFICIENCY:
+            efficiency *= 0.5
+        allowed = max(allowed, tolerance)
+    target = allowed * efficiency * traction / swinging
+    if swinging > allowed * traction:
+        if efficiency > MIN_EFFICIENCY:
+            efficiency *= 0.7
+    elif speed < FASTEST:
+        efficiency *= 1.3
+    return np.array([speed + min(target - speed, RISE * speed), efficiency])
 
 
 @part

@@ -6,14 +6,24 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.layout import DEPTH, FARTHEST, NEAREST, SIDE_BITS, Forces, Sampling
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.kernels.layout import (
+    DEPTH, FARTHEST, FASTEST, MIN_EFFICIENCY, NEAREST, RISE, SIDE_BITS, WILD, Forces, Sampling,
+)  # fmt: skip
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 
+# Logarithm of the threads that share a point, if a GPU holds so many at once; those that a multiprocessor holds.
+SPLIT, RESIDENT = 3, 2048
 KERNELS = KernelSet(
-    "barnes_hut.cuh", "layout", {"": "find_codes put_in_order build_tree add_up_nodes push_apart"}, threads=128,
+    "barnes_hut.cuh", "layout",
+    {"": "find_codes put_in_order build_tree add_up_nodes",
+     "<0>": "push_apart", f"<{SPLIT}>": "push_apart_together=push_apart"}, threads=128,
     prologue=f"namespace hpgraph {{ constexpr int DEPTH = {DEPTH}, SIDE_BITS = {SIDE_BITS}; }}",
 )  # fmt: skip
-STEPS = KernelSet("force_atlas2.cuh", "layout", {"": "combine_forces move"}, threads=128)
+STEPS = KernelSet(
+    "force_atlas2.cuh", "layout", {"": "combine_forces move"}, threads=128,
+    prologue="namespace hpgraph { constexpr double "
+             f"MIN_EFFICIENCY = {MIN_EFFICIENCY}, RISE = {RISE}, FASTEST = {FASTEST}, WILD = {WILD}; }}",
+)  # fmt: skip
 SAMPLED = KernelSet(
     "sampled.cuh", "layout", {"<{Index}>": "move_sampled"}, threads=128,
     prologue=f"namespace hpgraph {{ constexpr float FARTHEST = {FARTHEST}f, NEAREST = {NEAREST}f; }}",
@@ -33,6 +43,22 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     order = codes[0].argsort()
     ordered, weights = cupy.empty((n, 2)), cupy.empty(n)
     kernels.each("put_in_order", n, order, points, mass, codes[0], count, ordered, weights, codes[1])
+    # Of inner nodes: children, first and last point, and struct Node; the parent of each node.
+    children, ranges = cupy.empty((2, n - 1, 2), np.int64)
+    nodes, parent, visited = cupy.empty((n - 1, 4)), cupy.empty(2 * n - 1, np.int64), cupy.zeros(n - 1, np.uint32)
+    kernels.each("build_tree", n, codes[1], count, *extent, children, ranges, nodes, parent)
+    kernels.each("add_up_nodes", n, children, parent, ordered, weights, count, visited, nodes)
+    few = n << SPLIT <= multiprocessors() * RESIDENT
+    given = children, ranges, nodes, order, ordered, weights, count, np.float64(theta * theta), force
+    kernels.each("push_apart_together" if few else "push_apart", n << SPLIT * few, *given)
+    return force
+    kernels, count, points = KERNELS.of(), np.int64(n), cupy.ascontiguousarray(points)
+    extent = points.min(axis=0), points.max(axis=0)
+    codes = cupy.empty((2, n), np.int64)
+    kernels.each("find_codes", n, points, *extent, count, codes[0])
+    order = codes[0].argsort()
+    ordered, weights = cupy.empty((n, 2)), cupy.empty(n)
+    kernels.each("put_in_order", n, order, points, mass, codes[0], count, ordered, weights, codes[1])
     # Of inner nodes: children, first and last point, side, and mass and mass times position; the parent of each node.
     tree, sides, sums = tuple(cupy.empty((4, n - 1), np.int64)), cupy.empty(n - 1), cupy.empty((n - 1, 3))
     parent, visited = cupy.empty(2 * n - 1, np.int64), cupy.zeros(n - 1, np.uint32)
@@ -45,21 +71,21 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
 
 def combined(
     place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
-) -> tuple[Any, Any, tuple[float, float]]:  # fmt: skip
-    """`hpgraph.kernels.layout.cpu.combined` on the GPU; waits for it, for the sums."""
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """`hpgraph.kernels.layout.cpu.combined` on the GPU."""
     force, swing = cupy.empty_like(place), cupy.empty((2, len(place)))
     numbers = np.float64(how.scaling), np.float64(how.gravity), *map(np.bool_, how[2:])
     STEPS.of().each("combine_forces", len(place), place, pushed, pulled, mass, before, *numbers, np.int64(len(place)),
                     force, swing)  # fmt: skip
-    swinging, traction = swing.sum(axis=1).get().tolist()
-    return force, swing[0], (swinging, traction)
+    return force, swing[0], swing.sum(axis=1)
 
 
-def moved(place: Any, force: Any, swing: Any, speed: float) -> Any:
-    """`hpgraph.kernels.layout.cpu.moved` on the GPU."""
-    found = cupy.empty_like(place)
-    STEPS.of().each("move", len(place), place, force, swing, np.float64(speed), np.int64(len(place)), found)
-    return found
+def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float) -> tuple[Any, Any]:
+    """`hpgraph.kernels.layout.cpu.moved` on the GPU, where the pace stays: the host would wait for it at every step."""
+    found, following = cupy.empty_like(place), cupy.empty_like(pace)
+    STEPS.of().each("move", len(place), place, force, swing, totals, pace, np.float64(tolerance), np.int64(len(place)),
+                    found, following)  # fmt: skip
+    return found, following
 
 
 def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
