@@ -13,6 +13,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
+from hpgraph.io import plain_records
 from hpgraph.io.arcs import Arcs, plain_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing
@@ -26,12 +27,14 @@ _NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 class Format(NamedTuple):
     """How NetworkX reads and writes a format: ``(networkx, content) -> graph``, ``(networkx, graph, file)``.
 
-    ``typed``: whether names that are numbers differ from text there, and whole weights from floats.
+    ``typed``: whether names that are numbers differ from text there, and whole weights from floats; ``plain``: the
+    reader of files that have only names, edges and weights.
     """
 
     read: Callable[[Any, bytes], Any]
     write: Callable[[Any, Any, io.BytesIO], None]
     typed: bool = False
+    plain: Callable[[bytes], Any] | None = None
 
 
 def _read_gml(nx: Any, content: bytes) -> Any:
@@ -66,9 +69,9 @@ def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:
 
 
 FORMATS = {
-    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file)),
+    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), plain=plain_records.gml),
     "GEXF": Format(_read_gexf, lambda nx, graph, file: nx.write_gexf(graph, file)),
-    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file)),
+    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), plain=plain_records.pajek),
     "JSON": Format(_read_json, _write_json, typed=True),
 }
 
@@ -107,7 +110,8 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
 def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
     format_ = FORMATS[name]
     try:
-        found = edges_of_networkx(format_.read(nx, content))
+        found = format_.plain(content) if format_.plain is not None else None
+        found = found or edges_of_networkx(format_.read(nx, content))
     except (HpgraphError, MemoryError):
         raise
     except Exception as error:  # NetworkX's parsers raise any type
