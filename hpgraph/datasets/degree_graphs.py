@@ -8,7 +8,17 @@ import numpy as np
 from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import anywhere, array_module, normalize_device, to_device
 from hpgraph.core.number import generator
-from hpgraph.datasets.drawing import MAX_VERTICES, begun, of_edges, of_places, pairs_of, repeated, with_room
+from hpgraph.datasets.drawing import (
+    MAX_VERTICES,
+    begun,
+    each_with,
+    of_edges,
+    of_places,
+    pairs_of,
+    repeated,
+    with_room,
+)
+from hpgraph.formats import index_dtype
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
@@ -72,15 +82,16 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
     """
     n, p = whole(n, "n", least=1, most=MAX_VERTICES), real(p, "p", "a probability", least=0, most=1)
     k = whole(k, "k", least=0, most=(n - 1) // 2) // 2
-    xp, rng = begun(n, n * k, seed, device)
-    vertex = xp.arange(n, dtype=np.int64)
-    source, target = xp.tile(vertex, k), (vertex + xp.arange(1, k + 1)[:, None]).ravel()
-    target[target >= n] -= n
-    moves = rng.random(n * k) < p
-    again = moved = xp.flatnonzero(moves)
+    device, draws, ids = with_room(n, n * k, device), generator(seed), index_dtype(n)
+    again = moved = each_with(device, draws, n * k, p)
+    xp, rng = begun(n, n * k, int(draws.integers(1 << 62)), device)
+    vertex, moves = xp.arange(n, dtype=ids), xp.zeros(n * k, np.bool_)
+    source, target = xp.tile(vertex, k), (vertex + xp.arange(1, k + 1, dtype=ids)[:, None]).ravel()
+    target -= (target >= n) * ids.type(n)
+    moves[moved] = True
     while len(again):
         target[again] = rng.integers(0, n, len(again))
-        one, other = source[moved], target[moved]
+        one, other = (side[moved].astype(np.int64) for side in (source, target))
         # On the ring, edge (gap - 1) n + v joins v to the vertex so far ahead.
         ahead = (other - one) % n
         gap = xp.minimum(ahead, n - ahead)
@@ -123,11 +134,12 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
     if exact and total > (n * (n - 1)) // 2 and int(degree.max()) < n:
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
-    xp, rng = begun(n, total // 2, seed, device)
+    with_room(n, total // 2, device)
     ends = repeated(degree)
     key = int(generator(seed).integers(1 << 62))
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
+        xp, rng = begun(n, total // 2, seed, device)
         source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64))
         if len(bad):
             raise ValueError(
