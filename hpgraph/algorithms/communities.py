@@ -87,15 +87,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, q
 
 def by_smallest(device: str, label: Any) -> Any:
     """Communities, from labels below n, numbered by their smallest vertices."""
-    return numbered(smallest_of(device, label)[label])[1]
-
-
-def smallest_of(device: str, label: Any) -> Any:
-    """The smallest vertex of each label below n, n for unused labels; in the type of `label`."""
-    xp, n = array_module(device), len(label)
-    least = xp.full(n, n, np.int64)
-    kernels(device).minimum_at(least, label, xp.arange(n))
-    return least.astype(label.dtype)
+    return numbered(kernels(device).represented(label))[1]
 
 
 def quality_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
@@ -107,7 +99,8 @@ def quality_of(level: Level, label: Any, count: int, resolution: float, between:
         return float("nan")
     sent, received = kernels(device_of(label)).group_strengths(level, label, count)
     within = 1 - between / (level.total * (2 if level.directed else 1))
-    expected = level.scale * float(((sent / level.total) * (received / level.total)).sum())
+    share = sent / level.total
+    expected = level.scale * float((share * (share if received is sent else received / level.total)).sum())
     return float(within - resolution * expected)
 
 

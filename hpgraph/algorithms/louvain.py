@@ -13,7 +13,6 @@ from hpgraph.algorithms.communities import (
     least_gain,
     level_limit,
     quality_of,
-    smallest_of,
 )
 from hpgraph.algorithms.community_measures import code_length
 from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
@@ -101,7 +100,7 @@ def louvain(
         if not (moves or given):
             break
         # Under their smallest vertices at each level, they are numbered by these in the end.
-        coarse, number = backend.aggregate_communities(level, smallest_of(graph.device, moved)[moved])
+        coarse, number = backend.aggregate_communities(level, backend.represented(moved))
         count = coarse.arcs.shape[0]
         label = xp.arange(count, dtype=graph.id_dtype)
         before, quality = quality, quality_of(coarse, label, count, resolution, int(coarse.arcs.data.sum()))
@@ -259,7 +258,7 @@ class Search:
         gain, iteration = np.inf, 1
         while iteration != times and gain > self._threshold:
             draw = (key + (iteration << 32)) % 2**64
-            made = self._iteration(self._represented(found.communities), found.quality, draw, given=True)
+            made = self._iteration(self._backend.represented(found.communities), found.quality, draw, given=True)
             if not made.quality > found.quality:
                 break
             gain, found = made.quality - found.quality, made
@@ -276,9 +275,11 @@ class Search:
         found, refines, part = _Found([], level, label, quality), True, None
         while depth < self._limit:
             draw = key + 2 * depth
-            moved, _ = self._backend.move_vertices(
+            moved, moves = self._backend.move_vertices(
                 level, label, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, limit=self._largest
             )
+            if not refines and int(moves) == 0:
+                break
             coarse, number, inherited = self._coarser(level, moved, draw + 1, refines)
             better = self.quality(coarse, inherited)
             if better < quality:
@@ -293,7 +294,8 @@ class Search:
                 part = number if part is None else number[part]
                 found = found._replace(label=inherited[part], quality=better)
             level, label, quality, depth = coarse, inherited, better, depth + 1
-            if len(label) == len(number):
+            # As few moves as end the rounds of a level end the levels.
+            if len(label) == len(number) or (part is not None and int(moves) <= MIN_MOVES_LEIDEN[0] * len(number)):
                 break
         return found
 
@@ -301,24 +303,12 @@ class Search:
         """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
         part = self._backend.refine_communities(level, label, self._resolution, key % 2**64) if refines else label
         # Under their smallest vertices at each level, they are numbered by these in the end.
-        coarse, number = self._backend.aggregate_communities(level, self._represented(part))
+        coarse, number = self._backend.aggregate_communities(level, self._backend.represented(part))
+        inherited = self._xp.arange(coarse.arcs.shape[0], dtype=number.dtype)
         if refines:
-            return coarse, number, self._inherited(label, number, coarse)
-        return coarse, number, self._xp.arange(coarse.arcs.shape[0], dtype=number.dtype)
-
-    def _represented(self, label: Any) -> Any:
-        """Communities, each under the number of its smallest vertex."""
-        return smallest_of(self._graph.device, label)[label]
-
-    def _inherited(self, label: Any, number: Any, coarse: Level) -> Any:
-        """The communities of the parts: each under the number of one of its own."""
-        xp, count = self._xp, coarse.arcs.shape[0]
-        community = xp.zeros(count, label.dtype)
-        # All vertices of a part are in one community, so concurrent writes agree.
-        community[number] = label
-        least = xp.full(len(label), count, np.int64)
-        self._backend.minimum_at(least, community, xp.arange(count))
-        return least[community].astype(label.dtype)
+            # All vertices of a part are in one community, whose first part has its smallest vertex.
+            inherited[number] = number[self._backend.represented(label)]
+        return coarse, number, inherited
 
     def quality(self, level: Level, label: Any) -> float:
         """What is maximized, up to a term that all communities share."""

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.communities import as_labels, checked, quality_of, smallest_of
+from hpgraph.algorithms.communities import as_labels, checked, quality_of
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import anywhere, array_module, to_device
@@ -124,7 +124,7 @@ def start_of(graph: Graph, start: Any) -> Any:
     if start is None:
         return array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
     label = as_labels(graph, start, "start")[1].astype(graph.id_dtype)
-    return smallest_of(graph.device, label)[label]
+    return kernels(graph.device).represented(label)
 
 
 def movable_of(graph: Graph, fixed: Any) -> Any:

@@ -5,7 +5,12 @@ import numpy as xp
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
-from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, group_strengths, weight_between
+from hpgraph.kernels.communities.cpu_aggregate import (
+    aggregate_communities,
+    group_strengths,
+    represented,
+    weight_between,
+)
 from hpgraph.kernels.communities.cpu_asynchronous import asynchronous_labels
 from hpgraph.kernels.communities.cpu_labels import frequent_labels
 from hpgraph.kernels.communities.level import first_neighbours

@@ -32,6 +32,9 @@ class Communities(Protocol):
     def aggregate_communities(self, level: Level, label: Any) -> tuple[Level, Any]:
         """The graph of the communities, and the number of each vertex's community in it."""
 
+    def represented(self, label: Any) -> Any:
+        """Communities, from labels below n, each under the number of its smallest vertex."""
+
     def group_strengths(self, level: Level, label: Any, count: int) -> tuple[Any, Any]:
         """Strengths of communities: the sums of what their vertices send and receive."""
 

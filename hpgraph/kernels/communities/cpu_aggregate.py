@@ -64,6 +64,22 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     return sent, summed_by(label, level.received, count) if level.is_two_sided else sent
 
 
+def represented(label: Any) -> Any:
+    """`hpgraph.kernels.communities.Communities.represented` on the CPU."""
+    made = np.empty_like(label)
+    _represent(label, np.full(len(label), -1, label.dtype), made)
+    return made
+
+
+@njit(cache=True, nogil=True)
+def _represent(label, least, made):
+    for v in range(label.size):
+        c = label[v]
+        if least[c] < 0:
+            least[c] = v
+        made[v] = least[c]
+
+
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _between(rows, label, each):
     n, workers = label.size, each.size

@@ -18,7 +18,8 @@ PIECE_SLOTS = BLOCK_SLOTS
 WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
 KERNELS = KernelSet(
     "group_members.cuh", "members of communities",
-    {"": "plan_tables count_rows", "<{Index}>": "begin_groups mark_groups number_groups list_members sum_groups"},
+    {"": "plan_tables count_rows",
+     "<{Index}>": "begin_groups least_members represent mark_groups number_groups list_members sum_groups"},
 )  # fmt: skip
 # Strengths and sizes of communities, and the vertices with arcs.
 Beginning = namedtuple("Beginning", "sent received size active")
@@ -50,6 +51,15 @@ def row_counts(arcs: CSR) -> tuple[int, int]:
     KERNELS.of(Index=arcs.indices.dtype).each("count_rows", n, np.int64(n), arcs.indptr, counts)
     joined, hubs = counts.tolist()
     return joined, hubs
+
+
+def represented(label: Any) -> Any:
+    """`hpgraph.kernels.communities.Communities.represented` on the GPU."""
+    n, kernels = len(label), KERNELS.of(Index=label.dtype)
+    least, made = cupy.full(n, n, label.dtype), cupy.empty(n, label.dtype)
+    kernels.each("least_members", n, np.int64(n), label, least)
+    kernels.each("represent", n, np.int64(n), label, least, made)
+    return made
 
 
 def members_of(level: Level, label: Any) -> Members:

@@ -47,6 +47,18 @@ __global__ void count_rows(i64 n, const i64* indptr, u64* stats) {
     if (hubs) atomicAdd(stats + 1, hubs);
 }
 
+// The smallest vertex of each label; a stale read is larger, and the atomic operation compares again.
+template <class Index>
+__global__ void least_members(i64 n, const Index* label, Index* least) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)
+        if (least[label[v]] > Index(v)) atomicMin(least + label[v], Index(v));
+}
+
+template <class Index>
+__global__ void represent(i64 n, const Index* label, const Index* least, Index* made) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) made[v] = least[label[v]];
+}
+
 template <class Index>
 __global__ void mark_groups(i64 n, const Index* label, Index* present) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) present[label[v]] = 1;
