@@ -35,6 +35,11 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     IndexError, TypeError
         If `i_start` is no vertex.
 
+    Notes
+    -----
+    A vertex's place in its level depends on the places of the level before, so that levels follow one another. On the
+    GPU one block processes short levels, so that a graph of thousands of these gains little by it.
+
     Examples
     --------
     >>> from hpgraph import csgraph
