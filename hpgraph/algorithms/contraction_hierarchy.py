@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.distances import Distances, refuse_overflow, weight_facts
 from hpgraph.algorithms.shortest_path import no_path
 from hpgraph.algorithms.vertex_values import named_path, vertex_names
-from hpgraph.containers.graph import Graph, as_simple, by_vertex, naming_arguments, real
+from hpgraph.containers.graph import Graph, as_simple, by_vertex, id, naming_arguments, real
 from hpgraph.core.device import to_device
+from hpgraph.engine.run import run
 from hpgraph.kernels.bidirectional import without_cycles
 from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
 from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each, path_by, query_space, sweep, sweep_each
@@ -70,13 +72,23 @@ class ContractionHierarchy:
         graph = self.graph
         if graph._is_one(source) and graph._is_one(target):
             s, t = self._place(source, "source"), self._place(target, "target")
-            return meet(self.up, self.down, self.table, self._space(), s, t)[0]
+            found = meet(self.up, self.down, self.table, self._space(), s, t)[0]
+            self._check_range(np.array([s]), np.array([found]))
+            return float(found)
         ends = (to_device(end, "cpu") for end in graph._pairs(source, target, ("source", "target")))
         sources, targets = (self._places[end] for end in ends)
         found = np.empty(len(sources))
         with interruptible():
             meet_each(self.up, self.down, self.table, self._space(), sources, targets, found)
+        self._check_range(sources, found)
         return found
+
+    def _check_range(self, sources: Any, found: Any) -> None:
+        """Refuse weights that add up to infinity on the way from some of the sources, given by their places."""
+        if self.graph.weighted and not weight_facts(self.graph.out_csr).longest < np.finfo(np.float64).max:
+            for place in np.unique(sources[np.isinf(found)]):
+                start = id(int(self.vertices[place]))
+                refuse_overflow(self.graph, run(Distances, self.graph, active=start).distance)
 
     def path(self, source: Any, target: Any) -> list[Any]:
         """The vertices of a shortest path from one vertex to another.
@@ -118,6 +130,7 @@ class ContractionHierarchy:
         """
         found = np.empty(len(self.vertices))
         sweep(self.up, self.down, self._space(), self._place(source, "source"), found)
+        self._check_range(np.full(len(found), self._place(source, "source")), found)
         return by_vertex(found[self._places], self.graph)
 
     def isochrone(self, source: Any, limit: float) -> Any:

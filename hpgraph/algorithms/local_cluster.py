@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.algorithms.communities import checked
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.heat_kernel import heat_kernel
-from hpgraph.algorithms.out_strength import out_strength_of
+from hpgraph.algorithms.out_strength import out_strength_of, scaled
 from hpgraph.algorithms.pagerank_delta import ONE, Changes, in_proportion
 from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, real, vertex_names
 from hpgraph.core.device import Array, array_module, device_of, to_device
@@ -89,11 +89,11 @@ def local_cluster(
     """
     damping, tol = real(damping, "damping", above=0, below=1), real(tol, "tol", above=0, below=1)
     one_of(method, "method", ("pagerank", "heat_kernel"))
-    graph, weighted = with_weights(G, weight, parallel="sum")
-    graph, level, _ = checked(graph, weighted, 1.0, positive=False)
+    given, weighted = with_weights(G, weight, parallel="sum")
+    graph, level, _ = checked(scaled(given) if weighted else given, weighted, 1.0, positive=False)
     if graph.directed:
         raise ValueError("G must be undirected for local clusters, see G.undirected")
-    xp, at = array_module(graph.device), to_device(graph.indices_of(seeds, "seeds"), graph.device)
+    xp, at = array_module(graph.device), to_device(given.indices_of(seeds, "seeds"), graph.device)
     if len(at) == 0:
         raise ValueError("seeds must have at least one vertex")
     seed = xp.zeros(graph.n_vertices)
@@ -110,12 +110,12 @@ def local_cluster(
     held = xp.where(strength > 0, held, 0) / xp.where(strength > 0, strength, 1)
     reached = xp.flatnonzero(held > 0)
     if len(reached) == 0:
-        return vertex_names(graph, xp.unique(at)), float("nan")
+        return vertex_names(given, xp.unique(at)), float("nan")
     order = reached[xp.argsort(-held[reached], kind="stable")]
     cut = _sweep(level, order)
     best = int(cut.argmin())
     least = float(cut[best])
-    return vertex_names(graph, order[: best + 1]), least if least < np.inf else float("nan")
+    return vertex_names(given, order[: best + 1]), least if least < np.inf else float("nan")
 
 
 def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
-from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.out_strength import least_and_largest
 from hpgraph.containers.graph import Graph, real, whole
 from hpgraph.core.device import Array
 from hpgraph.core.errors import ConvergenceWarning
@@ -20,9 +20,9 @@ from hpgraph.engine.result import Trace
 
 def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:
     """Raise ValueError if weights are NaN or infinite; call it only if results are."""
-    facts = weight_facts(graph.out_csr) if weighted else None
-    if facts is not None and not np.isfinite(facts.mean):
-        held = "NaN" if facts.has_nan else "infinity"
+    least, largest = least_and_largest(graph.out_csr) if weighted and graph.n_edges else (0.0, 0.0)
+    if not -np.inf < least <= largest < np.inf:
+        held = "NaN" if np.isnan(least) else "infinity"
         raise ValueError(f"weights must be finite, and there is {held}; weight=None does without them")
 
 

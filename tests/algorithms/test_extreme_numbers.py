@@ -117,6 +117,8 @@ SCALE_FREE = {
     "degree connectivity": lambda G: hpg.average_degree_connectivity(G, weight=True),
     "random walk": lambda G: hpg.random_walk(G, [0, 1], 5, weight=True),
     "clustering": lambda G: hpg.clustering(G, weight=True),
+    "local cluster": lambda G: hpg.local_cluster(G.undirected, [0])[1],
+    "local heat": lambda G: hpg.local_cluster(G.undirected, [0], method="heat_kernel")[1],
     "modularity": lambda G: hpg.modularity(G, GROUPS),
 }
 
@@ -157,6 +159,8 @@ def test_a_path_beyond_floats_is_not_taken_for_none(directed: bool, device: str)
         lambda: hpg.astar_path(G, 0, 7, weight=True),
         lambda: hpg.steiner_tree(G, [0, 5, 7]),
         lambda: hpg.group_closeness_centrality(G, [6, 7], weight=True),
+        lambda: hpg.contraction_hierarchy(G).distance(0, 7),
+        lambda: hpg.contraction_hierarchy(G).distance([0, 1], 7),
         *([lambda: hpg.dag_longest_path(G)] if directed else []),
     ):
         raises(ValueError, "add up to more than float64 holds", asked)
