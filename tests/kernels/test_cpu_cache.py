@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numba.extending import is_jitted
 
 import hpgraph
-from hpgraph.kernels.runtime.cpu import compilation, sources
+from hpgraph.kernels.runtime.cpu import compilation, kernel, sources
+from hpgraph.kernels.structure.cpu_components import flatten
 
 ROOT = Path(hpgraph.__file__).parent
 MODULES = sorted(
@@ -43,6 +45,18 @@ def imports_by_grammar(module: str) -> set[str]:
             wanted |= modules if modules == named else {*modules, str(node.module)}
     found = {name for name in wanted if name.startswith("hpgraph.") and sources.file_of(name)}
     return found - sources._OUTSIDE
+
+
+def test_few_entries_compile_no_parallel_loop(monkeypatch) -> None:
+    labels = np.array([0, 0, 1, 2, 4])
+    before, found = len(flatten.signatures), labels.copy()
+    flatten(found)
+    assert len(flatten.signatures) == before and flatten.alone.signatures
+    monkeypatch.setattr(kernel, "SERIAL", 0)
+    flatten(labels)
+    assert flatten.signatures
+    assert labels.tolist() == found.tolist() == [0, 0, 0, 0, 4]
+    assert flatten._cache._name != flatten.alone._cache._name
 
 
 def test_every_import_is_found_in_the_text() -> None:

@@ -80,6 +80,21 @@ def test_hub(device, form, semiring):
     assert received[50]
 
 
+@pytest.mark.parametrize("some", [False, True])
+def test_kernels_for_few_entries_find_the_same(monkeypatch, some):
+    rng = np.random.default_rng(3)
+    csr = random_rows(rng, (60, 200), "float32")
+    x, out = random_values(rng, 200, "float32"), random_values(rng, 60, "float32")
+    sets = {"active": rng.random(200) < 0.4, "mask": rng.random(60) < 0.7} if some else {}
+    found = [run("cpu", csr, "min_plus", x, out, **sets)]
+    for bound in ("FEW", "SERIAL"):
+        monkeypatch.setattr(f"hpgraph.kernels.spmv.cpu.{bound}", 0)
+        found.append(run("cpu", csr, "min_plus", x, out, **sets))
+    for result, received in found[1:]:
+        np.testing.assert_array_equal(result, found[0][0])
+        np.testing.assert_array_equal(received, found[0][1])
+
+
 @pytest.mark.parametrize("form", ["csr", "hyb"])
 def test_same_bits_every_time(device, form):
     rng = np.random.default_rng(9)

@@ -239,7 +239,7 @@ def _of(locals_, worker):
     return Local(locals_.sums[worker], locals_.exponents[worker], locals_.buffer[worker])
 
 
-@njit(parallel=LOOPS, nogil=True)
+@njit(parallel=LOOPS, heavy=True, nogil=True)
 def _all_together(what, arcs, span, fronts, state, locals_, wide, counters, sums):
     for worker in prange(locals_.sums.shape[0]):
         _take_part(what, arcs, span, fronts, state, _of(locals_, worker), wide, counters, sums)

@@ -261,7 +261,7 @@ def _rows(distances, i):
     return None if distances is None else distances[i]
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def run_singly(arcs, distances, sources, scratches, sums):
     """Add the dependencies of each source; returns whether the paths of all are free of cycles.
 

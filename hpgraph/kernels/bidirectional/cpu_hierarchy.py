@@ -99,7 +99,7 @@ def _select(out: Arcs, into: Arcs, vertices: Any, priority: Any) -> Any:
     return vertices[chosen]
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _first_of(out, into, undirected, vertices, priority, chosen, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
@@ -184,7 +184,7 @@ def _rate(out: Arcs, into: Arcs, vertices: Any, level: Any, chance: Any, priorit
         _rate_each(out, into, into is out, vertices, level, chance, priority, threads)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _rate_each(out, into, undirected, vertices, level, chance, priority, threads):
     following = np.zeros(1, np.int64)
     n = level.size
@@ -200,7 +200,7 @@ def _rate_each(out, into, undirected, vertices, level, chance, priority, threads
                 priority[v] = level[v] + 2.0 * added / max(removed, 1) + chance[v]
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _shortcuts(out, into, undirected, chosen, gone, begin, ends, length, count, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):

@@ -302,7 +302,7 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
     return moves
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares

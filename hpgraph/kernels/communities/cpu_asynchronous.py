@@ -149,7 +149,7 @@ def _publish(state, batch, round_, seed, size, worker, workers):
                 state.woken[v] = False
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _spread(rows, state, found, counter, seed, rounds, few, size):
     workers = found.keys.shape[0]
     for round_ in range(rounds):

@@ -121,7 +121,7 @@ def _shared(codes, i, j):
     return 64 - bit_length(x) if x else 128 - bit_length(i ^ j)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _build(codes, side, left, right, first, last, sides):
     for node in prange(codes.size - 1):
         # Numba's parallel loop indices are unsigned.
@@ -152,7 +152,7 @@ def _build(codes, side, left, right, first, last, sides):
         sides[i] = side * 2.0 ** -min((shared - 64 + 2 * SIDE_BITS) // 2, SIDE_BITS)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _push_each(points, mass, force):
     n = mass.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
@@ -174,7 +174,7 @@ def _push_each(points, mass, force):
             force[low + i, 0], force[low + i, 1] = mass[low + i] * fx[i], mass[low + i] * fy[i]
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _push(tree, order, points, sums, mass, square, force, threads):
     following, n = np.zeros(1, np.int64), order.size
     for _ in prange(threads):

@@ -37,7 +37,7 @@ def _bounded(move):
     return min(max(move, -_FARTHEST), _FARTHEST)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _epoch(rows, here, there, epoch, step, curve, draws, threads):
     indptr, indices, chances, _ = rows
     (a, b, repulsion), (negatives, seed) = curve, draws

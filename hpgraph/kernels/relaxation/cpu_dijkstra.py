@@ -91,7 +91,7 @@ def _search_in_turn(rows, back, sources, limit, most, found):
     return sources.shape[0]
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _search_all(rows, back, sources, limit, found, least):
     distance, before, flat = found
     counter = np.zeros(1, np.int64)

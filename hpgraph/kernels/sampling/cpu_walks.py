@@ -43,7 +43,7 @@ def _pick(rows, running, v, word):
     return by_weight(running, begin, end, word)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _walk(rows, running, starts, length, seed, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):
@@ -108,7 +108,7 @@ def _weight(running, begin, at):
     return peek(running, at) - (peek(running, at - 1) if at > begin else 0.0)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _walk_biased(rows, running, starts, length, seed, bias, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):

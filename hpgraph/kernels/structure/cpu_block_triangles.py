@@ -50,7 +50,7 @@ def _at_middle(middles, closing, w, marked, tail, head, middle):
     middle[w] = total
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _count(middles, closing, tallies):
     # Numba treats an array that is only written to, and came from a tuple, as dead: `tallies` is written in _at_middle.
     following = np.zeros(1, np.int64)

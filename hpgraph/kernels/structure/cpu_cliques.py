@@ -334,7 +334,7 @@ def _count_at(graph, v, k, rows, sets, branches):
     return total
 
 
-@njit(cache=True, parallel=LOOPS)
+@njit(cache=True, parallel=LOOPS, heavy=True)
 def _count(graph, k, most, counts):
     words = (most + 63) // 64
     for chunk in prange(counts.size):

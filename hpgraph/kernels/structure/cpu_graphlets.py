@@ -63,7 +63,7 @@ def _cycles_at(indptr, indices, v, paths, tally):
                     paths[w] = 0
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _cycles(indptr, indices, tallies, threads):
     following = np.zeros(1, np.int64)
     n = indptr.size - 1
@@ -119,7 +119,7 @@ def _cliques_at(lower, begin, degree, bits, v, tally):
     tally[1, v] += total // 6
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _triangles(indptr, lower, support, most, tallies, threads):
     following = np.zeros(1, np.int64)
     n = indptr.size - 1

@@ -182,7 +182,7 @@ def _search(rows, steps, state, depth, first, last, found, listing):
     return count, depth
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _count(rows, steps, threads):
     following = np.zeros(1, np.int64)
     n, p = rows.allowed.size, steps.begin.size - 1

@@ -163,7 +163,7 @@ class Supersteps:
             frontier.bits.words, rows,
         )  # fmt: skip
         if rows[1] - rows[0] <= cpu_frontier.ROWS:
-            cpu_pull.pull_some_alone(*what)
+            cpu_pull.pull_some.alone(*what, 1)
             return
         with team() as workers:
             cpu_pull.pull_some(*what, workers)
@@ -235,7 +235,7 @@ class Supersteps:
         queue, following = self._queues
         what = self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr)
         if blocks == 1:
-            cpu_frontier.apply_alone(*what, following, counts, sums)
+            cpu_frontier.apply_many.alone(*what, following, counts, sums)
         else:
             with team():
                 cpu_frontier.apply_many(*what, self._listed, counts, sums)
@@ -329,7 +329,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     sums = np.zeros((-(-n // BLOCK), code.aggregates))
     what = program.aggregate, program.load, flat(state), world, n, sums
     if len(sums) == 1:
-        cpu_apply.apply_aggregate_alone(*what)
+        cpu_apply.apply_aggregate.alone(*what)
     else:
         with team():
             cpu_apply.apply_aggregate(*what)

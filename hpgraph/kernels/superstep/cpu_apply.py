@@ -42,13 +42,6 @@ def apply_aggregate(aggregate, load, state, world, n, sums):
         _aggregate_block(aggregate, load, state, world, block * BLOCK, min((block + 1) * BLOCK, n), sums[block])
 
 
-# For one block: no parallel loop, which halves the compile time.
-@njit(cache=True, nogil=True, counts_references=False)
-def apply_aggregate_alone(aggregate, load, state, world, n, sums):
-    """`apply_aggregate` of one block."""
-    _aggregate_block(aggregate, load, state, world, 0, n, sums[0])
-
-
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def settle(cond, state, n, settled):
     """Write the bitmask of the vertices masked by `cond`; bits past the last vertex are set."""

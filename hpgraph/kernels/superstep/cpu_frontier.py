@@ -298,13 +298,6 @@ def apply_many(functions, state, inbox, world, step, indptr, room, counts, sums)
         )
 
 
-# For one block: no parallel loop, which halves the compile time.
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def apply_alone(functions, state, inbox, world, step, indptr, room, counts, sums):
-    """`apply_many` of one block."""
-    counts[0, 0], counts[0, 1] = _apply_block(functions, state, inbox, world, step, indptr, 0, room, 0, sums[0])
-
-
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def close_up(room, counts, following):
     """Compact the lists of all blocks from `room` into `following`."""

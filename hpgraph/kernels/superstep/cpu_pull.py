@@ -80,13 +80,6 @@ def pull_some(functions, terminal, joins, state, arcs, inbox, active, rows, work
             )
 
 
-# For at most ROWS rows: no parallel loop, which halves the compile time.
-@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def pull_some_alone(functions, terminal, joins, state, arcs, inbox, active, rows):
-    """`pull_some` on one thread."""
-    _pull_rows(functions, terminal, joins, state, arcs, inbox, active, rows[0], rows[1])
-
-
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _fold_row(functions, terminal, state, window, inbox, active, v):
     """Fold the messages of the active neighbours of `v`."""

@@ -74,7 +74,7 @@ def _slots(arc, kind, time, slot):
     return rows + most
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _search(events, slot, sources, wanted, strict, found, room, column):
     counter = np.zeros(1, np.int64)
     width = room[0].shape[2]

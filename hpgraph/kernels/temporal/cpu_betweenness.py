@@ -27,7 +27,7 @@ def betweenness(events: Stream, n: int, sources: Any) -> Any:
     return total.sum(axis=0)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _betweenness(events, sources, total, hops, paths):
     counter = np.zeros(1, np.int64)
     for worker in prange(total.shape[0]):

@@ -27,7 +27,7 @@ def motifs(arcs: tuple[Any, Any, Any], incident: tuple[Any, Any], n: int, span: 
     return found.sum(axis=0)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _motifs(arcs, incident, span, found, met):
     counter, m = np.zeros(1, np.int64), arcs[0].size
     for worker in prange(found.shape[0]):

@@ -53,7 +53,7 @@ def _room(arcs: CSR, workers: int) -> tuple[Any, Any]:
     return room, np.zeros(workers, np.int64)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _cut(indptr, indices, sources, reached, limits, found, passed, room):
     counter = np.zeros(1, np.int64)
     for worker in prange(passed.size):
@@ -64,7 +64,7 @@ def _cut(indptr, indices, sources, reached, limits, found, passed, room):
             passed[worker] += arcs
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _bound(indptr, indices, reached, closeness, lowest, sources, sums, passed, room):
     share, bound, done = closeness
     n, workers = bound.size, passed.size

@@ -153,8 +153,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     same time could exchange names.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._py_func = function
+    # `form` tells apart what is compiled of one function in two ways.
+    def __init__(self, function: Callable[..., Any], form: str = "") -> None:
+        self._py_func, self._form = function, form
         # Now, so that no kernel of this process looks elsewhere than the others.
         parent()
         self.enable()
@@ -206,7 +207,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def _name(self) -> str:
         # With the line: a name may be defined twice, and only one of the two be run.
         function = self._py_func
-        return f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}"
+        return f"{function.__qualname__.replace('<locals>', '')}{self._form}-{function.__code__.co_firstlineno}"
 
 
 def _is_lasting(result: Any) -> bool:

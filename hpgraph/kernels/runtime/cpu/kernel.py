@@ -1,9 +1,11 @@
 """What kernels of this package are written with: compilers, parallel loops, accesses to arrays, threads and stops."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba import prange as prange
 from numba.core.cpu_options import ParallelOptions
 from numba.core.registry import CPUDispatcher
@@ -30,17 +32,24 @@ LOOPS = ParallelOptions({
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
 })  # fmt: skip
+# Below this many entries, waking other threads does not pay.
+SERIAL = 32768
 # Disk cache of a function's code: set by `hpgraph.kernels.runtime.cpu.compilation` before its first use, so that an
 # edit of the cache invalidates no code.
 code_cache: Any = None
 
 
 def njit(
-    function: Callable[..., Any] | None = None, *, cache: bool = False, counts_references: bool = True, **options: Any
-) -> Any:
-    """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options."""
+    function: Callable[..., Any] | None = None, *, cache: bool = False, counts_references: bool = True,
+    heavy: bool = False, **options: Any,
+) -> Any:  # fmt: skip
+    """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
+
+    ``heavy``: parallel loops take more than some operations an entry, and run in parallel over few entries, too.
+    """
     if function is None:
-        return lambda function: njit(function, cache=cache, counts_references=counts_references, **options)
+        return lambda function: njit(function, cache=cache, counts_references=counts_references, heavy=heavy, **options)
+    parallel = "parallel" in options and not heavy
     if not counts_references:
         options["_nrt"] = False
     if not cache:
@@ -53,9 +62,40 @@ def njit(
     if is_jitted(dispatcher):
         if cache:
             dispatcher._cache = code_cache(function)
+            if parallel:
+                dispatcher.__class__ = ParallelKernel
         else:
             dispatcher.__class__ = InnerKernel
+    elif parallel:
+        dispatcher.alone = dispatcher
     return dispatcher
+
+
+class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel with parallel loops, which is compiled without them for few entries: in a third of the time."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it."""
+        return self.alone(*args) if _entries(args) <= SERIAL else super().__call__(*args)
+
+    @functools.cached_property
+    def alone(self) -> Any:
+        """The kernel on one thread, which needs no threading library either."""
+        options = {name: value for name, value in self.targetoptions.items() if name not in ("nopython", "parallel")}
+        dispatcher = numba.njit(self.py_func, pipeline_class=KernelCompiler, **options)
+        dispatcher._cache = code_cache(self.py_func, "alone")
+        return dispatcher
+
+
+def _entries(args: tuple[Any, ...]) -> int:
+    """Entries of all arrays among arguments."""
+    count = 0
+    for each in args:
+        if isinstance(each, np.ndarray):
+            count += each.size
+        elif isinstance(each, tuple):
+            count += _entries(each)
+    return count
 
 
 class InnerKernel(CPUDispatcher):  # type: ignore[misc]
