@@ -31,10 +31,10 @@ MIN = 8
 # With fewer arcs in both directions one thread of an H200's host is faster: 8 to 120 times at 100,000, and of three in
 # four kinds of graphs at 4,000,000.
 MIN_PUSHED = 1 << 22
-# Arcs that this thread processes in the time of one superstep of the GPU: between two pairs of vertices of each of four kinds of
-# 10,000,000 arcs (uniform, skewed, small world, R-MAT) it took 16 to 118 ns an arc, in the median 30, and a superstep 11 us,
-# beside 0.5 ns for each arc that it looks at and 1.9 ms a run. A lattice of 10,000,000 arcs, left after 33,000 supersteps, takes
-# 1.0 s instead of 14.9 (H200).
+# Arcs that this thread processes in the time of one superstep of the GPU: between two pairs of vertices of each of four
+# kinds of 10,000,000 arcs (uniform, skewed, small world, R-MAT) it took 16 to 118 ns an arc, in the median 30, and a
+# superstep 11 us, beside 0.5 ns for each arc that it looks at and 1.9 ms a run. A lattice of 10,000,000 arcs, left
+# after 33,000 supersteps, takes 1.0 s instead of 14.9 (H200).
 ARCS_A_SUPERSTEP = 300
 
 

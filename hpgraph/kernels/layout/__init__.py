@@ -53,13 +53,15 @@ class Layout(Protocol):
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
-    def combined(self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces) -> tuple[Any, Any, Any]:
+    def combined(
+        self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+    ) -> tuple[Any, Any, Any]:
         """The force on each vertex, its swinging, and the global swinging and traction, given the forces before."""
 
     def moved(
         self, place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float
     ) -> tuple[Any, Any]:  # fmt: skip
-        """Places after a step at a global speed, at a local speed that falls with a vertex's swinging; and the new pace.
+        """Places after a step at a global speed, a local one that falls with a vertex's swinging; and the new pace.
 
         ``totals``: the global swinging and traction; ``pace``: the last global speed and efficiency; ``tolerance``: how
         much swinging is let pass. Each has the type that this backend gives.

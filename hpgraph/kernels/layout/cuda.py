@@ -7,7 +7,16 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.layout import (
-    DEPTH, FARTHEST, FASTEST, MIN_EFFICIENCY, NEAREST, RISE, SIDE_BITS, WILD, Forces, Sampling,
+    DEPTH,
+    FARTHEST,
+    FASTEST,
+    MIN_EFFICIENCY,
+    NEAREST,
+    RISE,
+    SIDE_BITS,
+    WILD,
+    Forces,
+    Sampling,
 )  # fmt: skip
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 
