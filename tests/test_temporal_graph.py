@@ -223,3 +223,12 @@ def test_bad_arguments():
     raises(TypeError, r"T\.between\(t0, t1\) .* are graphs", hpg.pagerank, T)
     empty = hpg.TemporalGraph([], n_vertices=2)
     assert list(empty.windows(1)) == [] and empty.between(3).n_edges == empty.snapshot(1).n_edges == 0
+
+
+@pytest.mark.parametrize("times", [[-(2**63), 0, 5], [0, 5, 2**63 - 1], [-(2**62) - 1, 0, 2**62], [-1e308, 0.0, 1e308]])
+def test_times_farther_apart_than_their_type_holds(times: list[float]) -> None:
+    table = {"source": [0, 1, 2], "target": [1, 2, 3], "time": np.array(times)}
+    raises(ValueError, "times differ by more than 64 bits hold", hpg.TemporalGraph, table)
+    table["time"] = np.array([-(2**62) + 1, 0, 2**62 - 1])
+    T = hpg.TemporalGraph(table)
+    assert np.asarray(hpg.fastest_duration(T, [0])).tolist() == [[0, 0, 2.0**62, 2.0**63]]

@@ -150,6 +150,14 @@ class TemporalGraph:
             arrival = self._time + self._duration
         if anywhere((arrival < self._time) | (arrival == np.inf)):
             raise ValueError("time + duration is beyond 64 bits: count from a later origin, or in a coarser unit")
+        if len(self._time):
+            first, last = self._time.min().item(), arrival.max().item()
+            # Whole numbers next to the ends of int64 stand for no time.
+            least, most = (1 - 2**63, 2**63 - 2) if kind.kind == "i" else (-np.inf, np.inf)
+            if not (least <= first and last <= most and last - first <= most and last - first < np.inf):
+                raise ValueError(
+                    "times differ by more than 64 bits hold: count from a later origin, or in a coarser unit"
+                )
         if len(self._time) and anywhere(self._time[1:] < self._time[:-1]):
             order = xp.argsort(self._time, kind="stable")
             for name in _HELD:
