@@ -11,7 +11,7 @@ namespace hpgraph {
 
 constexpr int PARENT_THREADS = 256, PARENT_WARPS = PARENT_THREADS / 32;
 // Vertices of a block's tile, and arcs of a lane in flight.
-constexpr int PARENT_TILE = 32, PARENT_BATCH = 4;
+constexpr int PARENT_TILE = 32, PARENT_BATCH = 8;
 // Arcs above which a row is searched in pieces, as in row_bins.py.
 constexpr int PARENT_PIECE = 1024;
 
@@ -77,16 +77,22 @@ struct ParentSearch {
     __device__ bool is_over() const { return __all_sync(ALL, (done | Of::LOW) == ~0u); }
 
     __device__ void search(const u32* words, const Index* indices, i64 begin, i64 end) {
-        constexpr int GROUPS = 32 / WORDS;
+        constexpr int GROUPS = 32 / WORDS, STEP = GROUPS * PARENT_BATCH;
         const int word = lane_of_warp() % WORDS, group = lane_of_warp() / WORDS;
-        for (i64 j = begin + group; !is_over() && __any_sync(ALL, j < end); j += GROUPS * PARENT_BATCH) {
-            Index u[PARENT_BATCH];
-            u32 levels[PARENT_BATCH];
+        Index u[PARENT_BATCH], next[PARENT_BATCH];
+        const auto load = [&](i64 j, Index (&to)[PARENT_BATCH]) {
 #pragma unroll
-            for (int b = 0; b < PARENT_BATCH; ++b) u[b] = j + b * GROUPS < end ? indices[j + b * GROUPS] : 0;
+            for (int b = 0; b < PARENT_BATCH; ++b) to[b] = j + b * GROUPS < end ? indices[j + b * GROUPS] : 0;
+        };
+        load(begin + group, u);
+        for (i64 j = begin + group; !is_over() && __any_sync(ALL, j < end); j += STEP) {
+            u32 levels[PARENT_BATCH];
 #pragma unroll
             for (int b = 0; b < PARENT_BATCH; ++b)
                 levels[b] = j + b * GROUPS < end ? words[(i64)u[b] * WORDS + word] : ~0u;
+            load(j + STEP, next);
+            // Else the compiler puts each load behind the comparison of the one before.
+            __syncwarp();
 #pragma unroll
             for (int b = 0; b < PARENT_BATCH; ++b) {
                 const u32 hits = Of::equal(levels[b], wanted) & ~done;
@@ -105,6 +111,8 @@ struct ParentSearch {
                     if (other < parent[e]) parent[e] = other;
                 }
             }
+#pragma unroll
+            for (int b = 0; b < PARENT_BATCH; ++b) u[b] = next[b];
         }
     }
 };
