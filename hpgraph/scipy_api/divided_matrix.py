@@ -162,7 +162,8 @@ def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
     """The rows of a matrix divided between devices."""
     places, csr = [Devices.of(one) for one in devices], A.csr_there
     shares = None if csr.device == "cpu" or len(set(places)) == 1 else _shares(csr, len(places))
-    bounds = even_ranges(csr.indptr, len(places), shares=shares).tolist()
+    with A.place.here:
+        bounds = even_ranges(csr.indptr, len(places), shares=shares).tolist()
     blocks = []
     for device, first, last in zip(places, bounds[:-1], bounds[1:], strict=True):
         with device.here:
