@@ -42,7 +42,9 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
             pairs = Pairs(*_put_together(rows.indptr, long, short))
             _add_lengths(rows.indptr, pairs.short, ends)
         how = np.int64(measure), common.product, rows.shape[1]
-        _score(arrays, rows.data, common.values, pairs, task_bounds(ends), how, sizes, found, threads)
+        bounds = task_bounds(ends)
+        score = _score.alone if len(bounds) == 2 else _score
+        score(arrays, rows.data, common.values, pairs, bounds, how, sizes, found, threads)
     return found
 
 
@@ -194,7 +196,7 @@ def _weights_marked(indices, data, product, begin, end, weights):
     return total
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
     measure, product, width = how
     following, last = np.zeros(1, np.int64), pairs.order.size - 1

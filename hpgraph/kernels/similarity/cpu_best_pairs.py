@@ -44,10 +44,12 @@ def best_pairs(
         np.cumsum(work, out=work)
         indices, data = np.empty(room[-1], left.indices.dtype), np.empty(room[-1])
         found = np.zeros(len(vertices), np.int64)
-        _select(
+        bounds = task_bounds(work)
+        select = _select.alone if len(bounds) == 2 else _select
+        select(
             Rows(left.indptr, left.indices, left.data), Rows(right.indptr, right.indices, right.data),
             Likeness(np.int64(measure), product, sizes), vertices, first, second, np.empty(0, total),
-            task_bounds(work), Best(room, indices, data, found), threads,
+            bounds, Best(room, indices, data, found), threads,
         )  # fmt: skip
     indptr = prefix_sum(found)
     if indptr[-1] < room[-1]:
@@ -106,7 +108,7 @@ def _leave_out_row(sums, last, rows, u):
         _leave_out(sums, last, vertex(rows.indices, at))
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
 def _select(left, right, likeness, vertices, first, second, like, bounds, best, threads):
     following, n = np.zeros(1, np.int64), left.indptr.size - 1
     for _ in prange(threads):

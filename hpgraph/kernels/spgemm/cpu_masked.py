@@ -23,7 +23,7 @@ from hpgraph.kernels.runtime.cpu.handover import cut
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spgemm.cpu_masked_dots import SAMPLE, SEARCH_STEP, Hubs, dots, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_rows import functions_of, operands, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import TASK_PAIRS, functions_of, operands, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -101,7 +101,7 @@ def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
             out.indptr[i + 1] = place - begin
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True, error_model="numpy")
 def _rows(functions, mask, a, b, columns, bounds, threads, out):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
@@ -154,7 +154,8 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
         bounds = share(work, threads)
         functions = functions_of(product, reduce, True)
         counts = True if product.semiring.counts else None
-        dots(functions, counts, *operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
+        kernel = dots.alone if work.sum() <= TASK_PAIRS else dots
+        kernel(functions, counts, *operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)
 
 
@@ -163,6 +164,8 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
     dtype = product.dtype
     with team() as threads:
         made = _room(mask, dtype, 8 * threads * b.shape[1])
-        bounds = share(pairs_of_rows(a, b), threads)
-        _rows(functions_of(product, reduce), *operands(mask, a, b, product), b.shape[1], bounds, threads, made)
+        pairs = pairs_of_rows(a, b)
+        bounds = share(pairs, threads)
+        kernel = _rows.alone if pairs.sum() <= TASK_PAIRS else _rows
+        kernel(functions_of(product, reduce), *operands(mask, a, b, product), b.shape[1], bounds, threads, made)
     return _closed(mask, bounds, made)

@@ -214,7 +214,7 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
                 bits[vertex(a_indices, p) >> 6] = 0
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True, error_model="numpy")
 def dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
     """Compute the runs of rows between ``bounds``, each into ``out`` from the start of the mask's run; lengths by row.
 

@@ -45,11 +45,12 @@ def njit(
 ) -> Any:  # fmt: skip
     """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
 
-    ``heavy``: parallel loops take more than some operations an entry, and run in parallel over few entries, too.
+    ``heavy``: parallel loops take more than some operations an entry, and run in parallel over few entries, too; the
+    caller may know that there is little to do, and call the kernel's `alone`.
     """
     if function is None:
         return lambda function: njit(function, cache=cache, counts_references=counts_references, heavy=heavy, **options)
-    parallel = "parallel" in options and not heavy
+    parallel = "parallel" in options
     if not counts_references:
         options["_nrt"] = False
     if not cache:
@@ -63,7 +64,7 @@ def njit(
         if cache:
             dispatcher._cache = code_cache(function)
             if parallel:
-                dispatcher.__class__ = ParallelKernel
+                dispatcher.__class__, dispatcher.heavy = ParallelKernel, heavy
         else:
             dispatcher.__class__ = InnerKernel
     elif parallel:
@@ -74,9 +75,12 @@ def njit(
 class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel with parallel loops, which is compiled without them for few entries: in a third of the time."""
 
+    heavy = False
+
     def __call__(self, *args: Any) -> Any:
         """Run it."""
-        return self.alone(*args) if _entries(args) <= SERIAL else super().__call__(*args)
+        few = not self.heavy and _entries(args) <= SERIAL
+        return self.alone(*args) if few else super().__call__(*args)
 
     @functools.cached_property
     def alone(self) -> Any:
