@@ -80,7 +80,7 @@ def _represent(label, least, made):
         made[v] = least[c]
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _between(rows, label, each):
     n, workers = label.size, each.size
     for worker in prange(workers):
@@ -155,14 +155,14 @@ def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
             lengths[c] = _sum_one(rows, number, groups, made, table, c)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _sum(rows, number, groups, made, lengths, found, bounds, counter):
     for worker in prange(found.keys.shape[0]):
         table = found.keys[worker], found.sums[worker], found.used[worker]
         _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
 def _close_up(ends, indptr, wide, weight, indices, data):
     for c in prange(indptr.size - 1):
         begin, end = peek(indptr, c), peek(indptr, c + 1)

@@ -45,8 +45,9 @@ def njit(
 ) -> Any:  # fmt: skip
     """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
 
-    ``heavy``: parallel loops take more than some operations an entry, and run in parallel over few entries, too; the
-    caller may know that there is little to do, and call the kernel's `alone`.
+    ``heavy``: parallel loops take more than some operations an entry, and run in parallel over few entries, too; or
+    a first call of a large graph goes on with ever smaller ones, and one form does for all. The caller may know that
+    there is little to do, and call the kernel's `alone`.
     """
     if function is None:
         return lambda function: njit(function, cache=cache, counts_references=counts_references, heavy=heavy, **options)
