@@ -51,12 +51,29 @@ def test_few_entries_compile_no_parallel_loop(monkeypatch) -> None:
     labels = np.array([0, 0, 1, 2, 4])
     before, found = len(flatten.signatures), labels.copy()
     flatten(found)
-    assert len(flatten.signatures) == before and flatten.alone.signatures
+    assert len(flatten.signatures) == before and flatten.few.signatures
     monkeypatch.setattr(kernel, "SERIAL", 0)
     flatten(labels)
     assert flatten.signatures
     assert labels.tolist() == found.tolist() == [0, 0, 0, 0, 4]
-    assert flatten._cache._name != flatten.alone._cache._name
+    assert flatten._cache._name != flatten.few._cache._name
+
+
+def test_few_entries_run_what_was_compiled_ahead_for_many(tmp_path) -> None:
+    program = """
+import sys
+import numpy as np
+from hpgraph.kernels.runtime.cpu import kernel
+from hpgraph.kernels.structure.cpu_components import flatten
+kernel.SERIAL = int(sys.argv[1])
+labels = np.array([0, 0, 1, 2, 4])
+flatten(labels)
+assert labels.tolist() == [0, 0, 0, 0, 4]
+"""
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": os.fspath(tmp_path)}
+    for bound in ("0", "100"):
+        subprocess.run([sys.executable, "-c", program, bound], check=True, env=environment)
+        assert [file.name.partition("-")[0] for file in tmp_path.rglob("flatten*.code")] == ["flatten"]
 
 
 def test_every_import_is_found_in_the_text() -> None:

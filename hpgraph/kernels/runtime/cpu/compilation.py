@@ -153,9 +153,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     same time could exchange names.
     """
 
-    # `form` tells apart what is compiled of one function in two ways.
-    def __init__(self, function: Callable[..., Any], form: str = "") -> None:
-        self._py_func, self._form = function, form
+    # `form` tells apart what is compiled of one function in two ways; `instead`: the cache of the other, which serves.
+    def __init__(self, function: Callable[..., Any], form: str = "", instead: "KernelCache | None" = None) -> None:
+        self._py_func, self._form, self._instead = function, form, instead
         # Now, so that no kernel of this process looks elsewhere than the others.
         parent()
         self.enable()
@@ -173,7 +173,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         key = self._index_key(sig, target_context.codegen())
         content = cache_folder.read_sealed(self._file(key))
         if content is None:
-            return None
+            return None if self._instead is None else self._instead.load_overload(sig, target_context)
         for_key, code = pickle.loads(content)
         if for_key != key:
             return None

@@ -81,14 +81,22 @@ class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *args: Any) -> Any:
         """Run it."""
         few = not self.heavy and _entries(args) <= SERIAL
-        return self.alone(*args) if few else super().__call__(*args)
+        return self.few(*args) if few else super().__call__(*args)
 
     @functools.cached_property
     def alone(self) -> Any:
         """The kernel on one thread, which needs no threading library either."""
+        return self._without_loops()
+
+    @functools.cached_property
+    def few(self) -> Any:
+        """`alone`; or the kernel itself, where that has been compiled ahead and `alone` has not."""
+        return self._without_loops(self._cache)
+
+    def _without_loops(self, *instead: Any) -> Any:
         options = {name: value for name, value in self.targetoptions.items() if name not in ("nopython", "parallel")}
         dispatcher = numba.njit(self.py_func, pipeline_class=KernelCompiler, **options)
-        dispatcher._cache = code_cache(self.py_func, "alone")
+        dispatcher._cache = code_cache(self.py_func, "alone", *instead)
         return dispatcher
 
 
