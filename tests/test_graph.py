@@ -1,6 +1,7 @@
 """Graph: what it can be made of, what it then says of itself, and what it refuses."""
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import hpgraph as hpg
 from hpgraph.core.device import array_module, cuda_available, to_device
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 from hpgraph.formats import COO, CSR, ELL, HYB
+from hpgraph.kernels.structure import cpu_symmetry
 
 # 0 -> 1 (3), 0 -> 2 (0, stored), 2 -> 0 (5), 2 -> 2 (1); vertex 3 alone
 ARCS = {(0, 1): 3.0, (0, 2): 0.0, (2, 0): 5.0, (2, 2): 1.0}
@@ -92,6 +94,23 @@ def test_direction_is_found_out(device: str) -> None:
     assert hpg.Graph(uneven).to(device).directed, "a reverse of another weight is another arc"
     assert hpg.Graph(symmetric, directed=True).to(device).directed, "what is said is believed"
     assert not hpg.Graph(scipy.sparse.csr_array((3, 3))).directed
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    n=st.integers(0, 5),
+    pairs=st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.integers(1, 2), max_size=12),
+    mirrored=st.booleans(),
+)
+def test_direction_of_small_matrices_is_found_out_by_a_hash(n: int, pairs: dict[Any, int], mirrored: bool) -> None:
+    dense = np.zeros((n, n), np.int64)
+    for (u, v), weight in pairs.items():
+        if u < n and v < n:
+            dense[u, v] = weight
+    dense = np.maximum(dense, dense.T) if mirrored else dense
+    # The first matrices of a process are compared with their transposes.
+    with mock.patch.object(cpu_symmetry, "_checked", 2**62):
+        assert hpg.Graph(scipy.sparse.csr_array(dense)).directed == (dense != dense.T).any()
 
 
 @settings(max_examples=60, deadline=None)

@@ -54,8 +54,7 @@ def is_symmetric(csr: CSR) -> bool:
     else:
         with ThreadPoolExecutor(config.threads) as threads:
             found = list(threads.map(sums_of, *pieces))
-    falls, excess = zip(*found, strict=True)
-    return not any(falls) and sum(map(int, excess)) % 2**64 == 0
+    return not any(falls for falls, _ in found) and sum(int(excess) for _, excess in found) % 2**64 == 0
 
 
 def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
