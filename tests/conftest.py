@@ -91,6 +91,22 @@ def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+# Files of tests in which kernels with parallel loops run as on large graphs; elsewhere few entries take one thread.
+_IN_PARALLEL = {
+    "test_bfs", "test_communities", "test_forms", "test_graph", "test_graph_parts", "test_graph_sets", "test_greedy",
+    "test_matrix_products", "test_nearest_neighbors", "test_pagerank_lanes", "test_random_graphs", "test_run",
+    "test_similarity", "test_spanning_forest", "test_torch",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _parallel_loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.module.__name__ in _IN_PARALLEL:
+            patch.setattr("hpgraph.kernels.runtime.cpu.kernel.SERIAL", 0)
+        yield
+
+
 @pytest.fixture
 def two_gpus() -> None:
     """Skips where there are not two."""
