@@ -3,8 +3,8 @@
 Let f be a random hash of the vertices, and g one of the weights. The sum of f(i) f(j) g(w) over the arcs (i, j, w)
 above the diagonal is that over those below it if each arc has its reverse. If not, the difference is a polynomial in
 the f(i) other than zero, at a random point, and is zero with a probability of about 2^-58; R. Freivalds, "Probabilistic
-machines can use less running time", 1977, tests products of matrices alike. The key of the hashes is drawn anew by each
-process: a file that passes without being symmetric cannot be made on purpose.
+machines can use less running time", 1977, tests products of matrices alike. The keys of the hashes are drawn anew by
+each process: a file that passes without being symmetric cannot be made on purpose.
 """
 
 import secrets
@@ -22,7 +22,9 @@ from hpgraph.kernels.structure.cpu_transpose import PARALLEL_ENTRIES
 
 Array = np.ndarray[Any, Any]
 
-_KEY = np.uint64(secrets.randbits(64))
+# Of vertices, and of weights: with one key, equal small numbers would have equal hashes in a quarter of all processes,
+# and an arc from i to j of weight w would pass for the reverse of one from w to i of weight j.
+_KEY, _WEIGHT_KEY = np.uint64(secrets.randbits(64)), np.uint64(secrets.randbits(64))
 # Arcs at a time: their rows fit L1.
 _CHUNK = 1024
 # Arcs that a thread takes at a time.
@@ -46,7 +48,7 @@ def is_symmetric(csr: CSR) -> bool:
 
     def sums_of(row: int, begin: int) -> tuple[int, int]:
         end = min(begin + _PIECE, csr.nnz)
-        return _sums(csr.indptr, row, begin, end, csr.indices, bits, magnitude, infinity, _KEY)  # type: ignore[no-any-return]
+        return _sums(csr.indptr, row, begin, end, csr.indices, bits, magnitude, infinity, _KEY, _WEIGHT_KEY)  # type: ignore[no-any-return]
 
     pieces = rows.tolist(), begins.tolist()
     if len(rows) <= 1:
@@ -69,7 +71,7 @@ def _bits_of(values: Array | None) -> tuple[Array, np.uint64, np.uint64]:
 
 
 @njit(cache=True, nogil=True)
-def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key):
+def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key, weight_key):
     """How often ids fall or repeat among arcs begin..end, which begin in a row, and upper less lower hashes."""
     rows, factors = np.empty(_CHUNK, indices.dtype), np.ones(_CHUNK, np.uint64)
     # The first arc follows another one of its row, or none.
@@ -95,7 +97,7 @@ def _sums(indptr, row, begin, end, indices, bits, magnitude, infinity, key):
             word = uint64(weights[p])
             size = word & magnitude
             word = uint64(0) if size == 0 else word
-            factors[p] = mixed((magnitude if size > infinity else word) ^ key)
+            factors[p] = mixed((magnitude if size > infinity else word) ^ weight_key)
         for p in range(1, count):
             falls += (rows[p] == rows[p - 1]) & (part[p] <= part[p - 1])
         for p in range(count):
