@@ -13,9 +13,9 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
-from hpgraph.io import plain_records
 from hpgraph.io.arcs import Arcs, plain_names
 from hpgraph.io.memory import Budget, Taken
+from hpgraph.io.plain_records import gml, pajek
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import content_of, shortened
 
@@ -69,9 +69,9 @@ def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:
 
 
 FORMATS = {
-    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), plain=plain_records.gml),
+    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), plain=gml),
     "GEXF": Format(_read_gexf, lambda nx, graph, file: nx.write_gexf(graph, file)),
-    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), plain=plain_records.pajek),
+    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), plain=pajek),
     "JSON": Format(_read_json, _write_json, typed=True),
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.structure.cpu_greedy import mixed
 
 # Parts up to this size are sorted by insertion.
@@ -54,22 +54,7 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
         found = _add(out, changed[:count], group, name, before, turn == 0, sums, seen, met, 0)
         if sides == 2:
             found = _add(into, changed[:count], group, name, before, turn == 0, sums, seen, met, found)
-        # Vertices whose sums have changed go to the end of their group.
-        hits = 0
-        for i in range(found):
-            v = met[i]
-            seen[v] = False
-            if sums[v] == 0:
-                continue
-            g = group[v]
-            if tail[g] == 0:
-                hit[hits] = g
-                hits += 1
-            tail[g] += 1
-            to, at = begin[g] + size[g] - tail[g], place[v]
-            other = members[to]
-            members[at], members[to] = other, v
-            place[other], place[v] = at, to
+        hits = _to_ends(met[:found], sums, seen, (group, members, place), parts, tail, hit)
         count = 0
         for i in range(hits):
             g = hit[i]
@@ -105,7 +90,28 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
             sums[met[i]] = 0
 
 
-@njit(cache=True, nogil=True)
+@part
+def _to_ends(met, sums, seen, partition, parts, tail, hit):
+    """Move the vertices whose sums have changed to the end of their groups; returns how many groups that are."""
+    group, members, place = partition
+    begin, size, hits = parts[0], parts[1], 0
+    for v in met:
+        seen[v] = False
+        if sums[v] == 0:
+            continue
+        g = group[v]
+        if tail[g] == 0:
+            hit[hits] = g
+            hits += 1
+        tail[g] += 1
+        to, at = begin[g] + size[g] - tail[g], place[v]
+        other = members[to]
+        members[at], members[to] = other, v
+        place[other], place[v] = at, to
+    return hits
+
+
+@part
 def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
     """Add to the sums of vertices what the names of their changed neighbours were not before; how many are met."""
     key, indptr, indices, kinds = arcs
@@ -128,7 +134,7 @@ def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
     return found
 
 
-@njit(cache=True, nogil=True)
+@part
 def _run(members, sums, at, high):
     """The end of the members from one on that have its sum."""
     end = at + 1
@@ -137,7 +143,7 @@ def _run(members, sums, at, high):
     return end
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sort(some, place, sums, first):
     """Sort members by their sums."""
     if some.size > _FEW:
