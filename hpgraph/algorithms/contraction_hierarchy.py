@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import Distances, refuse_overflow, weight_facts
+from hpgraph.algorithms.distances import Distances, check_within_range, may_overflow
 from hpgraph.algorithms.shortest_path import no_path
 from hpgraph.algorithms.vertex_values import named_path, vertex_names
 from hpgraph.containers.graph import Graph, as_simple, by_vertex, id, naming_arguments, real
@@ -73,22 +73,23 @@ class ContractionHierarchy:
         if graph._is_one(source) and graph._is_one(target):
             s, t = self._place(source, "source"), self._place(target, "target")
             found = meet(self.up, self.down, self.table, self._space(), s, t)[0]
-            self._check_range(np.array([s]), np.array([found]))
-            return float(found)
+            if found == np.inf:
+                self._refuse_overflow([s])
+            return found
         ends = (to_device(end, "cpu") for end in graph._pairs(source, target, ("source", "target")))
         sources, targets = (self._places[end] for end in ends)
         found = np.empty(len(sources))
         with interruptible():
             meet_each(self.up, self.down, self.table, self._space(), sources, targets, found)
-        self._check_range(sources, found)
+        self._refuse_overflow(sources[np.isinf(found)])
         return found
 
-    def _check_range(self, sources: Any, found: Any) -> None:
-        """Refuse weights that add up to infinity on the way from some of the sources, given by their places."""
-        if self.graph.weighted and not weight_facts(self.graph.out_csr).longest < np.finfo(np.float64).max:
-            for place in np.unique(sources[np.isinf(found)]):
+    def _refuse_overflow(self, places: Any) -> None:
+        """Refuse weights that add up to infinity on the way from some places, from which a distance is infinite."""
+        if self.graph.weighted and may_overflow(self.graph, np.float64):
+            for place in np.unique(places):
                 start = id(int(self.vertices[place]))
-                refuse_overflow(self.graph, run(Distances, self.graph, active=start).distance)
+                check_within_range(self.graph, run(Distances, self.graph, active=start).distance)
 
     def path(self, source: Any, target: Any) -> list[Any]:
         """The vertices of a shortest path from one vertex to another.
@@ -128,9 +129,10 @@ class ContractionHierarchy:
         >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).distances(0).tolist()
         [0.0, 1.0, 2.5]
         """
-        found = np.empty(len(self.vertices))
-        sweep(self.up, self.down, self._space(), self._place(source, "source"), found)
-        self._check_range(np.full(len(found), self._place(source, "source")), found)
+        found, s = np.empty(len(self.vertices)), self._place(source, "source")
+        sweep(self.up, self.down, self._space(), s, found)
+        if np.isinf(found).any():
+            self._refuse_overflow([s])
         return by_vertex(found[self._places], self.graph)
 
     def isochrone(self, source: Any, limit: float) -> Any:

@@ -113,14 +113,15 @@ def _row_sums(arcs: CSR, values: Any) -> Any:
 def measure_of(graph: Graph, form: int, *, weighted: bool = False, incoming: bool = False) -> Measure:
     """A measure of the sizes of rows, by entries or by weights."""
     arcs = graph.in_csr if incoming else graph.out_csr
-    rows = neighbours_apart(scaled_arcs(arcs) if weighted else arcs)
+    arcs = scaled_arcs(arcs) if weighted else arcs
+    rows = neighbours_apart(arcs)
     if not weighted:
         return Measure(_pattern(rows), Common(), form, _degrees(arcs), incoming, _pattern(arcs))
     facts = weight_facts(scaled_arcs(graph.out_csr))
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
         held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
         raise ValueError(f"weight: similarity takes finite weights from 0 on, and there is {held}; or weight=None")
-    product, arcs = form == COSINE, scaled_arcs(arcs)
+    product = form == COSINE
     sizes = (_weight_squares if product else _weight_sums)(arcs)
     return Measure(_with_floats(rows), Common(None, product), form, sizes, incoming, arcs)
 

@@ -61,21 +61,6 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     given = children, ranges, nodes, order, ordered, weights, count, np.float64(theta * theta), force
     kernels.each("push_apart_together" if few else "push_apart", n << SPLIT * few, *given)
     return force
-    kernels, count, points = KERNELS.of(), np.int64(n), cupy.ascontiguousarray(points)
-    extent = points.min(axis=0), points.max(axis=0)
-    codes = cupy.empty((2, n), np.int64)
-    kernels.each("find_codes", n, points, *extent, count, codes[0])
-    order = codes[0].argsort()
-    ordered, weights = cupy.empty((n, 2)), cupy.empty(n)
-    kernels.each("put_in_order", n, order, points, mass, codes[0], count, ordered, weights, codes[1])
-    # Of inner nodes: children, first and last point, side, and mass and mass times position; the parent of each node.
-    tree, sides, sums = tuple(cupy.empty((4, n - 1), np.int64)), cupy.empty(n - 1), cupy.empty((n - 1, 3))
-    parent, visited = cupy.empty(2 * n - 1, np.int64), cupy.zeros(n - 1, np.uint32)
-    kernels.each("build_tree", n, codes[1], count, *extent, *tree, sides, parent)
-    kernels.each("add_up_nodes", n, *tree[:2], parent, ordered, weights, count, visited, sums)
-    square = np.float64(theta * theta)
-    kernels.each("push_apart", n, *tree, sides, sums, order, ordered, weights, count, square, force)
-    return force
 
 
 def combined(

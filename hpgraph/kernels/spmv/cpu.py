@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, RowFormat, attached
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import SERIAL, interruptible, njit, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -33,8 +33,6 @@ from hpgraph.kernels.spmv.cpu_fold import (
 )
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
 
-# Below this many entries and rows, waking other threads does not pay.
-SERIAL = 32768
 # Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
 NO_BITS = np.empty(0, np.uint64)

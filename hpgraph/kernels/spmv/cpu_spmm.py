@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, RowFormat
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, prange, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, interruptible, njit, prange, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
@@ -21,8 +21,6 @@ from hpgraph.semiring.jit import call
 
 # Prefetch distance in bytes of the dense matrix.
 AHEAD = 4096
-# Operations below which one thread does all.
-SERIAL = 32768
 
 
 @njit(error_model="numpy", counts_references=False)

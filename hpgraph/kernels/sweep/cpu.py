@@ -16,13 +16,13 @@ import numpy as np
 from hpgraph.core import work_clock
 from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, put, tasks
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, njit, prange, put, tasks
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cpu import SERIAL, arrays, product_of
+from hpgraph.kernels.spmv.cpu import arrays, product_of
 from hpgraph.kernels.spmv.cpu_fold import (
     FEW,
     PREFETCH_ENTRIES,

@@ -32,7 +32,7 @@ LOOPS = ParallelOptions({
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
 })  # fmt: skip
-# Below this many entries, waking other threads does not pay.
+# Below this many entries and rows, or operations, waking other threads does not pay.
 SERIAL = 32768
 # Disk cache of a function's code: set by `hpgraph.kernels.runtime.cpu.compilation` before its first use, so that an
 # edit of the cache invalidates no code.
