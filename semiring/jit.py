@@ -102,7 +102,7 @@ def _number(key: str) -> int:
 
 def exception_of(number: int, described: int) -> Exception:
     """The exception that a function has stopped a run by."""
-    name = next((function.name for key, function in _FUNCTIONS.items() if _number(key) == number), "a function")
+    name = next((function.name for key, function in list(_FUNCTIONS.items()) if _number(key) == number), "a function")
     about = _Described.from_address(described)
     kind, arguments, _ = pickle.loads(ctypes.string_at(about.pickled, about.length))
     if kind is IndexError:

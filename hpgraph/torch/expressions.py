@@ -7,6 +7,7 @@ of a derivative follows, too. Of a maximum the first operand that attains it has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ class Expression:
         self.operator, self.of, self.value = operator, of, value
 
     def __bool__(self) -> bool:
-        return _PATHS[-1].decide(self)
+        return _PATHS.get().decide(self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options or ufunc.__name__ not in {**DERIVATIVES, **CHOICES}:
@@ -148,19 +149,21 @@ def apply(name: str, *given: Any) -> Any:
     return Expression("divide" if name == "true_divide" else name, of)
 
 
-_PATHS: list[Paths] = []
+# Of each thread its own: functions may be traced in several at once.
+_PATHS: ContextVar[Paths] = ContextVar("paths")
 
 
 def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
     """What a function makes of symbols."""
-    _PATHS.append(Paths(MAX_PATHS))
+    paths = Paths(MAX_PATHS)
+    before = _PATHS.set(paths)
     try:
-        found: Expression = _PATHS[-1].follow(lambda: constant(function(*arguments)), partial(apply, "where"))
+        found: Expression = paths.follow(lambda: constant(function(*arguments)), partial(apply, "where"))
         return found
     except Refused:
         raise TypeError(f"message has more than {MAX_PATHS} paths: does a loop end by what it computes?") from None
     finally:
-        _PATHS.pop()
+        _PATHS.reset(before)
 
 
 def in_order(expression: Expression) -> list[Expression]:

@@ -8,8 +8,9 @@ belongs to: so there are derivatives of any order.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,12 +44,13 @@ class Program:
     over: str
     summed: bool
     add: str = "plus"
+    # Its place among PROGRAMS.
+    number: int = field(init=False)
 
     def __post_init__(self) -> None:
         arguments = _ARGUMENTS[self.over]
         variables = [f"state[{i}][{arguments[kind]}]" for i, kind in enumerate(self.kinds)]
         self.body, self.constants = text(self.expression, variables)
-        self.number = len(PROGRAMS)
         self._by: dict[tuple[int, bool], Program | None] = {}
 
     @functools.cache  # noqa: B019  programs are kept for good: operators know them by number
@@ -76,6 +78,7 @@ class Program:
 
 
 PROGRAMS: list[Program] = []
+_LOCK = threading.Lock()
 _KNOWN: dict[Any, Program] = {}
 
 
@@ -83,10 +86,13 @@ def program(expression: Expression, kinds: tuple[str, ...], over: str, summed: b
     """The program of an expression: the same one for the same text."""
     made = Program(expression, kinds, over, summed, add)
     key = made.body, tuple(made.constants), kinds, over, summed, add
-    if key not in _KNOWN:
-        _KNOWN[key] = made
-        PROGRAMS.append(made)
-    return _KNOWN[key]
+    # Messages may be traced, and derived, in several threads at once.
+    with _LOCK:
+        known = _KNOWN.setdefault(key, made)
+        if known is made:
+            made.number = len(PROGRAMS)
+            PROGRAMS.append(made)
+    return known
 
 
 def _width(operands: Sequence[Tensor]) -> int:

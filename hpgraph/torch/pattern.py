@@ -83,9 +83,11 @@ class Pattern:
         if not values.is_cuda or values.requires_grad:
             return array(values), self.order
         key = values._version, torch.cuda.current_stream(values.device).cuda_stream
-        if self._ordered is None or self._ordered[0]() is not values or self._ordered[1] != key:
-            self._ordered = weakref.ref(values), key, array(values)[self.order]
-        return self._ordered[2], None
+        # Another thread may replace what is kept.
+        kept = self._ordered
+        if kept is None or kept[0]() is not values or kept[1] != key:
+            self._ordered = kept = weakref.ref(values), key, array(values)[self.order]
+        return kept[2], None
 
     def matrix(self, transposed: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""

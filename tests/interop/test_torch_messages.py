@@ -1,5 +1,10 @@
 """Messages written as Python functions against PyTorch's own operations, and their derivatives against differences."""
 
+import itertools
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -228,3 +233,45 @@ def test_bad_messages() -> None:
     ):
         with pytest.raises(error, match=text):
             ht.gather_scatter(A, message, **given)
+
+
+def test_two_threads_trace_at_once() -> None:
+    """Each follows the branches of its own function, whichever thread comes first to a branch."""
+    A = ht.Adjacency.of(torch.tensor([ROWS, COLUMNS]), shape=SHAPE)
+    X = torch.arange(7.0)
+    first, second = threading.Event(), threading.Event()
+
+    def interrupted(source: Any, edge: Any, target: Any) -> Any:
+        first.set()
+        second.wait(10)
+        return source if source > 2 else -source
+
+    def interrupting(source: Any, edge: Any, target: Any) -> Any:
+        first.wait(10)
+        second.set()
+        time.sleep(0.05)
+        return 2 * source if source > 4 else source
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda message: ht.gather_scatter(A, message, source=X), (interrupted, interrupting)))
+    by_hand = torch.where(X > 2, X, -X), torch.where(X > 4, 2 * X, X)
+    for one, messages in zip(found, by_hand, strict=True):
+        assert torch.equal(one, torch.zeros(5).index_add(0, torch.tensor(ROWS), messages[torch.tensor(COLUMNS)]))
+
+
+def test_programs_of_many_threads_have_numbers_of_their_own() -> None:
+    from hpgraph.torch.expressions import apply, variable
+    from hpgraph.torch.messages import PROGRAMS, program
+
+    def some(thread: int) -> list[Any]:
+        shifted = (apply("add", variable(0), 1000.0 * thread + at) for at in range(200))
+        return [program(one, ("source",), "target", False) for one in shifted]
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            made = list(itertools.chain.from_iterable(pool.map(some, range(8))))
+    finally:
+        sys.setswitchinterval(usual)
+    assert all(PROGRAMS[one.number] is one for one in made)
