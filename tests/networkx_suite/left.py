@@ -34,15 +34,13 @@ LEFT: dict[str, str] = {
         algorithms.isomorphism.vf2pp is_isomorphic algorithms.approximation algorithms.polynomials
         all_topological_sorts
     """,
-    "NetworkX's draws come one by one from Python's generator: arrays would give another graph for the same seed": """
+    "NetworkX draws or lists the graph, which the first function on it converts": """
         generators.random_graphs generators.community generators.degree_seq generators.directed
         generators.duplication generators.geometric generators.internet_as_graphs generators.intersection
         generators.joint_degree_seq generators.random_clustered generators.spectral_graph_forge generators.trees
         generators.cographs generators.expanders algorithms.bipartite.generators algorithms.smallworld
         algorithms.sparsifiers algorithms.swap algorithms.community.asyn_fluid algorithms.similarity
         generators.nonisomorphic_trees
-    """,
-    "the graphs are small, or rarely made": """
         generators.atlas LCF_graph generalized_petersen_graph generators.sudoku generators.triads
         generators.mycielski generators.harary_graph generators.interval_graph generators.time_series
         generators.stochastic generators.lattice kneser_graph binomial_tree dorogovtsev_goltsev_mendes_graph

@@ -95,13 +95,9 @@ FAMILIES: dict[str, str] = {
         circular_ladder_graph grid_2d_graph grid_graph hypercube_graph full_rary_tree balanced_tree
         complete_multipartite_graph turan_graph complete_bipartite_graph barbell_graph lollipop_graph tadpole_graph
         circulant_graph caveman_graph connected_caveman_graph ring_of_cliques
-    """,
-    "random_graphs": """
         gnp_random_graph fast_gnp_random_graph gnm_random_graph stochastic_block_model random_partition_graph
         planted_partition_graph barabasi_albert_graph watts_strogatz_graph connected_watts_strogatz_graph
         random_regular_graph configuration_model
-    """,
-    "small_graphs": """
         karate_club_graph davis_southern_women_graph florentine_families_graph les_miserables_graph bull_graph
         chvatal_graph cubical_graph desargues_graph diamond_graph dodecahedral_graph frucht_graph heawood_graph
         hoffman_singleton_graph house_graph house_x_graph icosahedral_graph krackhardt_kite_graph moebius_kantor_graph
@@ -130,7 +126,6 @@ NOTES: dict[str, str] = {
     "asyn_lpa_communities": _SEED,
     "capacity_scaling": f"By the network simplex method, of whole numbers. {_CHEAPEST}",
     "closeness_centrality": "Without `sp`.",
-    "configuration_model": "Of simple graphs: `create_using=nx.Graph`.",
     "dag_longest_path": "Of several longest paths, the one with the first last node, then the first before it.",
     "edge_disjoint_paths": _DISJOINT,
     "edge_betweenness_centrality": "The sources that `k` and `seed` draw are NetworkX's.",

@@ -10,9 +10,8 @@ import scipy.sparse
 
 from hpgraph.interop.networkx_backend.components import is_connected_in
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
-from hpgraph.interop.networkx_backend.generators import _classes
 from hpgraph.interop.networkx_backend.returned import graph_of_edges
-from hpgraph.interop.networkx_backend.serving import family
+from hpgraph.interop.networkx_backend.serving import family, plain_classes
 
 
 def _checked(G: ConvertedGraph, nodelist: Any) -> Any:
@@ -201,7 +200,7 @@ def _edge_frame(G: ConvertedGraph, source: Any, target: Any, dtype: Any) -> Any:
 def _simple_matrix(call: Mapping[str, Any]) -> str | None:
     given = call.get("A")
     if given is None or (scipy.sparse.issparse(given) and given.format in ("csr", "csc", "coo")):
-        return _classes(call)
+        return plain_classes(call)
     return "only CSR, CSC and COO are taken"
 
 
@@ -228,7 +227,7 @@ globals().update(
     | family({"from_scipy_sparse_array": _of_matrix}, unless=_simple_matrix, unread=("parallel_edges",))
     | family(
         {"from_numpy_array": _of_table, "from_pandas_adjacency": _of_frame, "from_pandas_edgelist": _of_edge_frame},
-        unless=_classes,
+        unless=plain_classes,
         unread=("parallel_edges", "edge_key"),
     )
 )

@@ -60,6 +60,12 @@ def undirected(call: Mapping[str, Any]) -> str | None:
     return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
 
 
+def plain_classes(call: Mapping[str, Any]) -> str | None:
+    """Refuse to make graphs of other classes than NetworkX's plain ones."""
+    chosen = call["create_using"]
+    return None if chosen in (None, nx.Graph, nx.DiGraph) else "create_using must be nx.Graph or nx.DiGraph"
+
+
 def family(
     functions: Mapping[str, Callable[..., Any]] | str, *, parallel: bool = False, unless: Refusal | None = None,
     unread: tuple[str, ...] = (), without: tuple[str, ...] = (), only: Mapping[str, tuple[Any, ...]] | None = None,
@@ -203,8 +209,8 @@ def graphs_of_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 def reason_to_leave(name: str, graph: Any) -> str | None:
     """Why it is better to let NetworkX run by itself, or None: converting takes longer than that."""
     least = nx.config.backends.hpgraph.least_edges
-    if least and FUNCTIONS.get(name) == "small_graphs":
-        return "the graph is small"
+    if least and FUNCTIONS.get(name) == "generators":
+        return "NetworkX makes the graph, which the first function on it converts"
     if graph is None or getattr(graph, "__networkx_backend__", None) == "hpgraph":
         return None
     if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):
