@@ -106,4 +106,4 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_with_cupy_but_no_gpu() -> None:
     raises(DeviceError, "cpu", placing.require_cupy)
     with pytest.raises(DeviceError):
-        placing.kernels("cuda")
+        kernels("cuda")

@@ -23,6 +23,7 @@ import numpy as np
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 from hpgraph.core.locks import Lock
+from hpgraph.core.patches import defer_special_functions
 from hpgraph.core.platform import available_memory, cuda_driver
 from hpgraph.core.ready_kernels import ready_folder, serve_cupy
 
@@ -117,6 +118,7 @@ def _require_gpu() -> None:
         raise DeviceError(f'no usable CUDA GPU ({error}): check nvidia-smi, or use device="cpu"') from None
     if count == 0:
         raise DeviceError('no CUDA GPU is visible: check CUDA_VISIBLE_DEVICES, or use device="cpu"')
+    defer_special_functions()
     folder = ready_folder(cuda_extra())
     if folder is not None:
         serve_cupy(folder)

@@ -9,13 +9,17 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import math
+import os
 import re
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +94,11 @@ PATCHES = {
         "cupy", (14, 0), (15,),
         "a first call that needs fifty of CuPy's own kernels takes 5 s less where they are in a package",
         "CuPy, compiler._compile_module_with_cache: looks in one folder of the user's, by a key that loads NVRTC",
+    ),
+    "special": Patch(
+        "cupy", (14, 0), (15,),
+        "0.13 to 0.19 s of a process's first operation of an array with a number (an H200's host)",
+        "CuPy, ndarray.__array_ufunc__: imports cupyx.scipy.special, and with it scipy.sparse, unasked",
     ),
     "CS2R": Patch(
         "NVRTC or nvJitLink", (13, 0), (13, 4),
@@ -322,7 +331,7 @@ def _compare_as_python(extreme: Any, comparison: str) -> None:
             lower_builtin(extreme, first, second)(lower)
 
 
-# CuPy.
+# CuPy, of whose distribution the name contains the CUDA version.
 
 
 def replace_cupys_compiler(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -330,9 +339,50 @@ def replace_cupys_compiler(make: Callable[[Callable[..., Any]], Callable[..., An
     import cupy
     from cupy.cuda import compiler
 
-    # The distribution's name contains the CUDA version.
-    if PATCHES["cupy"].is_for(tuple(int(number) for number in re.findall(r"\d+", cupy.__version__)[:2])):
+    if PATCHES["cupy"].is_for(_release(cupy)):
         compiler._compile_module_with_cache = make(compiler._compile_module_with_cache)
+
+
+def defer_special_functions() -> None:
+    """Have ``import cupyx.scipy.special`` leave the work to the first read of one of its functions."""
+    import cupy
+
+    name, top = "cupyx.scipy.special", sys.modules.get("cupyx")
+    # CuPy's own laziness ends when Python's import statement reads the specification of a package above.
+    if not PATCHES["special"].is_for(_release(cupy)) or type(top).__name__ != "_LazyModule":
+        return
+    folder = Path(cupy.__file__).parent.parent.joinpath(*name.split("."))
+    file, inside = folder / "__init__.py", [os.fspath(folder)]
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
+    assert spec is not None
+    special = importlib.util.module_from_spec(spec)
+    for module in (top, special):
+        object.__setattr__(module, "__class__", _Deferred)
+        module.__spec__.loader_state = _WAITING  # type: ignore[union-attr]
+    sys.modules[name] = special
+
+
+_WAITING = "waiting"
+
+
+class _Deferred(ModuleType):
+    """A module that is executed when an attribute is read that it lacks."""
+
+    _executing = threading.RLock()
+
+    def __getattr__(self, attribute: str) -> Any:
+        with _Deferred._executing:
+            spec: Any = self.__spec__
+            # While it is executed, it lacks what is yet to come.
+            if spec.loader_state == _WAITING:
+                spec.loader_state = None
+                spec.loader.exec_module(self)
+                object.__setattr__(self, "__class__", ModuleType)
+        return getattr(self, attribute) if type(self) is ModuleType else object.__getattribute__(self, attribute)
+
+
+def _release(cupy: ModuleType) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", cupy.__version__)[:2])
 
 
 # CUDA's compilers: machine code for Hopper.

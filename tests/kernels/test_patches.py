@@ -107,3 +107,30 @@ def test_kernels_do_not_import_linear_algebra(first, imported, tmp_path):
     """Were this to fail for Numba, it would import it when it is needed: drop blas."""
     done = subprocess.run([sys.executable, "-c", IMPORTS, tmp_path, first], capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == imported, done.stderr
+
+
+# Without a GPU an array on memory that is never read; NumPy's text ends the operation before a kernel is launched.
+OPERATION = """
+import sys
+import numpy as np, cupy
+from hpgraph.core.patches import defer_special_functions
+if sys.argv[1] == "patched":
+    defer_special_functions()
+memory = cupy.cuda.UnownedMemory(1, 8, None, 0)
+x = cupy.ndarray(1, "float64", cupy.cuda.MemoryPointer(memory, 0))
+assert x.__array_ufunc__(np.add, "__call__", x, "") is NotImplemented
+assert ("scipy" in sys.modules) is (sys.argv[1] == "upstream"), "CuPy imports no SciPy for an operation: drop special"
+import cupyx.scipy.special
+from cupyx.scipy.special import erf
+assert isinstance(erf, cupy.ufunc) and cupyx.scipy.special.erf is erf
+assert x.__array_ufunc__(np.spacing, "__call__", x) is NotImplemented
+import cupyx
+assert cupyx.scatter_add and cupyx.linalg and not hasattr(cupyx, "nothing")
+"""
+
+
+@pytest.mark.parametrize("library", ["upstream", "patched"])
+def test_operations_of_cupys_arrays_do_not_import_scipy(library):
+    pytest.importorskip("cupy", minversion="14.0")
+    done = subprocess.run([sys.executable, "-c", OPERATION, library], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
