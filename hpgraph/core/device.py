@@ -23,7 +23,7 @@ import numpy as np
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 from hpgraph.core.locks import Lock
-from hpgraph.core.patches import defer_special_functions
+from hpgraph.core.patches import defer_special_functions, precompile_cupys_headers
 from hpgraph.core.platform import available_memory, cuda_driver
 from hpgraph.core.ready_kernels import ready_folder, serve_cupy
 
@@ -119,6 +119,7 @@ def _require_gpu() -> None:
     if count == 0:
         raise DeviceError('no CUDA GPU is visible: check CUDA_VISIBLE_DEVICES, or use device="cpu"')
     defer_special_functions()
+    precompile_cupys_headers()
     folder = ready_folder(cuda_extra())
     if folder is not None:
         serve_cupy(folder)

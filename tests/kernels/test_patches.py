@@ -1,6 +1,7 @@
 """What this library changes in others: that it changes no result, what upstream would do without, other versions."""
 
 import importlib.metadata
+import inspect
 import subprocess
 import sys
 
@@ -134,3 +135,10 @@ def test_operations_of_cupys_arrays_do_not_import_scipy(library):
     pytest.importorskip("cupy", minversion="14.0")
     done = subprocess.run([sys.executable, "-c", OPERATION, library], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def test_cupy_compiles_without_precompiled_headers_unless_asked():
+    compiler = pytest.importorskip("cupy.cuda.compiler")
+    if patches.PATCHES["headers"].is_for(patches._release(sys.modules["cupy"])):
+        words = inspect.getsource(compiler)
+        assert "_use_pch = _get_bool_env_variable('CUPY_NVRTC_USE_PCH', False)" in words, "drop headers, or renew it"
