@@ -52,7 +52,8 @@ def shortest_trees(
     """
     k, n = len(sources), rows.shape[0]
     joined = None if directed else incoming_rows(rows)
-    arcs = (rows.indptr, rows.indices, rows.data), joined and (joined.indptr, joined.indices, joined.data)
+    # SciPy's offsets are 32-bit where they fit: one code for both, as there are fewer of them than distances.
+    arcs = _arrays(rows), joined and _arrays(joined)
     distance = np.full((k, n), np.inf)
     before = np.empty((k, 0), np.int32) if missing is None else np.full((k, n), missing, np.int32)
     # Whether a search met an arc that makes no path longer.
@@ -73,6 +74,10 @@ def shortest_trees(
     if missing is not None and flat.any():
         before[flat] = shortest_path_trees(*arcs, sources[flat], distance[flat], missing)
     return distance, before
+
+
+def _arrays(rows: CSR) -> tuple[Any, Any, Any]:
+    return rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data
 
 
 @njit(cache=True, nogil=True)
