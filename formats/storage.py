@@ -23,20 +23,21 @@ def backend(*arrays: Any) -> ModuleType:
     return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
 
 
-def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
-    """Decorator: call `make` once for each `Storage`, which keeps what it returned."""
+def attached(make: Callable[..., Made]) -> Callable[..., Made]:
+    """Decorator: call `make` once for each `Storage` and further arguments; the `Storage` keeps what it returned."""
 
     @functools.wraps(make)
-    def get(container: Any) -> Made:
+    def get(container: Any, *more: Any) -> Made:
+        key = (make, *more) if more else make
         try:
-            return container._attached[make]  # type: ignore[no-any-return]
+            return container._attached[key]  # type: ignore[no-any-return]
         except (AttributeError, KeyError):
-            made = make(container)
+            made = make(container, *more)
         with _attaching:
             if not hasattr(container, "_attached"):
                 object.__setattr__(container, "_attached", {})
             # All threads get the value that was stored first.
-            return container._attached.setdefault(make, made)  # type: ignore[no-any-return]
+            return container._attached.setdefault(key, made)  # type: ignore[no-any-return]
 
     return get
 

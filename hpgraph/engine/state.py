@@ -228,14 +228,16 @@ def initial_state(
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
         given: Any = initial.get(name)
-        begins = None
+        begins, values = None, None
         serves = xp is np and type(given) is np.ndarray and given.shape == (n,) and given.dtype in _REAL
         if serves and not prop.length and prop.dtype in (None, given.dtype):
-            state[name] = initial.pop(name).copy()
+            values = initial.pop(name).copy()
+        elif given is None and name not in initial and name in declared.beginnings:
+            dtype, begins = declared.beginnings[name]
         else:
-            dtype, begins, state[name] = column(declared, name, prop, graph, initial)
-            if state[name] is None:
-                state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
+            dtype, begins, values = column(declared, name, prop, graph, initial)
+        # Memory that is not filled yet: a kernel will, or the values are written into it.
+        state[name] = xp.ndarray((n, prop.length) if prop.length else n, dtype) if values is None else values
         beginnings.append(begins)
     return state, tuple(beginnings)
 

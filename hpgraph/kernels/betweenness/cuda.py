@@ -116,7 +116,7 @@ class _Search:
         types = {"scaled": self.exponents is not None, "places": places, "weighted": self.weighted}
         KERNELS.of(Index=self.ids, **types).launch(f"paths_{name}", blocks, *arguments)
 
-    def _state(self) -> np.ndarray:
+    def _state(self) -> bytes:
         address = self.small.data.ptr
         slots, chunks = address + 32, address + 32 + 4 * _SLOT
         return STATE.of(Index=self.ids)(
@@ -168,7 +168,7 @@ class _Search:
         return int(row["begin"])
 
 
-def _arcs_struct(arcs: CSR, weighted: bool) -> np.ndarray:
+def _arcs_struct(arcs: CSR, weighted: bool) -> bytes:
     rows = long_rows(arcs)
     return ARCS.of(Index=arcs.indices.dtype)(
         arcs.indptr, arcs.indices, arcs.data if weighted else None, rows.rows, rows.first, rows.owner, len(rows.rows),

@@ -59,18 +59,7 @@ def visit(
     )
     warps = THREADS // 32
     blocks = min(-(-room // warps), 8 * multiprocessors())
-    kernel((blocks,), (THREADS,), (functor_struct(fields), spread, items, tail, np.uint64(room), part.damaged))
-
-
-def functor_struct(fields: tuple[Any, ...]) -> np.ndarray:
-    """A struct of fields; the first may itself be a struct."""
-    head = b""
-    if isinstance(fields[0], np.ndarray) and fields[0].dtype.kind == "V":
-        head, fields = fields[0].tobytes(), fields[1:]
-        head += b"\0" * (-len(head) % 8)
-    made = head + (struct(*fields).tobytes() if fields else b"")
-    made += b"\0" * (-len(made) % 8)
-    return np.ndarray((), np.dtype((np.void, len(made))), bytearray(made))
+    kernel((blocks,), (THREADS,), (struct(*fields), spread, items, tail, np.uint64(room), part.damaged))
 
 
 def groups_of(counts: np.ndarray) -> int:

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import cupy
-from hpgraph.formats import Bitmask
+from hpgraph.formats import CSR, Bitmask, attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import Elements, Part
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
-from hpgraph.kernels.runtime.program import Beginning, bucket_bounds
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -25,6 +25,7 @@ SPACE = Layout(
     following=persistent.FRONTIER, far="*", far_kept="*",
 )  # fmt: skip
 EXCHANGE = Layout("RelaxExchange<{Index}, {Message}>", listed="*", post=POST)
+LIMITS, TRACE = persistent.LIMITS.of(), persistent.TRACE.of()
 SOURCE, MESSAGE = "delta_stepping.cuh", "Program::Message"
 # Mean degree above which a graph's first search is expected to occupy the whole grid.
 DENSE = 8
@@ -51,7 +52,7 @@ def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> 
 
 def priority_struct(
     values: Any, beginning: Beginning | None, sources: Any, delta: float | None, ceiling: float | None
-) -> np.ndarray:
+) -> bytes:
     """A struct ``Priority``: the first bucket begins at the least value of a source."""
     dtype = values.dtype
     least_source = 0 if delta is None else least_of_sources(values, beginning, sources)
@@ -63,32 +64,30 @@ def priority_struct(
     )
 
 
+@attached
+def _plan(out: CSR, code: ProgramCode, chosen: str, threads: int) -> persistent.Plan:
+    ids, dtype = out.indices.dtype, code.message
+    layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
+    return persistent.plan(out, code, SOURCE, "relax", f"{MESSAGE}, {chosen}", layouts, threads)
+
+
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`."""
     out, state, sources, limit = search.out, search.state, search.sources, search.limit
-    program = cuda_program(search.code, persistent.weight_dtype(out))
-    n, ids = out.shape[0], out.indices.dtype
-    dtype = state[0].dtype
-    pieces, row = persistent.heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
-    bits = cupy.zeros((3, row), np.uint64)
-    vertices = n * ids.itemsize
+    n, arcs, width, turn = out.shape[0], len(out.indices), out.indices.itemsize, takeover(out)
+    threads, batch = threads_and_batch(search.delta is not None, turn.arcs_a_superstep, arcs, n)
+    plan = _plan(out, search.code, persistent.techniques_type(batch), threads)
+    bits = cupy.zeros((3, (n + 63) // 64), np.uint64)
+    pieces, vertices = plan.pieces * 2 * width, n * width
     space = persistent.Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
-    record = persistent.Record(n)
+    record, waits = persistent.Record(n), turn.waits()
     bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
-    device = cupy.cuda.runtime.getDevice()
-    turn = takeover(out)
-    waits = turn.waits()
-    threads, batch = threads_and_batch(search.delta is not None, turn.arcs_a_superstep, len(out.indices), n)
-    priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
-    persistent.kernel(
-        program, SOURCE, "relax", f"{MESSAGE}, {persistent.techniques_type(batch)}", ids, out.data is None, device,
-        threads, (priority, layout),
-    )(
+    plan.launch(
         (
-            program.struct(state, search.world, search.beginnings), np.int64(n), np.int64(len(out.indices)),
-            persistent.arcs_struct(out), persistent.sources_struct(sources), bounds, np.int64(limit),
-            persistent.LIMITS.of()(*persistent.local_limits(techniques.local_block), *turn.limits(waits)),
-            layout(*_masks(bits), *space.addresses), persistent.TRACE.of()(*record.fields), np.uint64(space.header),
+            plan.program.struct(state, search.world, search.beginnings), n, arcs, plan.arcs,
+            persistent.sources_struct(sources), bounds, limit,
+            LIMITS(*persistent.local_limits(techniques.local_block), *turn.limits(waits)),
+            plan.layout(*_masks(bits), *space.addresses), TRACE(*record.fields), space.header,
         ),
     )  # fmt: skip
     endless = limit >= np.iinfo(np.int64).max
@@ -129,12 +128,12 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
     program, ids = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype
     layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype), EXCHANGE.of(Index=ids, Message=code.message)
     bounds = priority_struct(state[0], beginnings[0], sources, search.delta, search.ceiling)
-    limits = persistent.LIMITS.of()(*persistent.local_limits(False), *parts.limits)
+    limits = LIMITS(*persistent.local_limits(False), *parts.limits)
     ordered = search.delta is not None
     threads, batch = threads_and_batch(ordered, parts.arcs_a_superstep, parts.arcs, parts.n, parts.gpus)
     all_bits = []
 
-    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
+    def prepare(part: Part, own: tuple[Elements, ...], trace: bytes) -> Launch:
         rows, bits = part.rows, cupy.zeros((3, (parts.n + 63) // 64), np.uint64)
         all_bits.append(bits)
         space, exchange = parts.once(

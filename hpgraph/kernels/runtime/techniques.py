@@ -120,15 +120,16 @@ class Techniques:
             self._switched.reset(token)
 
     def __getattr__(self, name: str) -> bool:
-        name = _current(name)
         if name not in _NAMES:
-            raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
+            name = _current(name)
+            if name not in _NAMES:
+                raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
         return self._switched.get().get(name, True)
 
     @property
     def switched(self) -> frozenset[str]:
         """Names of those that are off."""
-        return frozenset(name for name, on in self._switched.get().items() if not on)
+        return frozenset([name for name, on in self._switched.get().items() if not on])
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_NAMES]

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.formats import Frontier
 from hpgraph.kernels.out_of_core import MAX_PAGES, Head, Spread, Tiles
-from hpgraph.kernels.out_of_core.cuda_visits import THREADS, functor_struct, visit
+from hpgraph.kernels.out_of_core.cuda_visits import THREADS, visit
 from hpgraph.kernels.pages.gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
@@ -48,7 +48,7 @@ def _program(steps: Steps, data: Any) -> CUDAProgram:
     return cuda_program(steps.code, None if data is None else np.dtype(data.dtype))
 
 
-def _held(steps: Steps, program: CUDAProgram) -> np.ndarray:
+def _held(steps: Steps, program: CUDAProgram) -> bytes:
     world = tuple(dtype.type(0) for _, dtype in steps.code.parameters)  # no message reads it
     return program.struct(steps.state, world)
 
@@ -86,15 +86,14 @@ def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
     # If all vertices are updated, received bits are not needed.
     received = None if steps.all_active else steps.arrived.words
     identity = np.asarray(code.reduce.identity_for(code.message), code.message)[()]
-    how = functor_struct((_held(steps, program), active, received, steps.messages, identity))
+    how = struct(_held(steps, program), active, received, steps.messages, identity)
     mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
     tables = struct(*tiles.tables, data, pages.shape[1], mask)
     places = np.zeros(MAX_PAGES, np.uint64)
     places[: end - begin] = tiles.places
-    where = np.ndarray((), np.dtype((np.void, places.nbytes)), bytearray(places.tobytes()))
     module.function(names[0])(
         (count,), (THREADS,),
-        (how, tables, where, np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
+        (how, tables, places.tobytes(), np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
     )  # fmt: skip
     joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
     module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)

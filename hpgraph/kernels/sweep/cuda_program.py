@@ -127,7 +127,7 @@ class SweepProgram(CUDAProgram):
             ]
         )
 
-    def others(self, states: Sequence[tuple[Any, ...]]) -> np.ndarray:
+    def others(self, states: Sequence[tuple[Any, ...]]) -> bytes:
         """A struct ``Others``: the properties on other GPUs that messages depend on."""
         padding = [None] * (MAX_OTHERS - len(states))
         fields = (field for i in sorted(read_by_gather(self.code)) for field in (*(s[i] for s in states), *padding))

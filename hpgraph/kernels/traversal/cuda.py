@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import cupy
+from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
@@ -14,6 +14,7 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
@@ -23,6 +24,7 @@ SPACE = Layout(
     "TraversalSpace<{Index}>", no_in_arcs="*", settled="*", active="*", next="*", queue=persistent.FRONTIER,
     following=persistent.FRONTIER,
 )  # fmt: skip
+TRACE = persistent.TRACE.of()
 EXCHANGE = Layout(
     "TraversalExchange<{Index}, {Message}>", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS), post=POST
 )
@@ -31,41 +33,38 @@ EXCHANGE = Layout(
 @lru_cache(maxsize=256)
 def policy_struct(
     n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
-) -> np.ndarray:
+) -> bytes:
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
     return POLICY(*bounds, np.int32(forced), limit, arcs, *persistent.local_limits(local), *leaving)
 
 
+@attached
+def _plan(out: CSR, code: ProgramCode, chosen: str) -> persistent.Plan:
+    layouts = POLICY, SPACE.of(Index=out.indices.dtype)
+    return persistent.plan(out, code, "traversal.cuh", "traverse", chosen, layouts)
+
+
 def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
-    code, out, in_, forced = search.code, search.out, search.in_, search.forced
-    program = cuda_program(code, persistent.weight_dtype(out))
-    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
-    layout = SPACE.of(Index=ids)
-    # Compiled in a thread, beside the kernels of what follows.
-    launch = persistent.kernel(
-        program, "traversal.cuh", "traverse", persistent.techniques_type(), ids, out.data is None,
-        cupy.cuda.runtime.getDevice(), layouts=(POLICY, layout),
-    )  # fmt: skip
+    out, in_, forced = search.out, search.in_, search.forced
+    plan = _plan(out, search.code, persistent.techniques_type())
+    n, arcs, width, turn = out.shape[0], len(out.indices), out.indices.itemsize, takeover(out)
     # A push lists pieces of rows of `out`, a pull those of `in_`.
-    pieces = max(persistent.heavy_pieces(out), persistent.heavy_pieces(in_)) * 2 * ids.itemsize
-    words = (n + 31) // 32 * 4
-    space = persistent.Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
-    record = persistent.Record(n)
-    turn = takeover(out)
+    pieces = max(plan.pieces, persistent.heavy_pieces(in_)) * 2 * width
+    words, vertices = (n + 31) // 32 * 4, n * width
+    space, record = persistent.Space(words, words, words, vertices, pieces, vertices, pieces), persistent.Record(n)
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
-    launch(
+    policy = policy_struct(
+        n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
+    )
+    plan.launch(
         (
-            program.struct(search.state, search.world, search.beginnings), np.int64(n), persistent.arcs_struct(out),
-            persistent.arcs_struct(in_), persistent.sources_struct(search.sources),
-            policy_struct(
-                n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
-            ),
-            layout(empty_rows(in_).words, *space.addresses), persistent.TRACE.of()(*record.fields),
-            np.uint64(space.header),
+            plan.program.struct(search.state, search.world, search.beginnings), n, plan.arcs,
+            persistent.arcs_struct(in_), persistent.sources_struct(search.sources), policy,
+            plan.layout(empty_rows(in_).words.data.ptr, *space.addresses), TRACE(*record.fields), space.header,
         )
     )  # fmt: skip
     if not waits:
@@ -75,7 +74,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         turn.end_on_gpu()
         return record
     address, _ = record.passed()
-    queue = space.array(address, queued, ids)
+    queue = space.array(address, queued, out.indices.dtype)
     settled = space.array(space.addresses[0], words, np.uint8)
     return Continued(record, _on_host(turn, search._replace(sources=queue), settled, done))
 
@@ -105,7 +104,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
         parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
     )
 
-    def found(part: Part) -> tuple[Any, np.ndarray, np.ndarray]:
+    def found(part: Part) -> tuple[Any, bytes, bytes]:
         space, shared = parts.once(
             ("traversal", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
@@ -115,7 +114,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
         )  # fmt: skip
         return launch, own(*space), exchange(*shared)
 
-    def prepare(part: Part, state: tuple[Elements, ...], trace: np.ndarray) -> Launch:
+    def prepare(part: Part, state: tuple[Elements, ...], trace: bytes) -> Launch:
         rows = part.rows
         launch, space, shared = parts.once(("traversal", part.number, program, chosen), lambda: found(part))
         arguments = (

@@ -188,7 +188,7 @@ class Work:
 def _policy(
     n: int, arcs: int, rows: int, looks: tuple[np.float64, ...], course: tuple[float, float, int, int], few: int,
     pushed: float, waits: bool,
-) -> np.ndarray:  # fmt: skip
+) -> bytes:  # fmt: skip
     alpha, beta, forced, limit = course
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]

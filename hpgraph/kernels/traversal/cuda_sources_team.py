@@ -52,7 +52,7 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
     kept: list[Any] = []
     flat = tuple(values.T.reshape(-1) for values in state)
 
-    def prepare(part: Part, own: Any, trace: np.ndarray) -> Launch:
+    def prepare(part: Part, own: Any, trace: bytes) -> Launch:
         rows, number = part.rows, part.number
         if number:
             # The driver call is slow: space that fitted once is assumed to fit again.

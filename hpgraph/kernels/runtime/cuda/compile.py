@@ -19,7 +19,7 @@ import importlib.util
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +35,7 @@ from hpgraph.core.platform import at_fork
 from hpgraph.core.ready_kernels import ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
+from hpgraph.kernels.runtime.cuda.structs import packed
 from hpgraph.semiring.cuda import LinkedCode
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 class _Thread(threading.local):
     # Modules launched in the current run, with the counts known at launch. None outside of runs.
     launched: dict[Faults, int] | None = None
+
+    def __init__(self) -> None:
+        # Devices whose context is known to be the thread's when they are current.
+        self.devices: set[int] = set()
 
 
 _thread = _Thread()
@@ -82,26 +87,22 @@ def _exception_of(function: Function) -> Exception:
     return RuntimeError(f"{function.name}() raised an exception on the GPU; the same on the CPU says which")
 
 
-@contextlib.contextmanager
-def checked() -> Iterator[None]:
+class checked:
     """Context manager for a run: what its kernels called is checked once, at the end of the outermost block."""
-    if _thread.launched is not None:
-        yield
-        return
-    launched: dict[Faults, int] = {}
-    _thread.launched = launched
-    try:
-        yield
-    except BaseException:
-        for faults in launched:
+
+    def __enter__(self) -> None:
+        self._inner = _thread.launched is not None
+        if not self._inner:
+            _thread.launched = {}
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        if self._inner:
+            return
+        launched, _thread.launched = _thread.launched or {}, None
+        for faults, before in launched.items():
             # The next run must not raise what this one left behind. A device that failed fails here again.
-            with contextlib.suppress(Exception):
-                faults.check(0)
-        raise
-    finally:
-        _thread.launched = None
-    for faults, before in launched.items():
-        faults.check(before)
+            with contextlib.suppress(Exception) if kind else contextlib.nullcontext():
+                faults.check(before)
 
 
 _lock = Lock()
@@ -110,7 +111,6 @@ _modules: dict[tuple[Any, ...], Module] = {}
 _COMPILERS = 4
 # Compilations that were begun in threads, by their entries in the cache.
 _under_way: dict[Path, Future[tuple[Path, dict[str, str]]]] = {}
-_NULL = np.uint64(0)
 
 
 class Request(NamedTuple):
@@ -145,15 +145,31 @@ class Kernel:
         """Where its functions may end by an exception."""
         return self._module.loaded.faults
 
+    @functools.cached_property
+    def _launch(self) -> Callable[..., None]:
+        driver, pointer = cupy.cuda.driver, self.raw.kernel.ptr
+        if self._module.cooperative:
+            return functools.partial(driver.launchCooperativeKernel, pointer)
+        # The other way of launching has a place for arguments given otherwise.
+        return lambda *given: driver.launchKernel(pointer, *given, 0)
+
     def __call__(
-        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Iterable[Any], shared_mem: int = 0
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared_mem: int = 0
     ) -> None:
-        """Launch it as a `cupy.RawKernel`; an argument None is a null pointer."""
+        """Launch it; an argument None is a null pointer."""
+        with packed(arguments) as address:
+            self.launch(grid, block, address, cupy.cuda.get_current_stream().ptr, shared_mem)
+
+    def launch(
+        self, grid: tuple[int, ...], block: tuple[int, ...], address: int, stream: int, shared_mem: int = 0
+    ) -> None:
+        """Launch it on a stream of its device, which is the current one; `address`: of the addresses of arguments."""
         self._allow(shared_mem)
-        # CuPy before 14 leaves the parameter of a None argument uninitialized
-        # (https://github.com/cupy/cupy/issues/9046).
-        given = tuple([_NULL if argument is None else argument for argument in arguments])
-        self.raw(grid, block, given, shared_mem=shared_mem)
+        if self._module.device not in _thread.devices:
+            # A thread has a context once it has called the runtime.
+            cupy.cuda.runtime.free(0)
+            _thread.devices.add(self._module.device)
+        self._launch(*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], shared_mem, stream, address)
         if self.faults is not None:
             self.faults.launched()
 
@@ -200,6 +216,7 @@ class Module:
         ltoir: Sequence[bytes | LinkedCode] = (),
     ) -> None:  # fmt: skip
         self._device, self._more = cupy.cuda.Device(), (cooperative, ltoir)
+        self.device, self.cooperative = self._device.id, cooperative
         self._begin = begin
         self._built: Future[tuple[Path, dict[str, str]]] | None = begin()
         self._kernels = {name: Kernel(self, name) for name in names}

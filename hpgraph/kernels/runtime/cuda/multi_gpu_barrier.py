@@ -16,9 +16,9 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.core.locks import Lock, uncollected
-from hpgraph.kernels.runtime.cuda.part import BARRIER_STATE, MAX_PARTS, Elements, Part, Prepared, Rows
+from hpgraph.kernels.runtime.cuda.part import BARRIER_STATE, MAX_PARTS, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.structs import Block, Layout, packed
 from hpgraph.kernels.runtime.cuda.takeover import slot_of
 from hpgraph.kernels.runtime.program import Beginning
 
@@ -41,18 +41,12 @@ _LASTING = (0, 1)
 class Launch(NamedTuple):
     """A kernel of one part, ready to be launched, with its arguments but for the last two: the team and the number."""
 
-    kernel: Callable[..., None]
+    kernel: Any
     arguments: tuple[Any, ...]
 
-    def prepared(self, team: np.ndarray, part: Part) -> Prepared:
-        """It lacks the number; the part's device is the current one."""
-        arguments = (*self.arguments, team)
-        known = part.prepared.get(self.kernel)
-        if known is None:
-            sizes = [argument.nbytes for argument in arguments]
-            known = part.prepared[self.kernel] = Prepared(self.kernel, sizes, part.beside == 1)
-        known.fill(arguments)
-        return known
+    def packed(self, team: bytes) -> Block:
+        """All arguments in memory, the number still 0."""
+        return packed((*self.arguments, team, np.uint64(0)))
 
 
 class _Ready(NamedTuple):
@@ -61,8 +55,14 @@ class _Ready(NamedTuple):
     part: Part
     own: tuple[Elements, ...]
     launch: Launch
-    prepared: Prepared
+    block: Block
     stream: int
+
+    def run(self, number: int) -> None:
+        """Launch it, under a number; its device is the current one."""
+        self.block.set_last(number)
+        with self.block as address:
+            self.launch.kernel.func.launch(*self.launch.kernel.args, address, self.stream)
 
 
 class Parts:
@@ -138,7 +138,7 @@ class Parts:
         return [*sent[0], *sent[1], *come[0], *come[1]]
 
     def run(
-        self, prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch], state: tuple[Any, ...] = (),
+        self, prepare: Callable[[Part, tuple[Elements, ...], bytes], Launch], state: tuple[Any, ...] = (),
         beginnings: tuple[Beginning | None, ...] = (), *, whole: bool = False, apart: bool = False,
     ) -> "DividedRecord":  # fmt: skip
         """Run a kernel on every part, after the current stream's work; that stream then waits for them.
@@ -163,7 +163,7 @@ class Parts:
                 pieces.append(part.pieces(state))
             own = part.properties(state, beginnings, self.n, whole, pieces[-1] if apart else ())
             launch = prepare(part, own, part.discarded if part.number else TRACE.of()(*record.fields))
-            return _Ready(part, own, launch, launch.prepared(self._teams[part.number], part), stream.ptr)
+            return _Ready(part, own, launch, launch.packed(self._teams[part.number]), stream.ptr)
 
         with _launching:
             self._before.record(caller)
@@ -196,10 +196,10 @@ class Parts:
         try:
             # Freeing memory may wait for its device.
             with uncollected():
-                for part, _, _, prepared, stream in found:
-                    with part.here if part.number else nullcontext():
-                        prepared.launch(stream, number)
-                    launched.append(part)
+                for one in found:
+                    with one.part.here if one.part.number else nullcontext():
+                        one.run(number)
+                    launched.append(one.part)
         except BaseException:
             # They wait for one that will not come.
             for part in launched:
@@ -209,13 +209,12 @@ class Parts:
 
     def _try_alone(self, found: list[_Ready]) -> None:
         """Run kernels that are new on their device once, each with one part without vertices."""
-        for part, _, launch, *_ in found:
+        for part, own, launch, *_ in found:
             if launch.kernel not in part.known:
                 team = PARTS(0, 1, *[0] * (MAX_PARTS + 1), part.barrier_states, *_padded([part.reports]))
                 self._clear_barrier_states()
                 with part.here:
-                    launch.prepared(team, part).launch(part.stream.ptr, next(self._numbers))
-                    launch.prepared(self._teams[part.number], part)
+                    _Ready(part, own, launch, launch.packed(team), part.stream.ptr).run(next(self._numbers))
                 part.known.add(launch.kernel)
         self._clear_barrier_states()
 

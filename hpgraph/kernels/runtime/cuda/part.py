@@ -1,61 +1,17 @@
 """A part of a graph on one of several GPUs: its rows, its stream, its properties, and memory that is open to others."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.persistent import HEADER_FIELDS, OUTCOME
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning
 from hpgraph.kernels.structure.empty_rows import empty_rows
-
-# Of a parameter in the block of all; no struct that is passed needs more.
-_ALIGNMENT = 16
-
-
-class Prepared:
-    """A kernel on the current device, and the memory for its arguments, of which the last is a number.
-
-    CuPy's launch packs arguments each time, some 20 µs for those of a search; a direct driver call takes 4.
-
-    ``sizes``: bytes of each argument but the number.
-    """
-
-    def __init__(self, kernel: Callable[..., None], sizes: Sequence[int], cooperative: bool) -> None:
-        assert isinstance(kernel, partial) and isinstance(kernel.func, Kernel)
-        (grid,), (block,) = kernel.args
-        self._faults = kernel.func.faults
-        self._shape = kernel.func.raw.kernel.ptr, grid, 1, 1, block, 1, 1, 0
-        driver = cupy.cuda.driver
-        self._launch = driver.launchCooperativeKernel if cooperative else driver.launchKernel
-        # The other way of launching has a place for arguments given otherwise.
-        self._rest: tuple[int, ...] = () if cooperative else (0,)
-        ends = np.cumsum([0, *(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes)])
-        block_of_all = np.zeros(int(ends[-1]) + 8, np.uint8)
-        self._bytes = block_of_all.data
-        self._slices = [slice(begin, begin + size) for begin, size in zip(ends.tolist(), sizes, strict=False)]
-        self._number = block_of_all[ends[-1] :].view(np.uint64)
-        self._pointers = ends.astype(np.uint64) + np.uint64(block_of_all.ctypes.data)
-        self._address = int(self._pointers.ctypes.data)
-
-    def fill(self, arguments: Sequence[Any]) -> None:
-        """Put all arguments but the number, NumPy scalars and arrays of shape (), where the launch finds them."""
-        for where, argument in zip(self._slices, arguments, strict=True):
-            self._bytes[where] = argument.tobytes()
-
-    def launch(self, stream: int, number: int) -> None:
-        """Launch it on a stream of the kernel's device, which is the current one."""
-        self._number[0] = number
-        self._launch(*self._shape, stream, self._address, *self._rest)
-        if self._faults is not None:
-            self._faults.launched()
-
 
 # As in multi_gpu_barrier.cuh.
 MAX_PARTS = 8
@@ -80,12 +36,12 @@ class Rows:
     in_: CSR
 
     @cached_property
-    def sending(self) -> np.ndarray:
+    def sending(self) -> bytes:
         """A struct ``Arcs`` of `out`, with row pointers indexed by the ids of all vertices."""
         return struct(self.out.indptr.data.ptr - 8 * self.first, self.out.indices, self.out.data)
 
     @cached_property
-    def gathering(self) -> np.ndarray:
+    def gathering(self) -> bytes:
         """The same of `in_`."""
         return struct(self.in_.indptr.data.ptr - 8 * self.first, self.in_.indices, self.in_.data)
 
@@ -123,9 +79,8 @@ class Part:
     def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
         self.rows, self.number, self.beside, self.is_home = rows, number, beside, is_home
         self.stream = _stream(rows.device, turn)
-        # Kernels that have run here before, and the memory for their arguments.
+        # Kernels that have run here before.
         self.known: set[Any] = set()
-        self.prepared: dict[Any, Prepared] = {}
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
             # Reports of finished launches are recognized by their number: this is cleared once.

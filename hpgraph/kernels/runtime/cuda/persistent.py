@@ -14,8 +14,9 @@ from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, RowFormat, attached, lengths_of
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.program import CUDAProgram
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout, struct
+from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 
 # As in load_balancing.cuh, frontier_queue.cuh and apply.cuh.
@@ -73,12 +74,15 @@ def heavy_pieces(arcs: CSR) -> int:
 
 def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:
     """The C++ type of the techniques that are on."""
-    flags = techniques.heavy_pieces, techniques.early_exit and leaves_early, techniques.lane_refill
-    return _type_of(*flags, batch if techniques.arc_batches else 1, techniques.short_queues)
+    return _type_of(techniques.switched, batch, leaves_early)
 
 
 @cache
-def _type_of(*switches: int) -> str:
+def _type_of(off: frozenset[str], batch: int, leaves_early: bool) -> str:
+    heavy, early, refill, batches, short = (
+        name not in off for name in ("heavy_pieces", "early_exit", "lane_refill", "arc_batches", "short_queues")
+    )
+    switches = heavy, early and leaves_early, refill, batch if batches else 1, short
     return f"hpgraph::Techniques<{', '.join(str(int(switch)) for switch in switches)}>"
 
 
@@ -96,13 +100,11 @@ class Space:
     """One allocation: a ``Header``, cleared, and the arrays a traversal works in."""
 
     def __init__(self, *sizes: int) -> None:
-        ends = [0]
-        for size in (HEADER.size, *sizes):
-            ends.append(ends[-1] + -(-size // 256) * 256)
-        self._memory = cupy.cuda.alloc(ends[-1])
+        begins, end = _places(sizes)
+        self._memory = cupy.cuda.alloc(end)
         self.clear()
-        self.header = self._memory.ptr
-        self.addresses = [self.header + end for end in ends[1:-1]]
+        self.header = header = self._memory.ptr
+        self.addresses = [header + begin for begin in begins]
 
     def clear(self) -> None:
         """Clear the ``Header``, as another launch needs it."""
@@ -114,17 +116,25 @@ class Space:
         return cupy.ndarray(size, dtype, place).get()
 
 
+@lru_cache(maxsize=256)
+def _places(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Where arrays of so many bytes begin behind a ``Header``, and where the last ends."""
+    _, *begins, end = np.cumsum([0, *(-(-size // 256) * 256 for size in (HEADER.size, *sizes))]).tolist()
+    return begins, end
+
+
 class Record:
     """Trace rows on the device, with what came out in front (persistent.cuh's ``Outcome``); fetched when called."""
 
     def __init__(self, n: int) -> None:
         self.capacity = min(n + 2, TRACE_ROWS)
-        self._memory = cupy.empty(OUTCOME.size + self.capacity * _ROW.size, np.uint8)
-        address = self._memory.data.ptr
+        self._memory = cupy.cuda.alloc(OUTCOME.size + self.capacity * _ROW.size)
+        address = self._memory.ptr
+        # The fields of a struct ``Trace``.
         self.fields = address + OUTCOME.size, self.capacity, address
 
     def _outcome(self) -> Any:
-        return self._memory[: OUTCOME.size].get().view(OUTCOME.dtype)[0]
+        return cupy.ndarray(OUTCOME.size, np.uint8, self._memory).get().view(OUTCOME.dtype)[0]
 
     def passed(self) -> tuple[int, int]:
         """The kernel's two further results; waits for it."""
@@ -143,8 +153,8 @@ class Record:
     def __call__(self) -> np.ndarray:
         """The trace; waits for the kernel."""
         outcome = self._outcome()
-        end = OUTCOME.size + min(int(outcome["supersteps"]), self.capacity) * _ROW.size
-        rows = self._memory[OUTCOME.size : end].get().view(np.int64).reshape(-1, _ROW.size // 8)
+        shape = min(int(outcome["supersteps"]), self.capacity), _ROW.size // 8
+        rows = cupy.ndarray(shape, np.int64, self._memory + OUTCOME.size).get()
         (began, ended), (first, last) = outcome["cycles"], outcome["nanoseconds"]
         # Cycles at the end of each superstep, to nanoseconds that it took.
         rows[:, 3] = np.diff(rows[:, 3], prepend=began) * ((last - first) / max(ended - began, 1))
@@ -152,15 +162,20 @@ class Record:
 
 
 @attached
-def arcs_struct(csr: CSR) -> np.ndarray:
+def arcs_struct(csr: CSR) -> bytes:
     """A struct ``Arcs``: addresses, without references to their arrays."""
     return struct(csr.indptr, csr.indices, csr.data)
 
 
-def sources_struct(sources: Any) -> np.ndarray:
+def sources_struct(sources: Any) -> bytes:
     """A struct ``Sources``: a single source is passed by value, more in memory."""
-    single = sources[0] if isinstance(sources, np.ndarray) else sources.dtype.type(0)
-    return struct(None if isinstance(sources, np.ndarray) else sources, np.int64(len(sources)), single)
+    pack = _sources(sources.dtype)
+    return pack(0, len(sources), sources[0]) if isinstance(sources, np.ndarray) else pack(sources, len(sources), 0)
+
+
+@cache
+def _sources(ids: np.dtype) -> StructLayout:
+    return SOURCES.of(Index=ids)
 
 
 def checks(*layouts: StructLayout) -> str:
@@ -190,6 +205,30 @@ def kernel(
         checks=checks(*layouts),
     )  # fmt: skip
     return partial(module.function(name), (multiprocessors() // beside,), (threads,))
+
+
+class Plan(NamedTuple):
+    """What the launches of a kernel take of a matrix, looked up once: `layout`: of its work space; `pieces`: see above.
+
+    Nothing here is memory of the device, and no array is referred to: it is the matrix that keeps plans.
+    """
+
+    program: CUDAProgram
+    launch: Callable[..., None]
+    layout: StructLayout
+    arcs: bytes
+    pieces: int
+
+
+def plan(
+    arcs: CSR, code: ProgramCode, source: str, name: str, switches: str, layouts: tuple[StructLayout, ...],
+    threads: int = THREADS,
+) -> Plan:  # fmt: skip
+    """A plan of `kernel`, compiled in a thread, beside the kernels of what follows; the last layout is its space's."""
+    program, ids = cuda_program(code, weight_dtype(arcs)), arcs.indices.dtype
+    device = cupy.cuda.runtime.getDevice()
+    launch = kernel(program, source, name, switches, ids, arcs.data is None, device, threads, layouts)
+    return Plan(program, launch, layouts[-1], arcs_struct(arcs), heavy_pieces(arcs))
 
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:

@@ -64,9 +64,9 @@ class CUDAProgram(DeviceFunctions):
 
     def struct(
         self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
-    ) -> np.ndarray:
-        """The struct's value for given arrays and parameters. Returns numpy array of shape ()."""
-        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
+    ) -> bytes:
+        """The struct's value for given arrays and parameters."""
+        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)] if world else ()
         return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(self._properties)))
 
     @property
@@ -270,12 +270,12 @@ class ShapedProgram(DeviceFunctions):
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._made = functions_of(code)
 
-    def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> np.ndarray:
-        """The struct's value. Returns numpy array of shape ()."""
+    def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> bytes:
+        """The struct's value."""
         values = world or (0,) * len(self._world)
         return struct(*state, *(dtype.type(value) for value, dtype in zip(values, self._world, strict=True)))
 
-    def arguments(self, state: tuple[Any, ...]) -> np.ndarray:
+    def arguments(self, state: tuple[Any, ...]) -> bytes:
         """Arguments of a product for its gather: the struct."""
         return self.struct(state)
 

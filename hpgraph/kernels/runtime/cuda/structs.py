@@ -1,34 +1,140 @@
-"""C structs passed to kernels by value, and their layouts: one description for the host and for the compiler."""
+"""C structs and parameters of kernels: their layouts in memory, one description for the host and for the compiler."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from struct import Struct
+from struct import Struct, error
 from typing import Any
 
 import numpy as np
 
 from hpgraph.semiring.cuda import c_type
 
+# Of a parameter in a block of all; no struct that is passed needs more.
+_ALIGNMENT = 16
 
-def struct(*fields: Any) -> np.ndarray:
-    """A C struct, a void of shape (): an array stands for its address, None for a null pointer, an int has 64 bits."""
-    pack, void, addresses = _layout(tuple([type(field) for field in fields]))
-    values = list(fields)
-    for i in addresses:
-        values[i] = 0 if fields[i] is None else fields[i].data.ptr
-    # CuPy takes a structured type apart in Python at every launch: bytes it passes on as they are.
-    return np.ndarray((), void, bytearray(pack(*values)))
+
+def struct(*fields: Any) -> bytes:
+    """A C struct: an array stands for its address, None for a null pointer, an int has 64 bits; bytes are a struct."""
+    pack, conversions = _layout(_kinds(fields))
+    return pack(*_packable(fields, conversions))  # type: ignore[no-any-return]
+
+
+def _kinds(values: Sequence[Any]) -> tuple[Any, ...]:
+    """What decides where values lie: types, the sizes of structs, and the dtypes of NumPy's arrays of shape ()."""
+    return tuple(
+        [len(one) if (kind := type(one)) is bytes else one.dtype if kind is np.ndarray else kind for one in values]
+    )
+
+
+def _packable(values: Sequence[Any], conversions: tuple[tuple[int, Callable[[Any], Any]], ...]) -> list[Any]:
+    packable = list(values)
+    for i, convert in conversions:
+        packable[i] = convert(values[i])
+    return packable
+
+
+def _address(array: Any) -> int:
+    return 0 if array is None else array.data.ptr  # type: ignore[no-any-return]
+
+
+def _bytes(value: Any) -> bytes:
+    return value.tobytes()  # type: ignore[no-any-return]
+
+
+_CHARS = {int: "q", float: "d", bool: "?"}
+
+
+def _char(kind: Any) -> str:
+    """The format of a value as `struct.pack` takes it."""
+    if isinstance(kind, int | np.dtype):
+        return f"{kind if isinstance(kind, int) else kind.itemsize}s"
+    if issubclass(kind, np.complexfloating):
+        return f"{np.dtype(kind).itemsize}s"
+    return np.dtype(kind).char if issubclass(kind, np.generic) else _CHARS.get(kind, "P")
+
+
+def _conversions(kinds: tuple[Any, ...]) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
+    """Which values are packed as something else: CuPy's arrays as addresses, NumPy's and complex numbers as bytes."""
+    chars = [(i, kind, _char(kind)) for i, kind in enumerate(kinds) if not isinstance(kind, int)]
+    return tuple((i, _address if char == "P" else _bytes) for i, kind, char in chars if char == "P" or char[-1] == "s")
 
 
 @cache
-def _layout(kinds: tuple[type, ...]) -> tuple[Callable[..., bytes], np.dtype, tuple[int, ...]]:
-    """Packing of fields of these types, the void type of the struct's size, and the fields that are addresses."""
-    chars = ["q" if kind is int else np.dtype(kind).char if issubclass(kind, np.generic) else "P" for kind in kinds]
+def _layout(kinds: tuple[Any, ...]) -> tuple[Callable[..., bytes], tuple[tuple[int, Callable[[Any], Any]], ...]]:
+    """Packing of a struct's fields, and what they are packed as."""
+    # A struct within begins and ends where a number of 64 bits may.
+    chars = [f"0q{char}0q" if char[-1] == "s" else char for char in map(_char, kinds)]
     # The end is padded to where another struct of the kind may begin.
-    widest = max(chars, key=lambda char: Struct(char).size)
-    layout = Struct(f"@{''.join(chars)}0{widest}")
-    addresses = tuple(i for i, char in enumerate(chars) if char == "P")
-    return layout.pack, np.dtype((np.void, layout.size)), addresses
+    widest = max(chars, key=lambda char: Struct(char[-1]).size)[-1]
+    return Struct(f"@{''.join(chars)}0{widest}").pack, _conversions(kinds)
+
+
+def _number(value: Any) -> Any:
+    """A value as a field of a known type takes it."""
+    return value if isinstance(value, int | float | np.generic) else _address(value)
+
+
+def _format(dtype: np.dtype) -> str:
+    """The fields of a struct as `struct.pack` takes them, with what pads them."""
+    if dtype.subdtype is not None:
+        return _format(dtype.subdtype[0]) * int(np.prod(dtype.subdtype[1]))
+    if dtype.fields is None:
+        return dtype.char
+    text, end = "", 0
+    for field, offset, *_ in dtype.fields.values():
+        text += f"{offset - end}x{_format(field)}"
+        end = offset + field.itemsize
+    return f"{text}{dtype.itemsize - end}x"
+
+
+class Parameters:
+    """The parameters of a kernel by their types: packs arguments into memory that a launch of the driver's reads.
+
+    CuPy's launch packs arguments one by one, some 20 µs for those of a search.
+    """
+
+    def __init__(self, kinds: tuple[Any, ...]) -> None:
+        chars = [char + f"{-Struct(char).size % _ALIGNMENT}x" for char in map(_char, kinds)]
+        *self._offsets, self._size = np.cumsum([0, *(Struct(char).size for char in chars)]).tolist()
+        self._pack, self._conversions = Struct("@" + "".join(chars)).pack_into, _conversions(kinds)
+        # The driver copies them at a launch: memory is used again, and threads that launch at once each have their own.
+        self._free: list[Block] = []
+
+    def pack(self, arguments: Sequence[Any]) -> "Block":
+        """Memory with these arguments."""
+        try:
+            block = self._free.pop()
+        except IndexError:
+            block = Block(self._free, self._offsets, self._size)
+        self._pack(block.memory.data, 0, *_packable(arguments, self._conversions))
+        return block
+
+
+class Block:
+    """Memory for the arguments of one launch at a time; ``address``: where the addresses of all of them are."""
+
+    def __init__(self, free: "list[Block]", offsets: list[int], size: int) -> None:
+        self.memory, self._free = np.zeros(size, np.uint8), free
+        self._pointers = np.array(offsets, np.uint64) + np.uint64(self.memory.ctypes.data)
+        self.address = int(self._pointers.ctypes.data)
+
+    def set_last(self, number: int) -> None:
+        """Replace the last argument, a number of 64 bits."""
+        self.memory[-_ALIGNMENT:].view(np.uint64)[0] = number
+
+    def __enter__(self) -> int:
+        return self.address
+
+    def __exit__(self, *error: Any) -> None:
+        self._free.append(self)
+
+
+_parameters: Callable[[tuple[Any, ...]], Parameters] = cache(Parameters)
+
+
+def packed(arguments: Sequence[Any]) -> Block:
+    """A kernel's arguments where a launch finds them: arrays, structs, scalars, and None for null pointers."""
+    return _parameters(_kinds(arguments)).pack(arguments)
 
 
 _KINDS = {
@@ -82,12 +188,17 @@ class StructLayout:
     def __init__(self, name: str, dtype: np.dtype) -> None:
         self._name, self.dtype, self.size = name, dtype, dtype.itemsize
 
-    def __call__(self, *values: Any) -> np.ndarray:
-        """See `struct`."""
-        made = struct(*values)
-        if made.dtype.itemsize != self.size:
-            raise TypeError(f"{self._name} takes {self.size} bytes, the values {made.dtype.itemsize}")
-        return made
+    def __call__(self, *values: Any) -> bytes:
+        """See `struct`; numbers are packed as the fields' types."""
+        try:
+            return self._pack(*values)
+        except error:
+            # Some are arrays, or None.
+            return self._pack(*[_number(value) for value in values])
+
+    @cached_property
+    def _pack(self) -> Callable[..., bytes]:
+        return Struct("@" + _format(self.dtype)).pack
 
     def offset(self, field: str) -> int:
         """Where a field begins, in bytes."""
