@@ -7,6 +7,7 @@ Ports, and attributes of the graph, are passed over; subgraphs are refused, as a
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import content_of, shortened
 from hpgraph.io.text_columns import TextColumn, as_bool, plain_values, type_of, value_text
+from hpgraph.io.text_rows import text_rows
 
 # Bytes of memory for one of a file while it is text; of a node and of an edge, and of a value, beside their text.
 _BYTES, _NODE_BYTES, _EDGE_BYTES, _VALUE_BYTES = 5, 300, 150, 150
@@ -309,13 +311,16 @@ def write_dot(graph: Graph, path: Path) -> None:
             for title, column in columns.items():
                 text.write(f"{_quoted(f'{_COLUMN}{of}-{title}', path)}={type_of(column)}\n")
         text.writelines(f"{id}{given}\n" for id, given in zip(ids, of_nodes, strict=True))
-        ends = zip(arcs.source.tolist(), arcs.target.tolist(), of_edges, strict=True)
-        text.writelines(f"{ids[u]} {arrow} {ids[v]}{given}\n" for u, v, given in ends)
+        ends = (ids, arcs.source), (ids, arcs.target)
+        text.writelines(text_rows(("", f" {arrow} ", "", "\n"), *ends, (list(of_edges), None)))
         text.write("}\n")
 
 
 def _attribute_lists(columns: Any, count: int, path: Path) -> Iterator[str]:
     """What each element has in columns; what is missing is left out."""
+    if not columns:
+        yield from repeat("", count)
+        return
     quoted = {_quoted(title, path): column for title, column in columns.items()}
     for given in attributes(quoted, count, plain_values):
         listed = ", ".join(f"{title}={_quoted(value_text(value), path)}" for title, value in given.items())

@@ -4,7 +4,7 @@ Both read blocks of lines, and after each check the memory of the edges so far. 
 pass in Python finds it for the error message.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -34,6 +34,7 @@ from hpgraph.io.memory import NO_LIMIT, Budget
 from hpgraph.io.replace import is_zipped, replacing_text
 from hpgraph.io.stream import count_lines, open_text, shortened
 from hpgraph.io.text_numbers import parsed
+from hpgraph.io.text_rows import numbers_column, text_rows
 
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.
@@ -289,14 +290,13 @@ def write_edge_list(graph: Graph, path: Path) -> None:
 
 def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target: IO[str]) -> None:
     columns: list[Any] = [
-        ends.tolist() if names is None else map(names.__getitem__, ends.tolist()) for ends in (arcs.source, arcs.target)
+        numbers_column(ends, arcs.n_vertices) if names is None else (names, ends) for ends in (arcs.source, arcs.target)
     ]
     if arcs.weight is not None:
-        columns.append((arcs.weight.astype("i1") if arcs.weight.dtype.kind == "b" else arcs.weight).tolist())
-    # %r gives the shortest digits that read back as the same number.
-    marks = ["%s", "%s", "%r"][: len(columns)]
-    line: Callable[[Any], str] = f"{delimiter.join(marks)}\n".__mod__
-    target.writelines(map(line, zip(*columns, strict=True)))
+        weight = arcs.weight.astype("i1") if arcs.weight.dtype.kind == "b" else arcs.weight
+        # The shortest digits that read back as the same number.
+        columns.append((list(map(repr, weight.tolist())), None))
+    target.writelines(text_rows(["", *[delimiter] * (len(columns) - 1), "\n"], *columns))
 
 
 def _as_field(name: str, delimiter: str, path: Path) -> str:

@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
@@ -25,6 +25,7 @@ from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import LONGEST_LINE, open_bytes
 from hpgraph.io.text_columns import TYPES, TextColumn, plain_values, type_of, value_text
+from hpgraph.io.text_rows import text_rows
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 # Bytes of a node, beside its id, of an edge, weight included, and of a value of a column, beside its text.
@@ -34,6 +35,13 @@ _PIECE = 1 << 16
 _UNFIT = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 # Elements inside each other, and characters of a weight, that there may be: no program writes more.
 _DEEPEST, _LONGEST_WEIGHT = 1000, 5000
+# Nodes and edges of no more than their ids and a weight, and the rest after the first other element.
+_ID = '([^"&<\\x00-\\x1f]+)'
+_PLAIN = re.compile(
+    f'\\s*<(?:node\\s+id="{_ID}"\\s*(?:/>|>\\s*</node>)|edge\\s+source="{_ID}"\\s+target="{_ID}"\\s*'
+    f'(?:/>|>\\s*(?:<data\\s+key="{_ID}">([^<&]{{0,100}})</data>\\s*)?</edge>))|(.+)', re.ASCII | re.DOTALL
+)  # fmt: skip
+_FIRST, _PLAIN_PIECE = re.compile(rb"<(?:node|edge)\b"), 1 << 18
 # What ids are, "number" or "text": data of the graph, which others pass over or keep as an attribute.
 _IDS = "hpgraph-ids"
 # What ids of keys begin with that are columns.
@@ -75,7 +83,7 @@ class _Elements:
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._doctype
         given = 0
         try:
-            while piece := file.read(_PIECE):
+            for piece in self._other(file):
                 parser.Parse(piece)
                 given += len(piece)
                 # The parser keeps what it has not seen the end of; by deferring it keeps up to twice as much.
@@ -89,6 +97,50 @@ class _Elements:
             parser.StartElementHandler = parser.EndElementHandler = None
             parser.CharacterDataHandler = parser.StartDoctypeDeclHandler = None
         return self._arcs()
+
+    def _other(self, file: BinaryIO) -> Iterator[bytes]:
+        """All but plain nodes and edges at the beginning of a graph, which are added; their line ends are kept."""
+        head = b""
+        while (first := _FIRST.search(head)) is None and len(head) < _PLAIN_PIECE and (piece := file.read(_PIECE)):
+            head += piece
+        if first is not None:
+            yield head[: first.start()]
+            head, before = head[first.start() :], head[: first.start()]
+            closed = all(
+                before.rfind(left) <= before.rfind(right) for left, right in ((b"<!--", b"-->"), (b"<?", b"?>"))
+            )
+            plain = (
+                closed and b"<![" not in before and self._depth == 2 and self._directed is not None and not self._keys
+            )
+            while plain and (piece := file.read(_PLAIN_PIECE)):
+                head += piece
+                left = self._add_plain(head)
+                yield b"\n" * (head.count(b"\n") - left.count(b"\n"))
+                # A record that is cut is shorter.
+                plain, head = len(left) < _PIECE, left
+        yield head
+        while piece := file.read(_PIECE):
+            yield piece
+
+    def _add_plain(self, content: bytes) -> bytes:
+        """Add the plain nodes and edges that a piece begins with; the rest of it."""
+        if not content.isascii():
+            return content
+        *found, last = _PLAIN.findall(content.decode()) or [("",) * 6]
+        left = last[-1].encode()
+        if not last[-1]:
+            found.append(last)
+        key = None if self._key is None else self._key[0]
+        if not {record[3] for record in found} <= {"", key}:
+            return content
+        nodes, edges = [record[0] for record in found if record[0]], [record for record in found if record[1]]
+        known, number = len(self._number), self._number.__getitem__
+        self._nodes.extend(map(number, nodes))
+        self._ends.extend(map(number, chain.from_iterable(record[1:3] for record in edges)))
+        self._weights.extend(record[4] or None for record in edges)
+        names = 2 * (sys.getsizeof("") * (len(self._number) - known) + len(content))
+        self._take(_NODE_BYTES * len(nodes) + _EDGE_BYTES * len(edges) + names)
+        return left
 
     def _fault(self, reason: str) -> FileFormatError:
         return FileFormatError(self._path, reason, self._parser.CurrentLineNumber)
@@ -239,8 +291,10 @@ def write_graphml(graph: Graph, path: Path) -> None:
     texts = list(map(str, range(arcs.n_vertices) if named is None else named.tolist()))
     if any(not text.isprintable() for text in texts):
         raise ValueError(f"{path}: XML holds no control characters, and some names have them; .npz holds any name")
-    ids = [quoteattr(text) for text in texts]
-    weight = None if arcs.weight is None else arcs.weight.tolist()
+    ids = [f'"{text}"' if text.isalnum() else quoteattr(text) for text in texts]
+    weights = repeat("", len(arcs.source)) if arcs.weight is None else [
+        f'<data key="weight">{value_text(value)}</data>' for value in arcs.weight.tolist()
+    ]  # fmt: skip
     keys: dict[str, tuple[str, str, Any]] = {}
     data_of = {}
     elements = ("node", arcs.vertex_columns, arcs.n_vertices), ("edge", arcs.columns, len(arcs.source))
@@ -261,10 +315,11 @@ def write_graphml(graph: Graph, path: Path) -> None:
             text.write(f'<data key="{_IDS}">{"number" if named.dtype.kind in "iu" else "text"}</data>\n')
         for id, data in zip(ids, data_of["node"], strict=True):
             text.write(f"<node id={id}>{data}</node>\n" if data else f"<node id={id}/>\n")
-        ends = zip(arcs.source.tolist(), arcs.target.tolist(), data_of["edge"], strict=True)
-        for at, (u, v, data) in enumerate(ends):
-            own = "" if weight is None else f'<data key="weight">{value_text(weight[at])}</data>'
-            text.write(f"<edge source={ids[u]} target={ids[v]}{f'>{own}{data}</edge>' if own or data else '/>'}\n")
+        said = [
+            f">{own}{data}</edge>" if own or data else "/>" for own, data in zip(weights, data_of["edge"], strict=True)
+        ]
+        ends = (ids, arcs.source), (ids, arcs.target)
+        text.writelines(text_rows(("<edge source=", " target=", "", "\n"), *ends, (said, None)))
         text.write("</graph>\n</graphml>\n")
 
 
@@ -272,6 +327,9 @@ def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
     """The data of each element, by the ids of keys; text that is missing is left out."""
     from xml.sax.saxutils import escape
 
+    if not columns:
+        yield from repeat("", length)
+        return
     for column in columns.values():
         if isinstance(column, Categories) and any(map(_UNFIT.search, column.categories)):
             raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
 from hpgraph.io.arcs import Arcs, plain_names
 from hpgraph.io.memory import Budget, Taken
-from hpgraph.io.plain_records import gml, pajek
-from hpgraph.io.replace import replacing
+from hpgraph.io.plain_records import gml, gml_text, pajek, pajek_text
+from hpgraph.io.replace import replacing, replacing_text
 from hpgraph.io.stream import content_of, shortened
 
 # Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
@@ -27,14 +27,15 @@ _NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 class Format(NamedTuple):
     """How NetworkX reads and writes a format: ``(networkx, content) -> graph``, ``(networkx, graph, file)``.
 
-    ``typed``: whether names that are numbers differ from text there, and whole weights from floats; ``plain``: the
-    reader of files that have only names, edges and weights.
+    ``typed``: whether names that are numbers differ from text there, and whole weights from floats; ``plain``,
+    ``plain_text``: the reader and the writer of files that have only names, edges and weights.
     """
 
     read: Callable[[Any, bytes], Any]
     write: Callable[[Any, Any, io.BytesIO], None]
     typed: bool = False
     plain: Callable[[bytes], Any] | None = None
+    plain_text: Callable[[Arcs], Iterator[str] | None] | None = None
 
 
 def _read_gml(nx: Any, content: bytes) -> Any:
@@ -69,9 +70,9 @@ def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:
 
 
 FORMATS = {
-    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), plain=gml),
+    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), False, gml, gml_text),
     "GEXF": Format(_read_gexf, lambda nx, graph, file: nx.write_gexf(graph, file)),
-    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), plain=pajek),
+    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), False, pajek, pajek_text),
     "JSON": Format(_read_json, _write_json, typed=True),
 }
 
@@ -87,10 +88,15 @@ def reader(name: str) -> Callable[[Path, bool | None, Budget], Arcs]:
 
 
 def writer(name: str) -> Callable[[Graph, Path], None]:
-    """The `Writer` of a format; what is written is read first, so that what the format cannot hold is refused."""
+    """The `Writer` of a format; what NetworkX writes is read first, so that what the format cannot hold is refused."""
 
     def write(graph: Graph, path: Path) -> None:
-        nx, arcs = optional("networkx", "networkx", f"{name} files"), Arcs.of(graph).each_edge_once()
+        arcs, plain_text = Arcs.of(graph).each_edge_once(), FORMATS[name].plain_text
+        if plain_text is not None and (pieces := plain_text(arcs)) is not None:
+            with replacing_text(path) as text:
+                text.writelines(pieces)
+            return
+        nx = optional("networkx", "networkx", f"{name} files")
         made, content = arcs.networkx(nx), io.BytesIO()
         try:
             plain_names(arcs.names, path)

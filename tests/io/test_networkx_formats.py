@@ -11,6 +11,8 @@ from graph_examples import KINDS, example, same
 from raising import raises
 
 import hpgraph as hpg
+from hpgraph.io import text_rows
+from hpgraph.io.arcs import Arcs
 from hpgraph.io.networkx_formats import FORMATS, _same
 
 SUFFIXES = [".gml", ".gexf", ".net", ".json", ".gml.gz", ".json.gz"]
@@ -173,3 +175,54 @@ def _read_or_error(path: Path) -> Any:
         return hpg.read(path)
     except ValueError as error:
         return str(error)
+
+
+NAMES = [None, "x{}", "v {}", "{}", "a&b{}", "é{}", "*e{}", " {}.5 ", "] edge [ {}", '"{}"', "-1{}", "{}" + "long" * 40]
+
+
+@pytest.mark.parametrize("suffix", ["gml", "net"])
+@pytest.mark.parametrize("form", NAMES)
+def test_plain_text_is_that_of_networkx(
+    suffix: str, form: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, name, plain = np.random.default_rng(3), {"gml": "GML", "net": "Pajek"}[suffix], 0
+    for kind in range(14):
+        n, m = int(rng.integers(1, 12)), int(rng.integers(0, 20))
+        source, target = rng.integers(0, n, (2, m))
+        weight = [
+            None, rng.random(m), rng.integers(-5, 5, m), rng.integers(-(2**40), 2**40, m), np.ones(m),
+            10.0 ** rng.integers(-300, 300, m), rng.random(m).astype(np.float32),
+        ][kind // 2]  # fmt: skip
+        names = None if form is None else [form.format(v) for v in range(n)]
+        graph = hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=bool(kind % 2), names=names)
+        written = []
+        for plain_text in (FORMATS[name].plain_text, None):
+            with monkeypatch.context() as patch:
+                patch.setitem(FORMATS, name, FORMATS[name]._replace(plain_text=plain_text))
+                try:
+                    hpg.write(graph, tmp_path / f"x.{suffix}")
+                    written.append((tmp_path / f"x.{suffix}").read_bytes())
+                except ValueError:
+                    written.append(b"")
+        assert written[0] == written[1]
+        pieces = FORMATS[name].plain_text(Arcs.of(graph).each_edge_once())  # type: ignore[misc]
+        if pieces is not None:
+            plain += 1
+            assert (FORMATS[name].plain(written[0]) is not None) == (form != "] edge [ {}" or suffix == "net")  # type: ignore[misc]
+            assert _same(graph, hpg.read(tmp_path / f"x.{suffix}"))
+    left = ["{}", "é{}", '"{}"', "-1{}", "a&b{}" if suffix == "gml" else "*e{}"]
+    assert (plain > 0) == (form not in left)
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_text_rows(padded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    if not padded:
+        monkeypatch.setattr(text_rows, "_PADDING", 0)
+        monkeypatch.setattr(text_rows, "_SPARE", 0)
+    monkeypatch.setattr(text_rows, "_PIECE", 200)
+    one, other = ["", "é", "a" * 50], [str(number) for number in range(99)]
+    which = rng.integers(0, 3, 99)
+    expected = "".join(f"<{one[which[k]]}, {other[k]}>\n" for k in range(99))
+    assert "".join(text_rows.text_rows(("<", ", ", ">\n"), (one, which), (other, None))) == expected
+    assert "".join(text_rows.text_rows(("", "\n"), ([], np.zeros(0, int)))) == ""

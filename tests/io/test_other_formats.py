@@ -14,6 +14,7 @@ import pytest
 from raising import raises
 
 import hpgraph as hpg
+from hpgraph.io import graphml
 
 pytest.importorskip("pyarrow")
 
@@ -322,3 +323,43 @@ def test_dimacs_keeps_that_there_are_no_weights(directed: bool, tmp_path: Path) 
     again = hpg.read(tmp_path / "g.gr")
     assert not again.weighted and again.directed == directed and again.n_edges == G.n_edges
     assert "a 1 2 1\n" in (tmp_path / "g.gr").read_text()
+
+
+@pytest.mark.parametrize("piece", [30, 300, 1 << 16])
+def test_plain_elements_of_graphml_are_those_of_the_parser(
+    piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graphml, "_PIECE", piece)
+    monkeypatch.setattr(graphml, "_PLAIN_PIECE", 4 * piece)
+    path = tmp_path / "x.graphml"
+    rng = np.random.default_rng(7)
+    source, target = rng.integers(0, 30, (2, 90))
+    hpg.write(hpg.Graph.from_edges(source, target, rng.random(90), n_vertices=30, directed=True), path)
+    whole, some = path.read_text(), '<node id="q"/>'
+    changed = [whole, whole.replace("</graph>", f"{some}</graph>"), whole.replace('target="3"', 'target="none"', 1)]
+    changed += [
+        whole.replace("<node", f"<!-- {some} --><node", 1),
+        whole.replace("/><node", f"/><!-- {some} --><node", 9),
+    ]
+    changed += [
+        whole.replace("<edge", '<edge id="e"', 5),
+        whole.replace("<node", f"<desc><![CDATA[{some}]]></desc><node", 1),
+    ]
+    changed += [whole.replace("<graph ", f'<!-- <graph edgedefault="directed">{some} --><graph ', 1), whole[:-30]]
+    changed += [whole.replace('<data key="weight">', '<data key="other">', 3), whole.replace("</data>", " </data>")]
+    changed += [whole[:k] + "<!-- -->" + whole[k:] for k in rng.integers(0, len(whole), 20).tolist()]
+
+    def answer() -> Any:
+        try:
+            graph = hpg.read(path)
+        except hpg.FileFormatError as error:
+            return str(error)
+        names = [] if graph.names is None else list(graph.names)
+        return [names, *([] if part is None else part.tolist() for part in graph.edges())]
+
+    for text in changed:
+        path.write_text(text)
+        found = answer()
+        with monkeypatch.context() as patch:
+            patch.setattr(graphml._Elements, "_add_plain", lambda self, content: content)
+            assert found == answer()
