@@ -109,7 +109,7 @@ _IN_PARALLEL = {
 def _parallel_loops(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.module.__name__ in _IN_PARALLEL:
-            patch.setattr("hpgraph.kernels.runtime.cpu.kernel.SERIAL", 0)
+            patch.setattr("hpgraph.kernels.runtime.cpu.kernel.ParallelKernel.serial", 0)
         yield
 
 

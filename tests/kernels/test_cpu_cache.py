@@ -52,7 +52,7 @@ def test_few_entries_compile_no_parallel_loop(monkeypatch) -> None:
     before, found = len(flatten.signatures), labels.copy()
     flatten(found)
     assert len(flatten.signatures) == before and flatten.few.signatures
-    monkeypatch.setattr(kernel, "SERIAL", 0)
+    monkeypatch.setattr(kernel.ParallelKernel, "serial", 0)
     flatten(labels)
     assert flatten.signatures
     assert labels.tolist() == found.tolist() == [0, 0, 0, 0, 4]
@@ -65,7 +65,7 @@ import sys
 import numpy as np
 from hpgraph.kernels.runtime.cpu import kernel
 from hpgraph.kernels.structure.cpu_components import flatten
-kernel.SERIAL = int(sys.argv[1])
+kernel.ParallelKernel.serial = int(sys.argv[1])
 labels = np.array([0, 0, 1, 2, 4])
 flatten(labels)
 assert labels.tolist() == [0, 0, 0, 0, 4]

@@ -77,10 +77,12 @@ class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel with parallel loops, which is compiled without them for few entries: in a third of the time."""
 
     heavy = False
+    # As many entries count as few.
+    serial = SERIAL
 
     def __call__(self, *args: Any) -> Any:
         """Run it."""
-        few = not self.heavy and _entries(args) <= SERIAL
+        few = not self.heavy and _entries(args) <= self.serial
         return self.few(*args) if few else super().__call__(*args)
 
     @functools.cached_property
