@@ -95,7 +95,12 @@ def test_union_with_fills(
 
 
 @FEW
-@given(operands=two(SIZE), op=st.sampled_from(["minus", "lt", "first"]), how=writing(SIZE), which=st.sampled_from(["add", "mult", "union"]))
+@given(
+    operands=two(SIZE),
+    op=st.sampled_from(["minus", "lt", "first"]),
+    how=writing(SIZE),
+    which=st.sampled_from(["add", "mult", "union"]),
+)
 def test_vectors(operands: tuple[Entries, Entries], op: str, how: Writing, which: str, device: str) -> None:
     A, B = operands
     u, v, x, y = A.ours(device), B.ours(device), A.theirs(), B.theirs()
