@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.bfs import begin_levels
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distance_blocks import distance_sums
 from hpgraph.algorithms.distances import in_double_precision, with_lengths
@@ -197,6 +198,8 @@ def _bounds(graph: Graph, weighted: bool) -> EccentricityBounds:
 def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[EccentricityBounds, Any]:
     """Bounds narrowed until no vertex is open, and a function that gives what vertices are called."""
     whole, weighted = with_lengths(G, weight)
+    if not weighted:
+        begin_levels(whole, 2)
     graph, members = _component(whole, largest)
     bounds = _bounds(in_double_precision(graph) if weighted else graph, weighted)
     bounds.narrow(open_)

@@ -37,6 +37,9 @@ _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH, _WORTH, _LAST_BATCHES = 32, 128, 2048
 # milliseconds, but kernels of their own, which take a GPU's first call half a minute to compile. On the CPU
 # the mean is 0.99 of the time without this rule, 0.62 to 1.25 (13 graphs of 1,000 to 16,384 vertices).
 _FEW = 1 << 20
+# Distances up to which a GPU finds the farthest vertex of each row at once, by a product of all with their numbers:
+# longer rows cost more than the launches that it saves.
+_SHORT_ROWS = 1 << 22
 # Distances per block: few enough for a processor's cache; on a GPU enough to occupy it.
 _CHUNK = {"cpu": 1 << 20, "cuda": 1 << 26}
 
@@ -122,7 +125,8 @@ class EccentricityBounds:
         self.middle: Any = None
         self._least = np.inf
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
-        self._look(np.array([int(degree.argmax())]))
+        # Of two kinds, in the middle and at the rim; and two, as a single search has a kernel of its own to compile.
+        self._look(np.array([int(degree.argmax()), int(degree.argmin())]))
 
     def narrow(self, open_: "Callable[[EccentricityBounds], Any]") -> None:
         """Search until no vertex is open: with all distances kept, and, while many are left, in batches without."""
@@ -226,7 +230,7 @@ class EccentricityBounds:
         row = int(eccentricity.argmin())
         if float(eccentricity[row]) < self._least:
             self._least, self.middle = float(eccentricity[row]), back[row].copy()
-        self._far = xp.unique(xp.stack([row.argmax() for row in ahead]))
+        self._far = xp.unique(_farthest(ahead, eccentricity))
 
     def _search(self, vertices: Any) -> None:
         """Search from each of these, and keep nothing but how far it went."""
@@ -252,6 +256,15 @@ def _least(values: Any, count: int) -> Any:
     """Indices of the least values, a given number of them, in any order."""
     # CuPy sorts by kernels that it ships compiled; NVRTC takes 4 s for those of its argpartition.
     return (values.argsort() if is_cuda(values) else values.argpartition(count - 1))[:count]
+
+
+def _farthest(distance: Any, eccentricity: Any) -> Any:
+    """A vertex at the greatest distance in each row, int64."""
+    xp, (k, n) = array_module(distance), distance.shape
+    if not is_cuda(distance) or k * n > _SHORT_ROWS:
+        return xp.stack([row.argmax() for row in distance])
+    far = distance == eccentricity[:, None].astype(distance.dtype)
+    return (far * xp.arange(n)).max(axis=1)
 
 
 def _all_reached(distance: Any) -> bool:

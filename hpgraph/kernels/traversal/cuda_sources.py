@@ -16,7 +16,7 @@ from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.fetching import after
-from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
@@ -164,12 +164,18 @@ class Work:
         # Of every kernel, from the number of vertices on.
         self.arguments = np.int64(n), persistent.arcs_struct(out), persistent.arcs_struct(in_), pairs, policy, space
 
+    def history_kernels(self, state: Sequence[Any], samples: Sequence[Any]) -> list[Kernels]:
+        """The kernels of `write_histories`; compiled beside the search's if asked for before it is launched."""
+        found = []
+        for values, _ in zip(state, samples, strict=False):
+            aligned = self._shape[0] * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
+            found.append(HISTORY.of(Element=np.dtype(f"u{values.itemsize}"), Aligned=aligned, Words=self.words))
+        return found
+
     def write_histories(self, state: Sequence[Any], samples: Sequence[Any]) -> None:
         """Write properties from their histories; vertices that were not reached get the initial value."""
         n, k = self._shape
-        for values, sample in zip(state, samples, strict=False):
-            aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
-            kernels = HISTORY.of(Element=np.dtype(f"u{values.itemsize}"), Aligned=aligned, Words=self.words)
+        for values, sample, kernels in zip(state, samples, self.history_kernels(state, samples), strict=False):
             given = np.int64(n), np.int64(k), self.reached, self._history, self._histories, sample, values
             kernels.launch("write_history", 8 * multiprocessors(), *given)
 
@@ -276,6 +282,7 @@ def _traverse(search: Search) -> Work:
             _fill(values, beginning.fill)
     work = Work(search, waits)
     given = program.struct(flat, world, beginnings), program.struct(samples or flat, world, beginnings)
+    work.history_kernels(flat, samples)
     launch((*given, *work.arguments))
     work.write_histories(flat, samples)
     return work
