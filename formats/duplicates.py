@@ -1,5 +1,6 @@
 """Combination of several entries with the same row and column."""
 
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -48,6 +49,19 @@ def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplic
     if duplicates == "sum":
         return np.add.reduceat(values, heads, dtype=values.dtype)
     return (np.maximum if duplicates == "max" else np.minimum).reduceat(values, heads)
+
+
+def check_sums(values: Any, sums: Any, in_floats: Callable[[], Any]) -> None:
+    """Refuse integers that add up to more than their type holds: sums that wrapped are far from those in floats."""
+    if values.dtype.kind not in "iu":
+        return
+    # Most weights add up to less all together.
+    if float(abs(values.astype(np.float64)).sum()) < 0.5 * np.iinfo(values.dtype).max:
+        return
+    if anywhere(abs(in_floats() - sums.astype(np.float64)) > 2.0 ** (8 * values.itemsize - 1)):
+        raise ValueError(
+            f"weight: parallel edges add up to more than {values.dtype} holds: convert it by .astype(numpy.float64)"
+        )
 
 
 def differ(values: Any, repeats: Any) -> bool:

@@ -1,5 +1,6 @@
 """SciPy's names of functions on sparse arrays, methods of one-dimensional arrays, and operators in place."""
 
+import errno
 import importlib.util
 import io
 from pathlib import Path
@@ -233,3 +234,16 @@ def test_the_documented_table_is_current() -> None:
     if scipy.__version__.startswith("1.17"):
         text = maker.PAGE.read_text(encoding="utf-8")
         assert maker.page(text) == text, "run python docs/scipy_table.py"
+
+
+def test_save_npz_replaces_a_file_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hpg.save_npz(tmp_path / "m", hpg.eye(3))
+    assert sp.load_npz(tmp_path / "m.npz").nnz == 3
+
+    def full(file: Any, *given: Any) -> None:
+        file.write(b"some")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sp, "save_npz", full)
+    raises(OSError, "No space left", hpg.save_npz, tmp_path / "m.npz", hpg.eye(4))
+    assert [file.name for file in tmp_path.iterdir()] == ["m.npz"] and hpg.load_npz(tmp_path / "m.npz").nnz == 3

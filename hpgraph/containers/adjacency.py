@@ -3,7 +3,7 @@
 All checks of a user's arcs are here; `Graph` and the algorithms rely on them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from hpgraph.core.errors import SparseIdsWarning
 from hpgraph.core.number import whole
 from hpgraph.formats import COO, CSR, ELL, RowFormat, index_dtype
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.formats.duplicates import Duplicates
+from hpgraph.formats.duplicates import Duplicates, check_sums
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
@@ -83,7 +83,7 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
         return merged(matrix.row, matrix.col, data, matrix.shape, duplicates, copy)
     made = CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
     if duplicates == "sum" and not pattern and made.nnz < matrix.nnz:
-        _check_sums(matrix.data, made, lambda: CSR.from_scipy(matrix.astype(np.float64), duplicates="sum"))
+        check_sums(matrix.data, made.data, lambda: CSR.from_scipy(matrix.astype(np.float64), duplicates="sum").data)
     return made
 
 
@@ -149,21 +149,10 @@ def merged(source: Any, target: Any, weight: Any, shape: Any, duplicates: Duplic
     """`CSR.from_coo`, which refuses sums that the type of the weights does not hold."""
     made = CSR.from_coo(source, target, weight, shape, duplicates=duplicates, copy=copy)
     if duplicates == "sum" and weight is not None and made.nnz < len(weight):
-        _check_sums(weight, made, lambda: CSR.from_coo(source, target, weight.astype(np.float64), shape, copy=False))
-    return made
-
-
-def _check_sums(weight: Any, made: CSR, in_floats: Callable[[], CSR]) -> None:
-    """Refuse integers that add up to more than their type holds: sums that wrapped are far from those in floats."""
-    if weight.dtype.kind not in "iu":
-        return
-    # Most weights add up to less all together.
-    if float(abs(weight.astype(np.float64)).sum()) < 0.5 * np.iinfo(weight.dtype).max:
-        return
-    if anywhere(abs(in_floats().data - made.data.astype(np.float64)) > 2.0 ** (8 * weight.itemsize - 1)):
-        raise ValueError(
-            f"weight: parallel edges add up to more than {weight.dtype} holds: convert it by .astype(numpy.float64)"
+        check_sums(
+            weight, made.data, lambda: CSR.from_coo(source, target, weight.astype(np.float64), shape, copy=False).data
         )
+    return made
 
 
 def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 
-from hpgraph.formats.duplicates import Duplicates, differ, duplicate_error, merge_runs
+from hpgraph.formats.duplicates import Duplicates, check_sums, differ, duplicate_error, merge_runs
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.io.arcs import Array
 
@@ -102,7 +102,9 @@ class ArcSorter:
             raise duplicate_error((again >> int(SHIFT), again & int(LOW)), len(keys) - len(heads))
         if weights is not None:
             self.unlike = self.unlike or differ(weights, ~first[1:])
-            weights = merge_runs(weights, heads, self._duplicates)
+            given, weights = weights, merge_runs(weights, heads, self._duplicates)
+            if self._duplicates == "sum":
+                check_sums(given, weights, lambda: np.add.reduceat(given.astype(np.float64), heads))
         return keys[heads], weights
 
     def _spill(self) -> None:

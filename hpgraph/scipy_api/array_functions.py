@@ -1,6 +1,7 @@
 """Functions of `scipy.sparse` by their names there, each a line or two over a method or function of hpgraph."""
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hpgraph.algebra.select import select
 from hpgraph.containers.dlpack import by_dlpack
 from hpgraph.core.device import is_sparse_matrix
 from hpgraph.core.number import whole
+from hpgraph.core.replace import replacing
 from hpgraph.scipy_api.construct import diags, eye, random
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.scipy_api.vector import Vector
@@ -113,11 +115,20 @@ def issparse(x: object) -> bool:
 
 
 def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
-    """Write a matrix, from the GPU too, to a path or a file object that `scipy.sparse.load_npz` reads."""
+    """Write a matrix, from the GPU too, to a path or a file object that `scipy.sparse.load_npz` reads.
+
+    A file at the path is replaced whole or not at all.
+    """
     from scipy.sparse import save_npz
 
-    made = matrix if isinstance(matrix, Matrix) else Matrix(matrix)
-    save_npz(file, made.to("cpu").tocsr(), compressed)
+    made = (matrix if isinstance(matrix, Matrix) else Matrix(matrix)).to("cpu").tocsr()
+    if not isinstance(file, str | os.PathLike):
+        save_npz(file, made, compressed)
+        return
+    path = os.fspath(file)
+    # NumPy adds the suffix.
+    with replacing(path if path.endswith(".npz") else f"{path}.npz") as target:
+        save_npz(target, made, compressed)
 
 
 def load_npz(file: Any) -> Matrix:

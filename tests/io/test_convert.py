@@ -380,3 +380,15 @@ def test_damaged_arrays(tmp_path):
     raises(FileFormatError, "indptr must never fall", hpg.convert, path, tmp_path / "made.hpg")
     np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 1, 2], indices=[0, 1], data=np.ones(2, np.float16))
     raises(TypeError, r"weights must be .* not float16", hpg.convert, path, tmp_path / "made.hpg")
+
+
+@pytest.mark.parametrize("memory", [None, "64MiB"])
+def test_sums_that_wrap_are_refused(memory: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"source,target,weight\n0,1,{2**62}\n0,2,1\n0,1,{2**62}\n")
+    how = {"duplicates": "sum", "directed": True, "memory": memory}
+    raises(ValueError, "parallel edges add up to more than int64 holds", hpg.convert, path, tmp_path / "e.hpg", **how)
+    assert [file.name for file in tmp_path.iterdir()] == ["e.csv"]
+    path.write_text(f"source,target,weight\n0,1,{2**62}\n0,2,1\n0,1,{2**62 - 1}\n")
+    hpg.convert(path, tmp_path / "e.hpg", **how)
+    assert hpg.read(tmp_path / "e.hpg").edges()[2].tolist() == [2**63 - 1, 1]
