@@ -1,6 +1,7 @@
 """Programs with one monotone property, on one GPU or several: work space of the persistent kernel, and its launch."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -54,14 +55,16 @@ def priority_struct(
     values: Any, beginning: Beginning | None, sources: Any, delta: float | None, ceiling: float | None
 ) -> bytes:
     """A struct ``Priority``: the first bucket begins at the least value of a source."""
-    dtype = values.dtype
     least_source = 0 if delta is None else least_of_sources(values, beginning, sources)
-    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
+    return _priority(values.dtype, least_source, delta, ceiling, techniques.adaptive_buckets)
+
+
+@lru_cache(maxsize=256)
+def _priority(dtype: np.dtype, least: Any, delta: float | None, ceiling: float | None, adapts: bool) -> bytes:
+    step, end, last = bucket_bounds(dtype, delta, ceiling, least)
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-    adapts = delta is not None and techniques.adaptive_buckets
-    return PRIORITY.of(Value=dtype)(
-        np.int32(delta is not None or ceiling is not None), np.int32(adapts), end, step, last, dtype.type(largest)
-    )
+    ordered = delta is not None or ceiling is not None
+    return PRIORITY.of(Value=dtype)(ordered, adapts and delta is not None, end, step, last, largest)
 
 
 @attached
@@ -77,9 +80,8 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     n, arcs, width, turn = out.shape[0], len(out.indices), out.indices.itemsize, takeover(out)
     threads, batch = threads_and_batch(search.delta is not None, turn.arcs_a_superstep, arcs, n)
     plan = _plan(out, search.code, persistent.techniques_type(batch), threads)
-    bits = cupy.zeros((3, (n + 63) // 64), np.uint64)
-    pieces, vertices = plan.pieces * 2 * width, n * width
-    space = persistent.Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
+    row, pieces, vertices = (n + 63) // 64 * 8, plan.pieces * 2 * width, n * width
+    space = persistent.Space(row, row, row, 16, vertices, pieces, vertices, pieces, vertices, vertices, cleared=3)
     record, waits = persistent.Record(n), turn.waits()
     bounds = priority_struct(state[0], search.beginnings[0], sources, search.delta, search.ceiling)
     plan.launch(
@@ -87,7 +89,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
             plan.program.struct(state, search.world, search.beginnings), n, arcs, plan.arcs,
             persistent.sources_struct(sources), bounds, limit,
             LIMITS(*persistent.local_limits(techniques.local_block), *turn.limits(waits)),
-            plan.layout(*_masks(bits), *space.addresses), TRACE(*record.fields), space.header,
+            plan.layout(*space.addresses), TRACE(*record.fields), space.header,
         ),
     )  # fmt: skip
     endless = limit >= np.iinfo(np.int64).max
@@ -97,7 +99,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     if not left:
         turn.end_on_gpu()
         return record, sources[:0]
-    active = _active(n, bits, done)
+    active = _active(n, [space.on_device(address, row // 8, np.uint64) for address in space.addresses[:3]], done)
     if done >= limit:
         return record, active
     # Imported on demand.

@@ -35,7 +35,7 @@ from hpgraph.core.platform import at_fork
 from hpgraph.core.ready_kernels import ready_folder
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
-from hpgraph.kernels.runtime.cuda.structs import packed
+from hpgraph.kernels.runtime.cuda.structs import Block, packed
 from hpgraph.semiring.cuda import LinkedCode
 
 if TYPE_CHECKING:
@@ -157,19 +157,21 @@ class Kernel:
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared_mem: int = 0
     ) -> None:
         """Launch it; an argument None is a null pointer."""
-        with packed(arguments) as address:
-            self.launch(grid, block, address, cupy.cuda.get_current_stream().ptr, shared_mem)
+        memory = packed(arguments)
+        self.launch(grid, block, memory, cupy.cuda.get_current_stream().ptr, shared_mem)
 
     def launch(
-        self, grid: tuple[int, ...], block: tuple[int, ...], address: int, stream: int, shared_mem: int = 0
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Block, stream: int, shared_mem: int = 0
     ) -> None:
-        """Launch it on a stream of its device, which is the current one; `address`: of the addresses of arguments."""
-        self._allow(shared_mem)
+        """Launch it on a stream of its device, which is the current one; the memory of its arguments is given back."""
+        if shared_mem > self._shared:
+            self._allow(shared_mem)
         if self._module.device not in _thread.devices:
             # A thread has a context once it has called the runtime.
             cupy.cuda.runtime.free(0)
             _thread.devices.add(self._module.device)
-        self._launch(*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], shared_mem, stream, address)
+        self._launch(*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], shared_mem, stream, arguments.address)
+        arguments.free.append(arguments)
         if self.faults is not None:
             self.faults.launched()
 
@@ -183,9 +185,8 @@ class Kernel:
         return found
 
     def _allow(self, shared_mem: int) -> None:
-        if shared_mem > self._shared:
-            # Beyond 48 KiB shared memory is opt-in.
-            self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
+        # Beyond 48 KiB shared memory is opt-in.
+        self.raw.max_dynamic_shared_size_bytes = self._shared = max(shared_mem, self._shared)
 
 
 class _Loaded:

@@ -61,8 +61,7 @@ class _Ready(NamedTuple):
     def run(self, number: int) -> None:
         """Launch it, under a number; its device is the current one."""
         self.block.set_last(number)
-        with self.block as address:
-            self.launch.kernel.func.launch(*self.launch.kernel.args, address, self.stream)
+        self.launch.kernel.func.launch(*self.launch.kernel.args, self.block, self.stream)
 
 
 class Parts:

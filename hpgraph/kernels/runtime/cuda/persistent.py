@@ -86,9 +86,9 @@ def _type_of(off: frozenset[str], batch: int, leaves_early: bool) -> str:
     return f"hpgraph::Techniques<{', '.join(str(int(switch)) for switch in switches)}>"
 
 
-def local_limits(local: bool) -> tuple[np.int64, np.int64]:
+def local_limits(local: bool) -> tuple[int, int]:
     """Limits of work for one block: the first fields of a ``LocalLimits``."""
-    return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
+    return LOCAL_VERTICES if local else -1, LOCAL_ARCS
 
 
 def wave() -> int:
@@ -97,23 +97,27 @@ def wave() -> int:
 
 
 class Space:
-    """One allocation: a ``Header``, cleared, and the arrays a traversal works in."""
+    """One allocation: a ``Header``, and the arrays a traversal works in; the first `cleared` of them are, as it is."""
 
-    def __init__(self, *sizes: int) -> None:
+    def __init__(self, *sizes: int, cleared: int = 0) -> None:
         begins, end = _places(sizes)
         self._memory = cupy.cuda.alloc(end)
+        self._cleared = begins[cleared] if cleared else HEADER.size
         self.clear()
         self.header = header = self._memory.ptr
         self.addresses = [header + begin for begin in begins]
 
     def clear(self) -> None:
-        """Clear the ``Header``, as another launch needs it."""
-        self._memory.memset_async(0, HEADER.size)
+        """Clear the ``Header``, and what else is, as another launch needs it."""
+        self._memory.memset_async(0, self._cleared)
+
+    def on_device(self, address: int, size: int, dtype: Any) -> Any:
+        """An array at an address in it."""
+        return cupy.ndarray(size, dtype, self._memory + (address - self.header))
 
     def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
-        """A host copy of an array at an address in it; waits for the device."""
-        place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)
-        return cupy.ndarray(size, dtype, place).get()
+        """A host copy of such an array; waits for the device."""
+        return self.on_device(address, size, dtype).get()  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=256)

@@ -15,8 +15,8 @@ _ALIGNMENT = 16
 
 def struct(*fields: Any) -> bytes:
     """A C struct: an array stands for its address, None for a null pointer, an int has 64 bits; bytes are a struct."""
-    pack, conversions = _layout(_kinds(fields))
-    return pack(*_packable(fields, conversions))  # type: ignore[no-any-return]
+    layout = _layout(_kinds(fields))
+    return layout.pack(*layout.packable(fields))  # type: ignore[no-any-return]
 
 
 def _kinds(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -24,21 +24,6 @@ def _kinds(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(
         [len(one) if (kind := type(one)) is bytes else one.dtype if kind is np.ndarray else kind for one in values]
     )
-
-
-def _packable(values: Sequence[Any], conversions: tuple[tuple[int, Callable[[Any], Any]], ...]) -> list[Any]:
-    packable = list(values)
-    for i, convert in conversions:
-        packable[i] = convert(values[i])
-    return packable
-
-
-def _address(array: Any) -> int:
-    return 0 if array is None else array.data.ptr  # type: ignore[no-any-return]
-
-
-def _bytes(value: Any) -> bytes:
-    return value.tobytes()  # type: ignore[no-any-return]
 
 
 _CHARS = {int: "q", float: "d", bool: "?"}
@@ -53,25 +38,45 @@ def _char(kind: Any) -> str:
     return np.dtype(kind).char if issubclass(kind, np.generic) else _CHARS.get(kind, "P")
 
 
-def _conversions(kinds: tuple[Any, ...]) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
-    """Which values are packed as something else: CuPy's arrays as addresses, NumPy's and complex numbers as bytes."""
-    chars = [(i, kind, _char(kind)) for i, kind in enumerate(kinds) if not isinstance(kind, int)]
-    return tuple((i, _address if char == "P" else _bytes) for i, kind, char in chars if char == "P" or char[-1] == "s")
+class _Values:
+    """Values of certain kinds, as `struct.pack` takes them: CuPy's arrays by their addresses, NumPy's as bytes."""
+
+    def __init__(self, kinds: tuple[Any, ...]) -> None:
+        self.chars = [_char(kind) for kind in kinds]
+        self._arrays = [i for i, char in enumerate(self.chars) if char == "P"]
+        self._bytes = [i for i, kind in enumerate(kinds) if not isinstance(kind, int) and self.chars[i][-1] == "s"]
+
+    def packable(self, values: Sequence[Any]) -> list[Any]:
+        """The values, converted."""
+        packable = list(values)
+        for i in self._arrays:
+            array = packable[i]
+            packable[i] = 0 if array is None else array.data.ptr
+        for i in self._bytes:
+            packable[i] = packable[i].tobytes()
+        return packable
 
 
-@cache
-def _layout(kinds: tuple[Any, ...]) -> tuple[Callable[..., bytes], tuple[tuple[int, Callable[[Any], Any]], ...]]:
-    """Packing of a struct's fields, and what they are packed as."""
-    # A struct within begins and ends where a number of 64 bits may.
-    chars = [f"0q{char}0q" if char[-1] == "s" else char for char in map(_char, kinds)]
-    # The end is padded to where another struct of the kind may begin.
-    widest = max(chars, key=lambda char: Struct(char[-1]).size)[-1]
-    return Struct(f"@{''.join(chars)}0{widest}").pack, _conversions(kinds)
+class _Fields(_Values):
+    """The fields of a struct."""
+
+    def __init__(self, kinds: tuple[Any, ...]) -> None:
+        super().__init__(kinds)
+        # A struct within begins and ends where a number of 64 bits may.
+        chars = [f"0q{char}0q" if char[-1] == "s" else char for char in self.chars]
+        # The end is padded to where another struct of the kind may begin.
+        widest = max(chars, key=lambda char: Struct(char[-1]).size)[-1]
+        self.pack = Struct(f"@{''.join(chars)}0{widest}").pack
+
+
+_layout: Callable[[tuple[Any, ...]], _Fields] = cache(_Fields)
 
 
 def _number(value: Any) -> Any:
     """A value as a field of a known type takes it."""
-    return value if isinstance(value, int | float | np.generic) else _address(value)
+    if isinstance(value, int | float | np.generic):
+        return value
+    return 0 if value is None else value.data.ptr
 
 
 def _format(dtype: np.dtype) -> str:
@@ -87,54 +92,46 @@ def _format(dtype: np.dtype) -> str:
     return f"{text}{dtype.itemsize - end}x"
 
 
-class Parameters:
-    """The parameters of a kernel by their types: packs arguments into memory that a launch of the driver's reads.
-
-    CuPy's launch packs arguments one by one, some 20 µs for those of a search.
-    """
+class _Parameters(_Values):
+    """The parameters of a kernel."""
 
     def __init__(self, kinds: tuple[Any, ...]) -> None:
-        chars = [char + f"{-Struct(char).size % _ALIGNMENT}x" for char in map(_char, kinds)]
-        *self._offsets, self._size = np.cumsum([0, *(Struct(char).size for char in chars)]).tolist()
-        self._pack, self._conversions = Struct("@" + "".join(chars)).pack_into, _conversions(kinds)
+        super().__init__(kinds)
+        chars = [char + f"{-Struct(char).size % _ALIGNMENT}x" for char in self.chars]
+        *self.offsets, self.size = np.cumsum([0, *(Struct(char).size for char in chars)]).tolist()
+        self.pack_into = Struct("@" + "".join(chars)).pack_into
         # The driver copies them at a launch: memory is used again, and threads that launch at once each have their own.
-        self._free: list[Block] = []
+        self.free: list[Block] = []
 
-    def pack(self, arguments: Sequence[Any]) -> "Block":
-        """Memory with these arguments."""
-        try:
-            block = self._free.pop()
-        except IndexError:
-            block = Block(self._free, self._offsets, self._size)
-        self._pack(block.memory.data, 0, *_packable(arguments, self._conversions))
-        return block
+
+_parameters: Callable[[tuple[Any, ...]], _Parameters] = cache(_Parameters)
 
 
 class Block:
     """Memory for the arguments of one launch at a time; ``address``: where the addresses of all of them are."""
 
-    def __init__(self, free: "list[Block]", offsets: list[int], size: int) -> None:
-        self.memory, self._free = np.zeros(size, np.uint8), free
-        self._pointers = np.array(offsets, np.uint64) + np.uint64(self.memory.ctypes.data)
+    def __init__(self, layout: _Parameters) -> None:
+        self.memory, self.free = np.zeros(layout.size, np.uint8), layout.free
+        self._pointers = np.array(layout.offsets, np.uint64) + np.uint64(self.memory.ctypes.data)
         self.address = int(self._pointers.ctypes.data)
 
     def set_last(self, number: int) -> None:
         """Replace the last argument, a number of 64 bits."""
         self.memory[-_ALIGNMENT:].view(np.uint64)[0] = number
 
-    def __enter__(self) -> int:
-        return self.address
-
-    def __exit__(self, *error: Any) -> None:
-        self._free.append(self)
-
-
-_parameters: Callable[[tuple[Any, ...]], Parameters] = cache(Parameters)
-
 
 def packed(arguments: Sequence[Any]) -> Block:
-    """A kernel's arguments where a launch finds them: arrays, structs, scalars, and None for null pointers."""
-    return _parameters(_kinds(arguments)).pack(arguments)
+    """A kernel's arguments where a launch finds them: arrays, structs, scalars, and None for null pointers.
+
+    CuPy's launch packs them one by one, some 20 µs for those of a search. To be given back to ``free`` after it.
+    """
+    layout = _parameters(_kinds(arguments))
+    try:
+        block = layout.free.pop()
+    except IndexError:
+        block = Block(layout)
+    layout.pack_into(block.memory.data, 0, *layout.packable(arguments))
+    return block
 
 
 _KINDS = {
