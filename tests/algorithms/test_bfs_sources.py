@@ -51,6 +51,26 @@ def test_parents(csr, k, deterministic, device):
         assert not deterministic or (parent[lane] == smallest_parents(csr, expected)).all()
 
 
+@pytest.mark.parametrize("k", [2, 20, 130])
+@pytest.mark.parametrize("kind", ["random", "long row", "path"])
+def test_parents_where_arcs_have_their_reverse(kind, k, device):
+    """On a GPU found by remainders of levels: those of neighbours differ by one."""
+    n = 400 if kind == "path" else 1500
+    csr = scipy.sparse.csr_array(scipy.sparse.diags_array([np.ones(n - 1)], offsets=[1]))
+    if kind != "path":
+        csr = random_digraph(n, 3000, seed=4)
+    if kind == "long row":
+        csr = csr + scipy.sparse.coo_array((np.ones(1400), (np.zeros(1400, int), np.arange(50, 1450))), (n, n))
+    csr = scipy.sparse.csr_array(csr + csr.T != 0)
+    G = hpg.Graph(csr).to(device)
+    sources = np.random.default_rng(6).integers(0, n, k)
+    level, parent = host(hpg.bfs(G, sources=sources, deterministic=True))
+    for lane, source in enumerate(sources.tolist()):
+        expected = levels(csr, source)
+        assert (level[lane] == expected).all()
+        assert (parent[lane] == smallest_parents(csr, expected)).all()
+
+
 def test_wide_ids(device, wide_graph):
     csr = random_digraph(500, 2000, seed=3)
     found = hpg.bfs(wide_graph(csr, directed=True).to(device), sources=[7, 9])

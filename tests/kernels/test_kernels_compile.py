@@ -88,8 +88,11 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
         frequent = {"frequent": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}
         yield of_set(communities.KERNELS, arch, **frequent)
         yield of_set(cuda_bands.KERNELS, arch, Index=ids)
-        for level, words in (("int8", 32), ("int8", 1), ("int16", 16), ("int32", 32)):
-            yield of_set(cuda_parents.KERNELS, arch, Level=np.dtype(level), Words=words, Index=ids)
+        for level, bits, words in (
+            ("int8", 2, 8), ("int8", 8, 1), ("int8", 8, 32), ("int16", 16, 16), ("int16", 2, 1), ("int32", 32, 32),
+        ):  # fmt: skip
+            kind = {"Level": np.dtype(level), "Bits": str(bits), "Words": str(words)}
+            yield of_set(cuda_parents.KERNELS, arch, **kind, Index=ids)
         halves = (("hpgraph::half", "8", "8"), ("hpgraph::bfloat", "4", "4"))
         for value, lanes, width in (("float32", "16", "4"), ("float32", "4", "1"), ("float64", "32", "2"), *halves):
             number = value if ":" in value else np.dtype(value)

@@ -79,8 +79,11 @@ class JointTraversal(Protocol):
         """Breadth-first search from every source that keeps totals only: the only n x k arrays are bitmaps."""
 
     @property
-    def parents_of_levels(self) -> Callable[[CSR, Any, Any], Any] | None:
-        """First parents in rows by target, by levels (k, n) and k sources; None where searches keep parents as fast."""
+    def parents_of_levels(self) -> Callable[[CSR, Any, Any, bool], Any] | None:
+        """First parents in rows by target, by levels (k, n) and k sources; None where searches keep parents as fast.
+
+        The last argument: whether each arc has its reverse.
+        """
 
     @property
     def kernel_of_searches(self) -> Callable[[ProgramCode, CSR, int, int], Any] | None:
