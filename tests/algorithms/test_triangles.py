@@ -61,6 +61,15 @@ def ends_of_ids(n: int, width: int, each: int, seed: int) -> Arcs:
     return source, target, n
 
 
+def with_core(core: int, n: int, m: int, seed: int) -> Arcs:
+    """A core of which one pair in five is an edge, and arcs into it."""
+    rng = np.random.default_rng(seed)
+    inside = rng.integers(0, core, (2, core * core // 10))
+    return *np.concatenate(
+        [inside, [rng.integers(core, n, m), (core * rng.random(m) ** 2).astype(np.int64)]], axis=1
+    ), n
+
+
 NOWHERE = np.zeros(0, np.int64)
 GRAPHS: dict[str, Arcs] = {
     "no vertices": (NOWHERE, NOWHERE, 0),
@@ -89,13 +98,16 @@ GRAPHS: dict[str, Arcs] = {
     ),
     "aliases": ends_of_ids(1 << 18, 150, 20, 6),
     "aliases in long rows": ends_of_ids(1 << 18, 150, 200, 7),
+    # On a GPU the core's neighbours among each other are bits.
+    "dense core": with_core(1500, 9000, 300_000, 8),
 }
+BY_PRODUCT = ("aliases", "aliases in long rows", "dense core")
 
 
 @functools.cache
 def reference(name: str) -> np.ndarray:
     source, target, n = GRAPHS[name]
-    if "aliases" in name:  # whose rows are long for sets
+    if name in BY_PRODUCT:  # rows that are long for sets
         return triangles_by_product(scipy.sparse.coo_array((np.ones(len(source)), (source, target)), (n, n)))
     return triangles_by_sets(source, target, n)
 

@@ -139,8 +139,8 @@ def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: A
 
 
 def _share(n: int, most: int = 32) -> np.int32:
-    """Vertices that a warp takes at a time."""
-    return np.int32(max(1, min(most, n // (multiprocessors() * 2048 // 32))))
+    """Vertices that a warp takes at a time, in eight turns or more: vertices of much work are side by side."""
+    return np.int32(max(1, min(most, n // (8 * multiprocessors() * 2048 // 32))))
 
 
 def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, parts: int = 1) -> Any:
