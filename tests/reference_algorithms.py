@@ -36,7 +36,7 @@ def narrow(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     return csr
 
 
-def sources(csr: scipy.sparse.csr_array, count: int = 16) -> list[int]:
+def sources(csr: scipy.sparse.csr_array, count: int = 8) -> list[int]:
     """Vertices to start from: some with arcs, some as they come."""
     rng = np.random.default_rng(3)
     leaving = np.flatnonzero(np.diff(csr.indptr))

@@ -148,12 +148,11 @@ def test_halves_and_empty_ones(half: str, device: str) -> None:
     found.sum().backward()
     assert found.dtype == X.grad.dtype == kind and found.item() == n and float(X.grad.sum()) == n
     none = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=(3, 2))
-    for reduce in ("sum", "max"):
-        made = ht.gather_scatter(none, lambda source, edge, target: source, source=X[:2], reduce=reduce)
-        assert made.tolist() == [[0.0]] * 3
-        edge = torch.ones(0, 2, 3, device=device, requires_grad=True)
-        made = ht.gather_scatter(none, lambda source, edge, target: 2 * edge, edge=edge, reduce=reduce)
-        assert torch.autograd.grad(made.sum(), edge)[0].shape == edge.shape and not made.any() and len(made) == 3
+    made = ht.gather_scatter(none, lambda source, edge, target: source, source=X[:2], reduce="max")
+    assert made.tolist() == [[0.0]] * 3
+    edge = torch.ones(0, 2, 3, device=device, requires_grad=True)
+    made = ht.gather_scatter(none, lambda source, edge, target: 2 * edge, edge=edge)
+    assert torch.autograd.grad(made.sum(), edge)[0].shape == edge.shape and not made.any() and len(made) == 3
 
 
 @pytest.mark.parametrize("columns", [40, 65])
