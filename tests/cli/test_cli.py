@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from email.message import Message
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -19,7 +20,6 @@ from written import ROADS, table
 import hpgraph as hpg
 from hpgraph import __version__
 from hpgraph.cli import _one_line, main
-from hpgraph.warmup import built_in_calls
 
 
 def test_info(roads: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,8 +181,12 @@ def test_an_address_that_is_not_there_is_named() -> None:
 
 
 def first_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
-    """What warmup begins with; its processes find it here. All calls are made in tests/test_warmup.py."""
-    return built_in_calls(device)[:2]
+    """As warmup begins; its processes find it here. All calls are made, of its graphs, in tests/test_warmup.py."""
+    graph = hpg.Graph.from_edges([0, 1], [1, 2], directed=False).to(device)
+    return [
+        ("BFS", partial(hpg.bfs, graph, 0)),
+        ("BFS, smallest parents", partial(hpg.bfs, graph, 0, deterministic=True)),
+    ]
 
 
 def test_warmup_prints_what_it_compiles(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
