@@ -35,6 +35,7 @@ SIZE = (6,)
 BINARY = {
     "plus": "plus", "minus": "minus", "max": "max", "first": "first", "pair": "pair", "lt": "lt", "div": "truediv"
 }  # fmt: skip
+operators = st.sampled_from(sorted(BINARY))
 # Operators with other result types: SuiteSparse's are the operands' or int64, ours bool or the operands'.
 OTHERWISE_TYPED = {"pair", "lnot", "one"}
 
@@ -95,12 +96,7 @@ def test_union_with_fills(
 
 
 @FEW
-@given(
-    operands=two(SIZE),
-    op=st.sampled_from(["minus", "lt", "first"]),
-    how=writing(SIZE),
-    which=st.sampled_from(["add", "mult", "union"]),
-)
+@given(operands=two(SIZE), op=operators, how=writing(SIZE), which=st.sampled_from(["add", "mult", "union"]))
 def test_vectors(operands: tuple[Entries, Entries], op: str, how: Writing, which: str, device: str) -> None:
     A, B = operands
     u, v, x, y = A.ours(device), B.ours(device), A.theirs(), B.theirs()
@@ -308,10 +304,10 @@ def test_assign(shape: tuple[int, ...], data: Any, within: bool, device: str) ->
 
 
 SETTINGS = examples(80)
-# One of which sides matter, one of places; test_mxm.py has sums and others. Of vectors one that stops early:
-# test_mxv.py has the others, with every way to write.
+# One of which sides matter, one of places, and of vectors one that stops early; test_mxm.py has sums and others,
+# test_mxv.py sums with every way to write.
 RINGS = (("max_first", "int8"), ("min_firsti", "float64"))
-RINGS_OF_VECTORS = (("any_pair", "bool"),)
+RINGS_OF_VECTORS = (*RINGS, ("any_pair", "bool"))
 
 
 @st.composite
@@ -356,7 +352,7 @@ def test_kronecker(data: st.DataObject, drawn: tuple[str, str], how: Writing, de
     agree(found, expected(how, first.theirs().kronecker(second.theirs(), getattr(gb.binary, op))))
 
 
-@FEW
+@SETTINGS
 @given(drawn=rings_and_operands(), how=writing((5,)))
 def test_mxv_and_vxm(drawn: tuple[str, Entries, Entries, bool, bool], how: Writing, device: str) -> None:
     name, matrix, vector, turn, from_the_left = drawn

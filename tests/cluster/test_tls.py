@@ -110,19 +110,16 @@ def _watched(client: Any) -> Iterator[list[Relay]]:
     try:
         yield relays
     finally:
-        client.run(_announce, {relay.port: relay._to[1] for relay in relays})
         for relay in relays:
             relay.close()
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "tls"])
-def test_bfs_and_pagerank(protocol: str, client: Any, tmp_path: Path) -> None:
+def test_bfs_and_pagerank(protocol: str, tmp_path: Path) -> None:
     graph = hpg.datasets.kron(12)
     source = int(graph.out_degree.argmax())
-    with contextlib.ExitStack() as stack:
-        if protocol == "tls":
-            size = {"n_workers": 2, "threads": 1, "memory_limit": "2 GiB"}
-            client = stack.enter_context(hpg.cluster.local(**size, security=_security(tmp_path)))
+    security = {"security": _security(tmp_path)} if protocol == "tls" else {}
+    with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB", **security) as client:
         assert all(worker.startswith(f"{protocol}://") for worker in client.scheduler_info()["workers"])
         with _watched(client) as relays:
             divided = hpg.cluster.Graph.from_graph(client, graph)

@@ -12,7 +12,20 @@ BIG = 2**62
 
 
 class Widest(hpg.VertexProgram):
-    """Wide paths in whole numbers; those in floats are in test_run.py."""
+    """Wide paths, by an update that is the reduce."""
+
+    value = hpg.Property("float32", initial=0.0, start=np.inf)
+    reduce = "max"
+
+    def gather(source, weight, target):
+        return min(source.value, weight)
+
+    def update(vertex, message):
+        return max(vertex.value, message)
+
+
+class WidestInteger(hpg.VertexProgram):
+    """The same in whole numbers."""
 
     value = hpg.Property("int64", initial=-BIG, start=BIG)
     reduce = "max"
@@ -62,7 +75,8 @@ GRAPHS = {"lattice": lattice(100), "digraph": random_digraph(3000, 9000, seed=3)
 GRAPHS["digraph"].data = np.random.default_rng(5).uniform(0.6, 1, GRAPHS["digraph"].nnz).astype(np.float32)
 ONE_WAY = scipy.sparse.triu(GRAPHS["lattice"], format="csr")
 MESSAGES = {
-    Widest: (np.maximum, lambda value, weight: np.minimum(value, (weight * 100).astype(np.int64)), -BIG, BIG),
+    Widest: (np.maximum, np.minimum, 0, np.inf),
+    WidestInteger: (np.maximum, lambda value, weight: np.minimum(value, (weight * 100).astype(np.int64)), -BIG, BIG),
     Reliable: (np.maximum, np.multiply, 0, 1),
     Bottleneck: (np.minimum, np.maximum, np.inf, 0),
     Longest: (np.maximum, np.add, -np.inf, 0),

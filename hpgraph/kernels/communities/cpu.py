@@ -59,10 +59,11 @@ Rule = namedtuple(
     "Rule",
     "sent received within penalty two_sided refining alone fetching given communities joined load limit bits seed",
 )
-# Active vertices, and those with arcs that may move; a round's vertices and work by batch; their targets; counters; the
-# load that vertices from each priority on would add to each community; `slack`: a lower bound of the weight between a
-# vertex and its community, less the best score in others, while these keep their strengths.
-Space = namedtuple("Space", "active joined listed starts work target counter demand slack")
+# Active vertices, and those with arcs that may move; a round's vertices and work by batch, and each vertex's batch;
+# their targets; counters; the load that vertices from each priority on would add to each community; `slack`: a lower
+# bound of the weight between a vertex and its community, less the best score in others, while these keep their
+# strengths; none in refinement.
+Space = namedtuple("Space", "active joined listed starts work batch target counter demand slack")
 
 
 def move_vertices(
@@ -109,8 +110,8 @@ def _moved(
     starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
-    slack = np.full(n, UNKNOWN, np.int64)
-    space = Space(free.copy(), free, listed, starts, work, target, counter, demand, slack)
+    slack, batch = np.full(0 if refining else n, UNKNOWN, np.int64), np.zeros(n, np.uint8)
+    space = Space(free.copy(), free, listed, starts, work, batch, target, counter, demand, slack)
     with team() as threads:
         found = tables(threads, min(int(degrees.max()), communities))
         rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], MANY_MOVES)
@@ -129,7 +130,8 @@ def _fetch_own(groups, sent, listed, i, end):
         prefetch(groups.sent, vertex(groups.label, vertex(listed, i + AHEAD)))
 
 
-@part(whole=True, counts_references=False)
+# As a call it would take all arrays from the stack, once a vertex: a tenth of the time.
+@part(whole=True, counts_references=False, forceinline=True)
 def _sum_arcs(rows, groups, rule, table, v, own):
     """Sum the weights of a vertex's arcs by community, in `table`; returns how many there are, and the sum of its own.
 
@@ -138,20 +140,24 @@ def _sum_arcs(rows, groups, rule, table, v, own):
     label, (keys, sums, used) = groups.label, table
     first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     mask, count = mask_for(min(last - first, rule.communities)), np.int64(0)
-    is_long = last - first > MAX
+    is_long, within = last - first > MAX, peek(rule.within, v) if rule.refining else 0
     for at in range(first, last):
         if is_long:
             prefetch(label, vertex(rows.indices, min(at + PREFETCH_ARCS, last - 1)))
         u = vertex(rows.indices, at)
-        if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
+        if u == v:
             continue
-        c = vertex(label, u)
+        c, weight = vertex(label, u), np.int64(entry(rows.data, at))
+        if rule.refining:
+            # Arcs that lead out of the community count nothing, for the vertex's own.
+            is_inside = peek(rule.within, u) == within
+            c, weight = (c if is_inside else own), weight * np.int64(is_inside)
         slot = slot_of(keys, mask, c)
         is_new = np.int64(peek(keys, slot) < 0)
         put(used, count, slot)
         count += is_new
         put(keys, slot, c)
-        put(sums, slot, np.int64(entry(rows.data, at)) + peek(sums, slot))
+        put(sums, slot, weight + peek(sums, slot))
     return count, peek(sums, slot_of(keys, mask, own))
 
 
@@ -178,7 +184,7 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
             most = flow_score(flow, groups, rule, v, own, inside, inside, alone)
         else:
             most = np.float64(inside) - expected(groups, rule, v, own, own)
-        batch = drawn(v, round_, seed, bits)
+        batch = peek(space.batch, v)
         for k in range(count):
             slot = peek(used, k)
             c, weight = peek(keys, slot), peek(sums, slot)
@@ -203,11 +209,12 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
         if rule.alone and most < 0 and peek(size, v) == 0:
             # It leaves for the community under its own number, which no other vertex takes while it is empty.
             best, joining = v, np.int64(0)
-        if flow is not None:
-            # Otherwise hubs, of which some neighbour moves in each round, are examined in all of them.
-            space.slack[v] = flow.around[v] // batches.LONG_ROW
-        elif not rule.refining:
-            space.slack[v] = joining - np.int64(np.ceil(second))
+        if not rule.refining:
+            if flow is not None:
+                # Otherwise hubs, of which some neighbour moves in each round, are examined in all of them.
+                space.slack[v] = flow.around[v] // batches.LONG_ROW
+            else:
+                space.slack[v] = joining - np.int64(np.ceil(second))
         if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
             # Singletons swap only if in different batches; one under another vertex's number may be of any batch.
             apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
@@ -258,14 +265,19 @@ def _apply_moves(groups, rule, space, begin, end, shared):
 
 @part(whole=True, counts_references=False)
 def _wake(rows, groups, space, begin, end, shared):
-    """Take from the slack of the neighbours of moved vertices, and activate those that lose by it."""
+    """Take from the slack of the neighbours of moved vertices, and activate those that lose by it.
+
+    Neighbours of a later batch chose after the move.
+    """
     for i in range(begin, end):
         before = np.int64(space.target[i])
         if before >= 0:
             v = vertex(space.listed, i)
-            to = vertex(groups.label, v)
+            to, batch = vertex(groups.label, v), peek(space.batch, v)
             for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
                 u = vertex(rows.indices, at)
+                if peek(space.batch, u) > batch:
+                    continue
                 c, weight = vertex(groups.label, u), np.int64(entry(rows.data, at))
                 change = weight if c == to else (-2 * weight if c == before else -weight)
                 _add(space.slack, u, change, shared)
@@ -281,10 +293,9 @@ def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, turn, chu
 
 
 @part(whole=True, counts_references=False)
-def _wake_chunks(rows, groups, space, begin, end, chunk):
-    for task in tasks(space.counter, end - begin, chunk):
-        at = begin + task
-        _wake(rows, groups, space, at, min(end, at + chunk), True)
+def _wake_chunks(rows, groups, space, listed):
+    for at in tasks(space.counter, listed, CHUNK):
+        _wake(rows, groups, space, at, min(listed, at + CHUNK), True)
 
 
 @part(whole=True, counts_references=False)
@@ -306,7 +317,7 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
 def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
-    n = groups.label.size
+    n, each = groups.label.size, rows.indices.size // rule.joined
     # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
@@ -314,14 +325,11 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
         listed = list_active(rows, rule, space, turn)
         if listed == 0 or is_stopped():
             break
-        moves, waking = 0, not rule.refining and last <= many * n
+        moves = 0
         for batch in range(1 << turn[1]):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if workers == 1 or space.work[batch] <= ALONE:
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
-                waking = waking and moves <= many * n
-                if waking:
-                    _wake(rows, groups, space, begin, end, False)
                 continue
             space.counter[:] = 0
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
@@ -335,26 +343,30 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                 for worker in prange(workers):
                     at = begin + worker * share
                     shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), -1)
-            for worker in prange(workers):
-                at = begin + worker * share
-                made = _apply_moves(groups, rule, space, min(at, end), min(end, at + share), True)
-                fetch_add(space.counter, 16, made)
+            if end - begin <= ALONE:
+                moves += _apply_moves(groups, rule, space, begin, end, False)
+            else:
+                for worker in prange(workers):
+                    at = begin + worker * share
+                    made = _apply_moves(groups, rule, space, min(at, end), min(end, at + share), True)
+                    fetch_add(space.counter, 16, made)
+                moves += space.counter[16]
             if flow is not None:
                 for worker in prange(workers):
                     at = begin + worker * share
                     shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), 1)
                 settle(space, flow, begin, end)
-            moves += space.counter[16]
-            waking = waking and moves <= many * n
-            if waking:
-                space.counter[0] = 0
-                for _ in prange(workers):
-                    _wake_chunks(rows, groups, space, begin, end, chunk)
+        waking, last = not rule.refining and max(last, moves) <= many * n, moves
         total += moves
-        last = moves
         if moves <= few * n or moves <= least * listed:
             break
         if not waking:
             copy_items(space.active, 0, space.joined, 0, n)
             space.slack[:] = UNKNOWN
+        elif workers == 1 or moves * each <= ALONE:
+            _wake(rows, groups, space, 0, listed, False)
+        else:
+            space.counter[0] = 0
+            for _ in prange(workers):
+                _wake_chunks(rows, groups, space, listed)
     return total

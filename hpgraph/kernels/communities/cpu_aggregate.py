@@ -112,7 +112,7 @@ def _members(indptr, number, starts, members, ends):
     starts[0] = 0
 
 
-@part
+@part(forceinline=True)
 def _sum_one(rows, number, groups, made, table, c):
     """Sum the row of one community; returns its number of entries."""
     wide, weights = made

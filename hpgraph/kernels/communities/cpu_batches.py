@@ -35,14 +35,16 @@ def round_bits(rows, groups, rule, space, flow):
 
 @part(whole=True, counts_references=False)
 def list_active(rows, rule, space, turn):
-    """List the active vertices by batch; returns how many they are."""
-    active, listed, starts, (round_, bits) = space.active, space.listed, space.starts, turn
+    """List the active vertices by batch, 0 for others; returns how many they are."""
+    active, listed, starts, batches_of, (round_, bits) = space.active, space.listed, space.starts, space.batch, turn
     seed, last = rule.seed, 1 << bits
     starts[:] = 0
     space.work[:] = 0
     for v in range(active.size):
+        batches_of[v] = 0
         if active[v]:
             batch = drawn(v, round_, seed, bits)
+            batches_of[v] = batch
             starts[batch] += 1
             space.work[batch] += peek(rows.indptr, v + 1) - peek(rows.indptr, v)
     total = 0
@@ -52,7 +54,7 @@ def list_active(rows, rule, space, turn):
         total += count
     for v in range(active.size):
         if active[v]:
-            batch = drawn(v, round_, seed, bits)
+            batch = batches_of[v]
             at = starts[batch]
             listed[at] = v
             starts[batch] = at + 1

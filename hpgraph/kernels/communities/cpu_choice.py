@@ -74,11 +74,16 @@ def is_before(a, b, v, seed):
 @part(whole=True, counts_references=False)
 def expected(groups, rule, v, c, own):
     """What the null model expects between a vertex and a community without it, times the resolution."""
-    sent, received = peek(rule.sent, v), peek(rule.received, v)
-    all_sent, all_received = peek(groups.sent, c), peek(groups.received, c)
+    sent, all_sent = peek(rule.sent, v), peek(groups.sent, c)
     if c == own:
-        all_sent, all_received = all_sent - sent, all_received - received
-    apart = np.float64(sent) * np.float64(all_received) + np.float64(received) * np.float64(all_sent)
+        all_sent -= sent
+    if rule.two_sided:
+        received, all_received = peek(rule.received, v), peek(groups.received, c)
+        if c == own:
+            all_received -= received
+        apart = np.float64(sent) * np.float64(all_received) + np.float64(received) * np.float64(all_sent)
+    else:
+        apart = 2 * np.float64(sent) * np.float64(all_sent)
     return rule.penalty * apart
 
 
