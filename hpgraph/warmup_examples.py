@@ -45,6 +45,8 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("BFS, landmarks", partial(hpg.landmarks, both)),
         ("sets of edges", partial(_sets, debian)),
         ("PageRank, after changes", _changes),
+        ("SciPy's matrices", partial(_as_scipy, web)),
+        ("samples of neighbours, of parts", lambda: next(iter(hpg.SubgraphLoader(both, hpg.leiden(both), seed=1)))),
         ("samples of neighbours, of a sample", lambda: hpg.sample_neighbors(both, ["bash", "python3"], [3, 2], seed=7)),
         ("random walks, with a bias", lambda: hpg.node2vec_walk(both, length=8, p=0.5, q=2.0, seed=3)),
         ("layout by forces, a part", lambda: hpg.layout.force_atlas2(hpg.k_hop(debian, "python3", 3), max_iter=1)),
@@ -114,8 +116,14 @@ def _in_time(source: Any, target: Any) -> None:
         T = hpg.TemporalGraph({"source": source, "target": target, "time": time})
         hpg.temporal_closeness(T)
         hpg.fewest_hops(T, int(source[0])).path_to(int(target[0]))
+        hpg.maximum_clique(hpg.reachability_graph(T, mutual=True))
     T = hpg.TemporalGraph({"source": source, "target": target, "time": np.arange(len(source))})
     hpg.temporal_betweenness(T), hpg.temporal_katz(T), hpg.temporal_pagerank(T), hpg.temporal_motifs(T, 10)
+
+
+def _as_scipy(web: hpg.Graph) -> None:
+    roads = web.out_csr.to_scipy().toarray()
+    hpg.csgraph.shortest_path(roads, indices=0), hpg.csgraph.connected_components(roads)
 
 
 def _matrices(web: hpg.Graph) -> None:
