@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+from calls import arguments
 from raising import raises
 
 import hpgraph as hpg
@@ -89,28 +90,6 @@ ELSEWHERE = {
     "knn_graph", "from_knn", "nearest_neighbors", "normalized_mutual_information", "adjusted_rand_index",
     "power_law_fit",
 }  # fmt: skip
-LABELS = np.arange(N) % 3
-PAIRS = [(0, 1), (0, 2), (1, 5), (3, 0)]
-# What comes after the graph.
-ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("bfs", "sssp"), (0,)), "count_cliques": (3,),
-    "k_clique_communities": (3,), "local_cluster": (0,),
-    **dict.fromkeys(("shortest_path", "shortest_path_length", "all_shortest_paths", "shortest_simple_paths"), (0, 3)),
-    **dict.fromkeys(("astar_path", "all_simple_paths", "minimum_cut", "maximum_flow"), (0, 3)),
-    **dict.fromkeys(("edge_disjoint_paths", "node_disjoint_paths"), (0, 3)),
-    "reach": ([0, 3],), "k_hop": ([0, 3], 2), "k_hop_subgraph": ([0], 2), "ego_graph": (0, 3),
-    "landmarks": (4,), "k_truss": (3,), "steiner_tree": ([0, 3],), "min_cost_flow": ({0: -1, 3: 1},),
-    "max_flow_min_cost": (0, 3),
-    **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0, 0, 1], [1, 2, 2]),)),
-    "partition_quality": (LABELS,), "heat_kernel": (np.eye(N)[0],),
-    **dict.fromkeys(("modularity", "community_quality", "conductance", "silhouette", "map_equation"), (LABELS,)),
-    **dict.fromkeys(("label_spreading", "label_propagation"), ({0: 0, 1: 1},)), "spectral_clustering": (3,),
-    "belief_propagation": (np.ones((N, 2)) + np.eye(N, 2), np.array([[2.0, 1.0], [1.0, 2.0]])),
-    **dict.fromkeys(("jaccard", "jaccard_coefficient", "overlap", "sorensen", "cosine", "common_neighbors"), (PAIRS,)),
-    **dict.fromkeys(("adamic_adar", "adamic_adar_index", "resource_allocation", "resource_allocation_index"), (PAIRS,)),
-}  # fmt: skip
-ARGUMENTS |= {name: ([0, 3],) for name in MEANINGS if name.startswith("group_")}
-ARGUMENTS |= {name: (4,) for name in MEANINGS if name.startswith("embed.")}
 UNDIRECTED = {"spectral_clustering", "label_propagation_communities", "local_cluster", "stoer_wagner", "gomory_hu_tree"}
 UNDIRECTED |= {"max_weight_matching", "random_spanning_tree", "core_periphery", "top_closeness"}
 CURRENT = {"current_flow_closeness_centrality", "current_flow_betweenness_centrality"}
@@ -137,7 +116,7 @@ def called(name: str, graph: Any, weight: Any) -> Any:
     if said is None:
         takes = inspect.signature(inspect.unwrap(function)).parameters
         said = {"weight": weight} if "weight" in takes else {}
-    found = function(graph, *ARGUMENTS.get(name, ()), **said)
+    found = function(graph, *arguments(name, N), **said)
     found = list(itertools.islice(found, 5)) if name in ("shortest_simple_paths", "all_simple_paths") else found
     return repr(plain(found))
 

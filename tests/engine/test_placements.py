@@ -9,6 +9,7 @@ import programs
 import pytest
 import scipy.sparse as sp
 from arrays import host
+from calls import arguments
 from raising import raises
 from scipy.sparse import csgraph
 
@@ -16,7 +17,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.core.device import cuda_available
-from hpgraph.core.placements import EVERYTHING, FUNCTIONS, PLACEMENTS
+from hpgraph.core.placements import EVERYTHING, PLACEMENTS
 from hpgraph.io.hpg_writer import write_hpg
 
 N = 80
@@ -47,26 +48,6 @@ def _matrices() -> dict[bool, sp.csr_array]:
 MATRICES = _matrices()
 GRAPHS = {directed: hpg.Graph(matrix, directed=directed) for directed, matrix in MATRICES.items()}
 SEEN = {True: nx.DiGraph(MATRICES[True]), False: nx.Graph(MATRICES[False])}
-LABELS = np.where(np.arange(N) < 6, np.arange(N) % 2, -1)
-PAIRS = [(0, 1), (2, 3)]
-ARGUMENTS = {
-    "belief_propagation": (np.ones((N, 2)), np.eye(2) + 0.1), "ego_graph": (0,), "k_hop_subgraph": (0, 1), "bfs": (0,),
-    "sssp": (0,), "heat_kernel": (np.eye(N)[0],), "label_spreading": (LABELS,), "label_propagation": (LABELS,),
-    "maximum_flow": (0, 1), "modularity": (np.arange(N) % 2,), "community_quality": (np.arange(N) % 2,),
-    "partition_quality": (np.arange(N) % 2,), "conductance": (np.arange(N) % 2,),
-    "silhouette": (np.arange(N) % 2,), "map_equation": (np.arange(N) % 2,),
-    "sample_neighbors": ([0], [2]), "k_hop": ([0], 2), "shortest_path": (0, 1), "shortest_path_length": (0, 1),
-    "k_truss": (2,), "k_core": (2,), "k_shell": (2,), "reach": ([0, 3],), "landmarks": (2,),
-    **dict.fromkeys(("astar_path", "all_shortest_paths", "all_simple_paths", "shortest_simple_paths"), (0, 1)),
-    **dict.fromkeys(("sir", "sis"), ([0], 0.3, 0.5)),
-    "influence_maximization": (2,), "k_clique_communities": (3,), "local_cluster": (0,),
-    **dict.fromkeys((name for name in EVERYTHING if name.startswith("group_")), ([0, 3],)),
-    "count_cliques": (4,), **dict.fromkeys(("minimum_cut", "edge_disjoint_paths", "node_disjoint_paths"), (0, 1)),
-    **dict.fromkeys(("subgraph_isomorphisms", "count_subgraph_isomorphisms"), (([0], [1]),)),
-    **dict.fromkeys(("numeric_assortativity_coefficient", "attribute_assortativity_coefficient"), (LABELS % 5,)),
-    **dict.fromkeys(FUNCTIONS["similarity"].split(), (PAIRS,)), "simrank_similarity": (0,), "steiner_tree": ([0, 1],),
-    "max_flow_min_cost": (0, 1), "min_cost_flow": ({0: -1, 1: 1},),
-}  # fmt: skip
 OPTIONS = {
     "pagerank": {"tol": 1e-12}, "hits": {"tol": 1e-12, "max_iteration": 1000},
     "katz_centrality": {"alpha": 0.01, "tol": 1e-12},
@@ -99,12 +80,12 @@ REFERENCES = {
     "harmonic_centrality": lambda d: _by_vertex(nx.harmonic_centrality(SEEN[d])),
     "connected_components": lambda d: csgraph.connected_components(MATRICES[d])[1],
     "core_number": lambda d: _by_vertex(nx.core_number(_without_loops(d))),
-    "k_core": lambda d: len(nx.k_core(_without_loops(d), 2)),
-    "k_shell": lambda d: len(nx.k_shell(_without_loops(d), 2)),
+    "k_core": lambda d: len(nx.k_core(_without_loops(d), 3)),
+    "k_shell": lambda d: len(nx.k_shell(_without_loops(d), 3)),
     "triangle_count": lambda d: sum(nx.triangles(_without_loops(d).to_undirected()).values()) // 3,
     "triangles": lambda d: _by_vertex(nx.triangles(_without_loops(d).to_undirected())),
     "ego_graph": lambda d: len(nx.ego_graph(SEEN[d], 0)),
-    "k_hop": lambda d: len(nx.ego_graph(SEEN[d], 0, 2)),
+    "k_hop": lambda d: len(functools.reduce(nx.compose, (nx.ego_graph(SEEN[d], v, 3) for v in (0, 3)))),
     "run": lambda d: csgraph.connected_components(MATRICES[d])[1],
 }
 # Sums of floats over all vertices or sources, whose order differs; all else has the same bits.
@@ -146,7 +127,8 @@ def _opened(graph, path, device):
 def _call(name, graph):
     if name == "run":
         return hpg.run(programs.Component, graph)
-    return getattr(hpg, name)(graph, *ARGUMENTS.get(name, ()), **OPTIONS.get(name, {}))
+    given = arguments(name, N, target=1, sink=1, k=4 if name == "count_cliques" else 3)
+    return getattr(hpg, name)(graph, *given, **OPTIONS.get(name, {}))
 
 
 def _values(found):
