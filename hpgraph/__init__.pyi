@@ -77,6 +77,7 @@ from hpgraph.algorithms.contraction_hierarchy import ContractionHierarchy as Con
 from hpgraph.algorithms.contraction_hierarchy import contraction_hierarchy as contraction_hierarchy
 from hpgraph.algorithms.core_periphery import CorePeriphery as CorePeriphery
 from hpgraph.algorithms.core_periphery import core_periphery as core_periphery
+from hpgraph.algorithms.core_periphery import rich_club_coefficient as rich_club_coefficient
 from hpgraph.algorithms.cores import core_number as core_number
 from hpgraph.algorithms.cores import degeneracy_ordering as degeneracy_ordering
 from hpgraph.algorithms.cores import k_core as k_core
@@ -147,7 +148,6 @@ from hpgraph.algorithms.mixing import density as density
 from hpgraph.algorithms.mixing import isolates as isolates
 from hpgraph.algorithms.mixing import numeric_assortativity_coefficient as numeric_assortativity_coefficient
 from hpgraph.algorithms.mixing import reciprocity as reciprocity
-from hpgraph.algorithms.mixing import rich_club_coefficient as rich_club_coefficient
 from hpgraph.algorithms.multi_source_pagerank import MultiSourcePageRankResult as MultiSourcePageRankResult
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors as nearest_neighbors
 from hpgraph.algorithms.neighbor_sampling import NeighborSample as NeighborSample

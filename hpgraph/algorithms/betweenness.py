@@ -9,8 +9,7 @@ belongs to vertices stays, and arcs come past it once forwards and once backward
 """
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,10 @@ from hpgraph.algorithms.distances import weight_facts, with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph, as_graph, by_vertex, id, naming_arguments
-from hpgraph.core.config import config
 from hpgraph.core.device import Array, array_module, count, everywhere, sources_within
 from hpgraph.core.devices import move_array, on_each, place_of, shares
 from hpgraph.core.placements import not_served
-from hpgraph.core.progress import progress_bar
+from hpgraph.engine.grouping import source_bar
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.program import Parameter, Property, VertexProgram, run
 from hpgraph.formats import CSR, occurrences
@@ -233,7 +231,7 @@ def path_dependencies(
     if not len(sources) or not graph.n_edges:
         sums.reach[:] = 1
         return sums
-    with _progress(len(sources)) as done:
+    with source_bar(len(sources), "betweenness") as done:
         if (graph.in_pages or graph.on_cluster) and not weighted and not arcs:
             add_dependencies(graph, sources, sums, done)
         elif weighted:
@@ -296,17 +294,6 @@ def _in_double(graph: Graph) -> Graph:
     """The graph with weights in float64, in which distances are those of NetworkX."""
     arcs: CSR = graph.out_csr.astype(np.float64)
     return Graph(arcs, directed=graph.directed, copy=False)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], Any]]:
-    """Callback that takes numbers of finished sources, and draws a bar if `hpgraph.config` says so."""
-    if not config.show_progress():
-        yield lambda _count: None
-        return
-    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
-    with progress_bar(total=total, desc="betweenness", unit="source", delay=1.0) as bar:
-        yield bar.update
 
 
 class Paths(VertexProgram):

@@ -373,39 +373,3 @@ def excess_of_equal(arcs: CSR, code: Any, received: Any) -> float:
     apart = kernels(arcs.device).weight_between(arcs.pattern, code.astype(arcs.indices.dtype))
     same, chance = (arcs.nnz - apart) / arcs.nnz, float((ends[0] * ends[1]).sum())
     return (same - chance) / (1 - chance) if chance != 1 else float("nan")
-
-
-@naming_arguments
-def rich_club_coefficient(G: Graph | Any) -> Array:
-    """The share of the pairs of vertices of degree above k that are joined, for each k.
-
-    Parameters
-    ----------
-    G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
-
-    Returns
-    -------
-    float64 array of shape (K,)
-        On the graph's device. Element k is of the vertices with more than k neighbours, as long as there are two: the
-        values of NetworkX's function with ``normalized=False``.
-
-    References
-    ----------
-    J. J. McAuley, L. da Fontoura Costa, T. S. Caetano, "The rich-club phenomenon across complex network hierarchies",
-    Applied Physics Letters 91 (2007).
-
-    Examples
-    --------
-    >>> hpg.rich_club_coefficient(([0, 1, 2, 2], [1, 2, 0, 3])).round(3).tolist()
-    [0.667, 1.0]
-    """
-    graph = as_simple(G).undirected
-    arcs, xp = graph.out_csr.without_diagonal(), array_module(graph.device)
-    degree = arcs.degrees
-    richer = graph.n_vertices - xp.cumsum(xp.bincount(degree, minlength=1))
-    lesser = xp.minimum(degree[arcs.expand_rows()], degree[arcs.indices])
-    # Both arcs of an edge count, and the pairs of vertices are ordered ones.
-    joined = arcs.nnz - xp.cumsum(xp.bincount(lesser, minlength=len(richer)))
-    many = richer > 1
-    return joined[many] / (richer * (richer - 1))[many]

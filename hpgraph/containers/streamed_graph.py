@@ -15,7 +15,7 @@ from hpgraph.containers.page_stores import PageStores
 from hpgraph.containers.page_updates import pages_after
 from hpgraph.containers.row_blocks import arcs_that, checked, edges_in_blocks, has_edges, joined, row_blocks
 from hpgraph.core.device import Device, array_module, normalize_device
-from hpgraph.core.devices import device_index
+from hpgraph.core.devices import current_index
 from hpgraph.core.placements import not_served
 from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.kernels.out_of_core import Store
@@ -67,7 +67,7 @@ class StreamedGraph(Graph):
         self._layouts = Layouts(directed=bool(directed))
         self._out, self._in = out_pages, in_pages if directed else out_pages
         self._take_facts(out_pages, out_pages.nnz, out_pages.id_dtype, normalize_device(device))
-        self._index = device_index(array_module(self.device).empty(0))
+        self._index = current_index(self.device)
         sides = {out_pages} if self._in is None else {out_pages, self._in}
         budgets = {"memory": memory, "host_memory": host_memory}
         # One lock for what is built once and for runs: either may need the other.

@@ -97,6 +97,11 @@ def _current() -> int:
     return int(require_cupy().cuda.runtime.getDevice())
 
 
+def current_index(device: str) -> int:
+    """The number of CuPy's current GPU for "cuda", -1 for "cpu"."""
+    return _current() if device == "cuda" else -1
+
+
 def device_index(array: Any) -> int:
     """The number of the GPU that an array lies on; -1 for one on the CPU."""
     return int(array.device.id) if is_cuda(array) else -1

@@ -4,7 +4,8 @@ Searches share the arcs that their frontiers share, so starts that soon reach th
 of iBFS (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,21 @@ def sources_at_most(group_size: int | str, k: int, most: int) -> int:
 def groups(order: np.ndarray, size: int, what: str) -> Iterator[np.ndarray]:
     """Groups of sources, each ascending, with a progress bar if there are several."""
     cut = [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
-    if len(cut) < 2 or not config.show_progress():
-        yield from cut
-        return
-    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
-    with progress_bar(total=len(order), desc=what, unit="source", delay=1.0) as bar:
+    with source_bar(len(order) if len(cut) > 1 else 0, what) as done:
         for group in cut:
             yield group
-            bar.update(len(group))
+            done(len(group))
+
+
+@contextmanager
+def source_bar(total: int, what: str) -> Iterator[Callable[[int], Any]]:
+    """Callback that takes numbers of finished sources, and draws a bar if `hpgraph.config` says so, of none no bar."""
+    if not total or not config.show_progress():
+        yield lambda _count: None
+        return
+    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
+    with progress_bar(total=total, desc=what, unit="source", delay=1.0) as bar:
+        yield bar.update
 
 
 def order_of(sources: Any, out: CSR, size: int) -> np.ndarray:

@@ -271,7 +271,7 @@ def test_progress_bar(
 ) -> None:
     monkeypatch.setattr(f"hpgraph.kernels.betweenness.{device}.GROUP", 9)
     # As if every search were a long one.
-    bar = "hpgraph.algorithms.betweenness.progress_bar"
+    bar = "hpgraph.engine.grouping.progress_bar"
     monkeypatch.setattr(bar, lambda delay, **arguments: progress_bar(**arguments))
     with hpg.config(progress=True, threads=1):
         hpg.betweenness_centrality(ours(GRAPHS["undirected"], device))

@@ -6,7 +6,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from hpgraph.algorithms import mixing
+from hpgraph.algorithms import core_periphery, mixing
 from hpgraph.algorithms.census import triadic_census as _triadic_census
 from hpgraph.algorithms.voterank import elect
 from hpgraph.containers.vertices import id
@@ -191,7 +191,7 @@ def _rich_club(G: ConvertedGraph) -> dict[int, float]:
     """As `networkx.rich_club_coefficient` without comparison with a random graph."""
     if G.has_loops:
         raise Exception("rich_club_coefficient is not implemented for graphs with self loops.")
-    found = mixing.rich_club_coefficient(G.graph()) if len(G.edges) else np.zeros(0)
+    found = core_periphery.rich_club_coefficient(G.graph()) if len(G.edges) else np.zeros(0)
     return dict(enumerate(to_device(found, "cpu").tolist()))
 
 

@@ -156,19 +156,19 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
 
 
 @njit(error_model="numpy", counts_references=False)
-def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place, insertion):
-    """Compute the rows begin..end consecutively, the first at `place`; returns where they end.
+def _fill_rows(functions, a, b, mask, pairs, some, accumulator, out, place, insertion):
+    """Compute some rows, from one to another, consecutively, the first at `place`; returns where they end.
 
     ``insertion``: None, for few pairs in all, if none are inserted, which is half of the code.
     """
-    bits, some, values, excluded = accumulator
-    for i in range(begin, end):
+    bits, words, values, excluded = accumulator
+    for i in range(some[0], some[1]):
         if pairs[i]:
             _exclude(excluded, mask, i, True)
             if insertion is not None and pairs[i] <= insertion:
                 place = _few(functions, a, i, b, excluded, out.indices, out.data, place)
             else:
-                place = _many(functions, a, i, b, excluded, bits, some, values, out.indices, out.data, place)
+                place = _many(functions, a, i, b, excluded, bits, words, values, out.indices, out.data, place)
             _exclude(excluded, mask, i, False)
         out.indptr[i + 1] = place
     return place
@@ -195,12 +195,12 @@ def _fill_runs(worker, functions, a, b, mask, runs, columns, counter, ends, out)
         begin, end = runs.bounds[run], runs.bounds[run + 1]
         if ends is None:
             _fill_rows(
-                functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin], INSERTION_PAIRS
+                functions, a, b, mask, runs.pairs, (begin, end), accumulator, out, out.indptr[begin], INSERTION_PAIRS
             )
         else:
             own = Rows(out.indptr, loose, values, True)
             count = _fill_rows(
-                functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0), INSERTION_PAIRS
+                functions, a, b, mask, runs.pairs, (begin, end), accumulator, own, np.int64(0), INSERTION_PAIRS
             )
             hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
@@ -215,7 +215,7 @@ def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill_alone(functions, a, b, mask, pairs, columns, out, insertion):
     accumulator = _new_accumulator(functions.zero, mask, pairs, columns, out.data)
-    _fill_rows(functions, a, b, mask, pairs, 0, pairs.size, accumulator, out, np.int64(0), insertion)
+    _fill_rows(functions, a, b, mask, pairs, (0, pairs.size), accumulator, out, np.int64(0), insertion)
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
