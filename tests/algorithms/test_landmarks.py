@@ -3,19 +3,14 @@
 import networkx as nx
 import numpy as np
 import pytest
+from test_shortest_path import with_weights
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 
 
 def pair(directed, kind, device, p=0.035, n=70, seed=6):
-    g = nx.gnp_random_graph(n, p, seed=seed, directed=directed)
-    draw = np.random.default_rng(2)
-    for _, _, data in g.edges(data=True):
-        data["weight"] = {"whole": float(draw.integers(0, 9)), "real": float(draw.random()), None: 1.0}[kind]
-    ends = np.array(g.edges, dtype=np.int64).reshape(-1, 2)
-    weight = None if kind is None else [w for _, _, w in g.edges(data="weight")]
-    return g, hpg.Graph.from_edges(*ends.T, weight, n_vertices=n, directed=directed).to(device)
+    return with_weights(nx.gnp_random_graph(n, p, seed=seed, directed=directed), kind, device)
 
 
 def distances(g, source, target, weight=None):

@@ -11,7 +11,7 @@ import hpgraph as hpg
 from hpgraph.algorithms.shortest_path import fewest_arcs, least_weight
 
 
-def pair(g, kind, device):
+def with_weights(g, kind, device):
     """The graph with weights of a kind, as NetworkX and hpgraph have it."""
     draw = np.random.default_rng(2)
     for _, _, data in g.edges(data=True):
@@ -36,7 +36,7 @@ GRAPHS = {
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_paths(name, directed, kind, device):
-    g, G = pair(GRAPHS[name](directed), kind, device)
+    g, G = with_weights(GRAPHS[name](directed), kind, device)
     weight = None if kind is None else "weight"
     unreachable = 0
     for source, target in np.random.default_rng(5).integers(0, len(g), (25, 2)).tolist():
@@ -61,7 +61,7 @@ def test_paths(name, directed, kind, device):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_balls(name, directed, device):
     """What the GPU does, on either device; cycles of weight 0 among what is shortest."""
-    g, G = pair(GRAPHS[name](directed), "whole", device)
+    g, G = with_weights(GRAPHS[name](directed), "whole", device)
     for source, target in np.random.default_rng(6).integers(0, len(g), (12, 2)).tolist():
         arcs, lightest = fewest_arcs(G, source, target), least_weight(G, source, target)
         if not nx.has_path(g, source, target):

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
 from reference_algorithms import hubs, random_digraph
+from test_joint_traversal import graph, starts
 
 import hpgraph as hpg
 from hpgraph.algorithms.distances import Distances
@@ -40,20 +41,6 @@ GRAPHS = {
     "apart": scipy.sparse.block_diag([random_digraph(40, 200, seed=s) for s in range(9)], format="csr"),
     "few": random_digraph(70, 300, seed=2),
 }
-
-
-def graph(csr, device):
-    return hpg.Graph(csr, directed=True).to(device)
-
-
-def starts(n, k, seed=3):
-    """One or several vertices a lane, two lanes the same; one lane in ten has none."""
-    rng = np.random.default_rng(seed)
-    listed = [rng.integers(0, n, rng.integers(1, 4)).tolist() for _ in range(k)]
-    listed[-1] = listed[0]
-    for lane in range(5, k, 10):
-        listed[lane] = []
-    return listed
 
 
 @pytest.mark.parametrize("delta", [None, 0.25, 40.0])

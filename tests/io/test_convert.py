@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from raising import raises
+from test_hpg import same as same_arcs
 
 import hpgraph as hpg
 from hpgraph.cli import main
@@ -23,10 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def same(found, graph):
-    assert (found.n_vertices, found.directed, found.dtype) == (graph.n_vertices, graph.directed, graph.dtype)
-    for side in ("out_csr", "in_csr"):
-        for array in ("indptr", "indices", "data"):
-            np.testing.assert_array_equal(getattr(getattr(found, side), array), getattr(getattr(graph, side), array))
+    same_arcs(found, graph)
     if graph.names is None:
         assert found.names is None
     else:

@@ -6,18 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from raising import raises
+from test_edge_list import arcs
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, write
 
 SUFFIXES = [".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz"]
-
-
-def arcs(graph: hpg.Graph) -> list[tuple[int, int]]:
-    csr = graph.out_csr
-    rows = np.repeat(np.arange(graph.n_vertices), np.diff(csr.indptr))
-    return list(zip(rows.tolist(), csr.indices.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
