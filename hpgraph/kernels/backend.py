@@ -63,6 +63,7 @@ def kernels(device: str) -> Backend:
 def _room(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
     """What loads a room's module for a device, below `hpgraph.kernels`, when a run first needs it."""
 
+    @functools.cache
     def room(device: str) -> Any:
         name = normalize_device(device)
         return importlib.import_module(f"hpgraph.kernels.{names.format(name)}") if on_cpu or name != "cpu" else None
