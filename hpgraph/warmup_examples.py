@@ -41,6 +41,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("paths, walks and motifs in time", partial(_in_time, source, target)),
         ("Leiden", lambda: hpg.modularity(both, hpg.leiden(both, seed=1))),
         ("clusters by eigenvectors", partial(hpg.spectral_clustering, groups, 6)),
+        ("communities of points", _points),
         ("betweenness, directed", partial(hpg.betweenness_centrality, debian, sources=500, seed=7)),
         ("BFS, landmarks", partial(hpg.landmarks, both)),
         ("sets of edges", partial(_sets, debian)),
@@ -101,6 +102,11 @@ def _changes() -> None:
         stream.triangle_count(), stream.components(), stream.pagerank()
     path = hpg.from_edges([("ann", "bob", 2.0), ("bob", "eve", 1.0)])
     hpg.sssp(path.update(insert=[("eve", "dan", 1.5)], set=[("ann", "bob", 0.5)]), "ann")
+
+
+def _points() -> None:
+    G = hpg.knn_graph(np.random.default_rng(1).random((300, 64)), 15)
+    hpg.infomap(G), hpg.ecg(G), hpg.paris(G), hpg.local_cluster(G, 0, tol=1e-4)
 
 
 def _layouts() -> None:
