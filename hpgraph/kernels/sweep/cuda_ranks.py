@@ -58,7 +58,7 @@ def _step(
         binned.piece_slot, binned.piece_order, binned.long_slots, binned.first_piece, len(binned.slots),
         binned.pieces, binned.long_rows, np.float64(arrays.damping), np.float64(tol), np.int64(first),
     )  # fmt: skip
-    kernels.each("rank_pieces", binned.pieces * held * sent.itemsize // 16, step)
+    kernels.each("rank_pieces", 32 * binned.pieces, step)
     kernels.launch("rank_rows", blocks, step)
     kernels.functions["add_blocks"]((3 * held,), (32,), (sums, np.int32(blocks), np.int32(3 * held), totals))
     return totals.get()

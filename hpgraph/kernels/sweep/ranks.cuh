@@ -2,7 +2,7 @@
 //
 // A thread reads 16 bytes of a row of the dense matrix, and a group of threads the whole row. The group follows a row's
 // arcs, in order, and updates the vertex when its message is complete; rows longer than PIECE are summed by pieces
-// first. Sums are added within blocks of the grid, then in order of the blocks: the results repeat bit for bit.
+// first, each by a warp. Sums are added within blocks of the grid, then in order of the blocks: the results repeat bit for bit.
 //
 // A step is bound by gathers. Ranks in double precision are sent either as they are, or as changes in single precision:
 // each vertex then sends how much its share has grown since it last sent, and carries the rounding error over to the
@@ -54,9 +54,10 @@ constexpr bool IS_WEIGHT = true;
 template <>
 constexpr bool IS_WEIGHT<Unweighted> = false;
 
-// The sum over a range of arcs, in order, of a thread's ranks.
+// The sum over a range of arcs, in order, of a thread's ranks; or over ROWS_AHEAD of every `apart` arcs.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
-__device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
+__device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member,
+                             i64 apart = ROWS_AHEAD) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
     Values<Real, EACH> sum{};
     const Values<Sent, EACH>* const sent = (const Values<Sent, EACH>*)step.sent + member;
@@ -70,7 +71,7 @@ __device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i6
         }
     };
     i64 j = begin;
-    for (; j + ROWS_AHEAD <= end; j += ROWS_AHEAD) {
+    for (; j + ROWS_AHEAD <= end; j += apart) {
         Values<Sent, EACH> found[ROWS_AHEAD];
 #pragma unroll
         for (int b = 0; b < ROWS_AHEAD; ++b) found[b] = sent[(i64)step.indices[j + b] * GROUP];
@@ -81,16 +82,29 @@ __device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i6
     return sum;
 }
 
+// The same, of arcs that the groups of a warp share, in turn; each group has the sum.
+template <int HOLD, class Real, class Sent, class Index, class Weight>
+__device__ auto gather_together(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
+    constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
+    auto sum = gather_ranks<HOLD>(step, begin + lane_of_warp() / GROUP * ROWS_AHEAD, end, member, 32 / GROUP * ROWS_AHEAD);
+#pragma unroll
+    for (int d = GROUP; d < 32; d *= 2)
+#pragma unroll
+        for (int c = 0; c < EACH; ++c) sum.of[c] += __shfl_xor_sync(ALL, sum.of[c], d);
+    return sum;
+}
+
+// A warp a piece.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
 __global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real, Sent, Index, Weight> step) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
-    const int member = threadIdx.x % GROUP;
-    const i64 p = ((i64)blockIdx.x * RANK_THREADS + threadIdx.x) / GROUP;
+    const int lane = lane_of_warp(), member = lane % GROUP;
+    const i64 p = ((i64)blockIdx.x * RANK_THREADS + threadIdx.x) / 32;
     if (p >= step.pieces) return;
     const u32 v = step.piece_slot[p];
     const i64 begin = step.indptr[v] + (i64)step.piece_order[p] * PIECE, end = step.indptr[v + 1];
-    ((Values<Real, EACH>*)step.part)[p * GROUP + member] =
-        gather_ranks<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
+    const auto sum = gather_together<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
+    if (lane < GROUP) ((Values<Real, EACH>*)step.part)[p * GROUP + member] = sum;
 }
 
 // AHEAD: load the inputs of a row's update, and the pointers of the next row, before its arcs. With few arcs a row that
