@@ -222,6 +222,11 @@ def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = Non
     float
         Interpolated between whole distances; NaN where no arc joins two vertices.
 
+    Notes
+    -----
+    Searches from many sources share passes over the arcs, as those of `distance_histogram`; on the GPU their levels are
+    bound by launches in graphs of fewer than 10⁶ arcs.
+
     References
     ----------
     J. Leskovec, J. Kleinberg, C. Faloutsos, "Graphs over time: densification laws, shrinking diameters and possible

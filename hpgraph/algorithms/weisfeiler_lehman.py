@@ -54,7 +54,7 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     is one product of the adjacency matrix and a sort of n hashes of 64 bits, one a colour: among n vertices the chance
     that two collide is n² / 2⁶⁵. There are about as many rounds as the graph is deep: n / 2 on a path of n vertices. On
     the CPU later rounds read the neighbours of the smaller parts of divided colours alone, O(m log n) arcs in all, and
-    numbers are other than the GPU's.
+    numbers are other than the GPU's, where each round reads all arcs and waits for the number of colours.
 
     References
     ----------

@@ -14,13 +14,12 @@ from hpgraph.algorithms.random_choice import random_order
 from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.formats import CSR, occurrences
+from hpgraph.kernels.backend import layouts
 from hpgraph.layout.forces import beginning, pull_of
 from hpgraph.layout.geometry import checked, rescaled
 
 # Pivots whose distances the first places are scaled from.
 _BASIS = 50
-# Pairs whose differences are held at once.
-_PAIRS = 1 << 20
 # Where no path leads, the distance is so many times the largest.
 _APART = 1.5
 # Distances up to which, and from 1 over which, the fourth powers that are summed are finite.
@@ -154,21 +153,10 @@ def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
     total = total + weight.sum(axis=0)
     total = xp.where(total > 0, total, 1)
     wanted = weight * distance
-    piece = max(1, _PAIRS // max(n, 1))
+    moves = layouts(graph.device).stress_moves
 
     def step(place: Any) -> Any:
-        moved = xp.zeros((n, 2))
-        for begin in range(0, k, piece):
-            part = slice(begin, begin + piece)
-            own = place[chosen[part]]
-            length, across = (place[:, d] - own[:, d, None] for d in range(2))
-            length *= length
-            across *= across
-            length += across
-            length = xp.maximum(xp.sqrt(length, out=length), 1e-300, out=length)
-            share = xp.divide(wanted[part], length, out=length)
-            share -= weight[part]
-            moved += place * share.sum(axis=0)[:, None] - share.T @ own
+        moved = moves(place, chosen, wanted, weight)
         if arcs is not None:
             moved += near(place) - outward(place)
         return place + moved / total[:, None]

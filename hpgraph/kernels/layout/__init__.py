@@ -53,6 +53,12 @@ class Layout(Protocol):
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
+    def stress_moves(self, place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
+        """The sum over pivots p of (wanted / |x - x_p| - weight) · (x - x_p) for each point x; float64 array (n, 2).
+
+        ``wanted``, ``weight``: of shape (number of pivots, n).
+        """
+
     def combined(
         self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
     ) -> tuple[Any, Any, Any]:

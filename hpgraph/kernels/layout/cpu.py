@@ -73,6 +73,14 @@ def _apart(number: Any) -> Any:
     return number
 
 
+def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
+    """`hpgraph.kernels.layout.Layout.stress_moves` on the CPU."""
+    moves = np.empty((len(place), 2))
+    with team():
+        _sum_stress(place, place[pivots], wanted, weight, moves)
+    return moves
+
+
 def combined(
     place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
 ) -> tuple[Any, Any, Any]:  # fmt: skip
@@ -172,6 +180,27 @@ def _push_each(points, mass, force):
                 fy[i] += share * dy
         for i in range(some):
             force[low + i, 0], force[low + i, 1] = mass[low + i] * fx[i], mass[low + i] * fy[i]
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
+def _sum_stress(place, pivots, wanted, weight, moves):
+    n = moves.shape[0]
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        low = chunk * CHUNK
+        some = min(CHUNK, n - low)
+        x, y, fx, fy = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
+        for i in range(some):
+            x[i], y[i] = place[low + i, 0], place[low + i, 1]
+        for p in range(pivots.shape[0]):
+            xp, yp = pivots[p, 0], pivots[p, 1]
+            for i in range(some):
+                dx, dy = x[i] - xp, y[i] - yp
+                length = max(math.sqrt(dx * dx + dy * dy), 1e-300)
+                share = wanted[p, low + i] / length - weight[p, low + i]
+                fx[i] += share * dx
+                fy[i] += share * dy
+        for i in range(some):
+            moves[low + i, 0], moves[low + i, 1] = fx[i], fy[i]
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)

@@ -22,6 +22,8 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 
 # Logarithm of the threads that share a point, if a GPU holds so many at once; those that a multiprocessor holds.
 SPLIT, RESIDENT = 3, 2048
+# Pairs of a pivot and a point whose differences are held at once.
+PAIRS = 1 << 20
 KERNELS = KernelSet(
     "barnes_hut.cuh", "layout",
     {"": "find_codes put_in_order build_tree add_up_nodes",
@@ -61,6 +63,23 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     given = children, ranges, nodes, order, ordered, weights, count, np.float64(theta * theta), force
     kernels.each("push_apart_together" if few else "push_apart", n << SPLIT * few, *given)
     return force
+
+
+def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
+    """`hpgraph.kernels.layout.Layout.stress_moves` on the GPU, by arrays of some pivots and all points."""
+    moved, piece = cupy.zeros((len(place), 2)), max(1, PAIRS // max(len(place), 1))
+    for begin in range(0, len(pivots), piece):
+        part = slice(begin, begin + piece)
+        own = place[pivots[part]]
+        length, across = (place[:, d] - own[:, d, None] for d in range(2))
+        length *= length
+        across *= across
+        length += across
+        length = cupy.maximum(cupy.sqrt(length, out=length), 1e-300, out=length)
+        share = cupy.divide(wanted[part], length, out=length)
+        share -= weight[part]
+        moved += place * share.sum(axis=0)[:, None] - share.T @ own
+    return moved
 
 
 def combined(
