@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.core.config import config
-from hpgraph.core.device import Device, cupy, is_cuda, normalize_device, require_cupy
+from hpgraph.core.device import Device, is_cuda, normalize_device, require_cupy
 from hpgraph.core.errors import DeviceError
 from hpgraph.core.platform import at_fork
 
@@ -114,8 +114,7 @@ def place_of(array: Any) -> Devices:
 
 def require_current(index: int, what: str) -> None:
     """Refuse to work on what lies on another GPU than CuPy's current one."""
-    # Asked in every call of every algorithm.
-    if index != cupy.cuda.runtime.getDevice():
+    if index != _current():
         raise DeviceError(
             f"{what} lies on cuda:{index}, and CuPy's current device is cuda:{_current()}: work on it within "
             f"cupy.cuda.Device({index}), as in ``with cupy.cuda.Device({index}): hpgraph.bfs(G, 0)``"

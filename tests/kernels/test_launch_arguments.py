@@ -49,6 +49,8 @@ def test_layout_packs_numbers_and_arrays_by_its_declaration(index):
     assert made(4096, 9, 1 << 40, True, 2**64 - 1, 1, 0.25) == expected
     assert made(Array(4096), np.int16(9), np.int64(1 << 40), 1, np.uint64(2**64 - 1), 1, np.float32(0.25)) == expected
     assert made(None, 9, 1, 0, 1, 1, 0.0)[:8] == bytes(8)
+    # That of no memory, less the bytes before a part's own rows.
+    assert made(-8, 9, 1, 0, 1, 1, 0.0)[:8] == (2**64 - 8).to_bytes(8, "little")
 
 
 def test_arguments_are_found_by_their_addresses():

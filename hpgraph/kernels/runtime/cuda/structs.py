@@ -84,7 +84,8 @@ def _format(dtype: np.dtype) -> str:
     if dtype.subdtype is not None:
         return _format(dtype.subdtype[0]) * int(np.prod(dtype.subdtype[1]))
     if dtype.fields is None:
-        return dtype.char
+        # An address less an offset may be below 0: that of no memory is 0.
+        return "P" if dtype == np.uintp else dtype.char
     text, end = "", 0
     for field, offset, *_ in dtype.fields.values():
         text += f"{offset - end}x{_format(field)}"
