@@ -206,10 +206,14 @@ def stand_in(monkeypatch):
 
     def raw_module(path, enable_cooperative_groups):
         loaded.append(Path(path).read_bytes())
-        return SimpleNamespace(get_function=lambda symbol: lambda *given, **more: launched.append((symbol, *given)))
+        return SimpleNamespace(get_function=lambda symbol: SimpleNamespace(kernel=SimpleNamespace(ptr=symbol)))
 
-    device = type("Device", (nullcontext,), {"id": 0, "compute_capability": "90"})
-    monkeypatch.setattr(compiler, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device), RawModule=raw_module))
+    cuda = SimpleNamespace(
+        Device=type("Device", (nullcontext,), {"id": 0, "compute_capability": "90"}),
+        driver=SimpleNamespace(launchKernel=lambda symbol, *given: launched.append((symbol, given[0], given[3]))),
+        get_current_stream=lambda: SimpleNamespace(ptr=0), runtime=SimpleNamespace(free=lambda address: None),
+    )  # fmt: skip
+    monkeypatch.setattr(compiler, "cupy", SimpleNamespace(cuda=cuda, RawModule=raw_module))
     monkeypatch.setattr(compiler, "_modules", {})
     return loaded, launched
 
@@ -230,7 +234,7 @@ def test_first_launch_waits_for_the_compiler(folder, stand_in, monkeypatch):
     first((1,), (32,), (1, None))
     second((2,), (32,), ())
     assert len(loaded) == 1 and is_cubin(loaded[0])
-    assert launched == [("_Z5scaleIfEvPT_i", (1,), (32,), (1, 0)), ("_Z5scaleIdEvPT_i", (2,), (32,), ())]
+    assert launched == [("_Z5scaleIfEvPT_i", 1, 32), ("_Z5scaleIdEvPT_i", 2, 32)]
 
 
 @pytest.mark.parametrize("error", [MemoryError, OSError])
@@ -247,7 +251,7 @@ def test_launch_after_a_failure_compiles_again(folder, stand_in, monkeypatch, er
     for _ in range(2):
         raises(error, "no room", kernel, (1,), (32,), ())
     kernel((1,), (32,), ())
-    assert launched == [("_Z5scaleIfEvPT_i", (1,), (32,), ())]
+    assert launched == [("_Z5scaleIfEvPT_i", 1, 32)]
 
 
 def test_launch_after_an_interruption_waits_again(folder, stand_in, monkeypatch):
