@@ -283,6 +283,16 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """Pearson's coefficient of x at sources and y at targets; `received`: in-degrees, None if undirected and y is x."""
     if not arcs.nnz:
         return float("nan")
+    if arcs.device == "cpu":
+        # Imported here, since it imports Numba.
+        from hpgraph.kernels.structure.cpu_mixing import correlation as by_passes
+
+        return by_passes(arcs, received, x, y)
+    return by_products(arcs, received, x, y)
+
+
+def by_products(arcs: CSR, received: Any, x: Any, y: Any) -> float:
+    """`correlation` by a product with the adjacency matrix, on either device."""
     x, x_spread = first = _centred(x, arcs.degrees, arcs.nnz)
     y, y_spread = first if received is None else _centred(y, received, arcs.nnz)
     spread = (x_spread * y_spread) ** 0.5

@@ -11,6 +11,7 @@ from graph_examples import KINDS, example
 from raising import raises
 
 import hpgraph as hpg
+from hpgraph.algorithms.mixing import by_products, correlation
 from hpgraph.core.device import device_of, to_device
 
 ENDS = ("in", "out", "in+out")
@@ -128,6 +129,29 @@ def test_effective_diameter(device):
         assert within(whole) + (found - whole) * (within(whole + 1) - within(whole)) == pytest.approx(share)
     assert hpg.effective_diameter(G, 1) == max(distances)
     assert np.isnan(hpg.effective_diameter(hpg.Graph.from_edges([], [], n_vertices=3)))
+
+
+@pytest.mark.parametrize("n", [30, 60_000])
+def test_correlation_at_the_ends_of_arcs(n, device):
+    # More vertices than one thread takes alone; some have no arcs, and what these hold does not matter.
+    rng = np.random.default_rng(n)
+    source, target = (n * rng.random((2, 3 * n)) ** 3).astype(np.int64)
+    loops = np.arange(0, n, 7)
+    for directed in (True, False):
+        G = hpg.Graph.from_edges(np.r_[source, loops], np.r_[target, loops], n_vertices=n, directed=directed).to(device)
+        arcs = G.out_csr
+        row, column = (to_device(end, "cpu") for end in (arcs.expand_rows(), arcs.indices))
+        x = rng.normal(1e6, 1.0, n)
+        x[np.bincount(row, minlength=n) + np.bincount(column, minlength=n) == 0] = np.nan
+        y = rng.normal(-3.0, 1e-3, n) + 1e-3 * np.nan_to_num(x) if directed else x
+        for value, other in ((x, y), (1e140 * x, y if directed else 1e140 * y)):
+            wanted = np.corrcoef((value / value[row[0]])[row], (other / other[row[0]])[column])[0, 1]
+            given = to_device(value, device), to_device(other, device)
+            found = correlation(arcs, G.in_degree if directed else None, *given)
+            assert found == pytest.approx(wanted, abs=1e-7)
+        given = [to_device(np.nan_to_num(each), device) for each in (x, y)]
+        received = G.in_degree if directed else None
+        assert correlation(arcs, received, *given) == pytest.approx(by_products(arcs, received, *given), abs=1e-7)
 
 
 def test_at_the_ends():
