@@ -124,6 +124,22 @@ def test_hits(directed: bool, weighted: bool, device: str) -> None:
         np.testing.assert_allclose(host(found.authorities), authorities / authorities.sum(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_hits_of_close_singular_values(directed: bool, device: str) -> None:
+    # A thousand powers would not do for the first; the second's largest is twofold, and both get their share of it.
+    ring = np.arange(300)
+    chords = hpg.Graph.from_edges(np.r_[ring, 0], np.r_[(ring + 1) % 300, 150], n_vertices=300, directed=directed)
+    twins = hpg.Graph.from_edges([0, 0, 1, 4, 4, 5, 8], [1, 2, 3, 5, 6, 7, 9], n_vertices=10, directed=directed)
+    for G in (chords, twins):
+        found = hpg.hits(G.to(device), tol=1e-10)
+        A = (hpg.Matrix(G).toarray() != 0).astype(float)
+        values, vectors = np.linalg.eigh(A @ A.T)
+        largest = vectors[:, values > values[-1] * (1 - 1e-9)]
+        hubs = largest @ largest.sum(axis=0)
+        assert found.converged
+        np.testing.assert_allclose(host(found.hubs), hubs / hubs.sum(), atol=1e-7)
+
+
 def test_single_precision(device: str) -> None:
     """One of them goes on: they differ in functions of their own, which do not know of types."""
     N = connected(True, weighted=False)
