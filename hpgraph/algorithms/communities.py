@@ -80,7 +80,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, q
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     count = int(label.max()) + 1 if len(label) else 0
-    quality = quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level.arcs, label))
+    quality = quality_of(level, label, count, resolution)
     own = quality if quality_by is None else quality_by(label, count)
     return named(Communities(label, count, quality, hierarchy or [label], graph.names, own), graph)
 
@@ -90,18 +90,17 @@ def by_smallest(device: str, label: Any) -> Any:
     return numbered(kernels(device).represented(label))[1]
 
 
-def quality_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
+def quality_of(level: Level, label: Any, count: int, resolution: float, between: int | None = None) -> float:
     """Weight within communities less what is expected there, as a share of all; NaN if all weights are 0.
 
-    ``label`` has numbers below `count`. With strengths for the null model it is the modularity.
+    ``label`` has numbers below `count`; ``between``: total weight of the arcs between communities, if it is known. With
+    strengths for the null model it is the modularity.
     """
     if level.total == 0:
         return float("nan")
-    sent, received = kernels(device_of(label)).group_strengths(level, label, count)
+    between, shares = kernels(device_of(label)).quality_terms(level, label, count, between)
     within = 1 - between / (level.total * (2 if level.directed else 1))
-    share = sent / level.total
-    expected = level.scale * float((share * (share if received is sent else received / level.total)).sum())
-    return float(within - resolution * expected)
+    return float(within - resolution * (level.scale * shares))
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
@@ -223,7 +222,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     """
     graph, level, resolution = checked(G, weight, resolution, positive=False)
     count, label = as_labels(graph, communities)
-    return quality_of(level, label, count, resolution, kernels(graph.device).weight_between(level.arcs, label))
+    return quality_of(level, label, count, resolution)
 
 
 @naming_arguments

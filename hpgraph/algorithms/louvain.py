@@ -91,7 +91,7 @@ def louvain(
     xp, backend = array_module(graph.device), kernels(graph.device)
     backend.begin_moves(level)
     label = first = start_of(graph, start)
-    quality = quality_of(level, label, len(label), resolution, backend.weight_between(level.arcs, label))
+    quality = quality_of(level, label, len(label), resolution)
     while len(hierarchy) < limit:
         draw = (key + len(hierarchy)) % 2**64
         # Given communities may be joined whole, though no vertex leaves its own.
@@ -280,6 +280,16 @@ class Search:
         found, refines, part = _Found([], level, label, quality), True, None
         while depth < self._limit:
             draw = key + 2 * depth
+            rest = self._backend.finish_levels(
+                level, label, quality, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, refines=refines,
+                left=(MIN_LEFT * self._base.arcs.nnz, MAX_LEFT), least=-1.0 if depth else least,
+                limit=self._limit - depth, largest=self._largest,
+            )  # fmt: skip
+            if rest is not None:
+                more, level, label, quality = rest
+                parts = [*found.parts, *(each[found.parts[-1]] if found.parts else each for each in more)]
+                label = label if part is None else label[part]
+                return _Found(parts, level if more else found.level, label, quality)
             moved, moves = self._backend.move_vertices(
                 level, label, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, limit=self._largest
             )
@@ -321,8 +331,7 @@ class Search:
         """What is maximized, up to a term that all communities share."""
         if level.flow:
             return -code_length(level, label)
-        between = self._backend.weight_between(level.arcs, label)
-        return quality_of(level, label, len(label), self._resolution, between)
+        return quality_of(level, label, len(label), self._resolution)
 
     def _connected(self, level: Level, label: Any) -> Any:
         """The communities; disconnected ones are split, but for parts with vertices that are fixed to one of them."""

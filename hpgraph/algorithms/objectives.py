@@ -35,8 +35,7 @@ class Objective(NamedTuple):
 
     def quality(self, graph: Graph, resolution: float, label: Any, count: int) -> float:
         """The quality of communities, from labels below `count`."""
-        between = kernels(graph.device).weight_between(self.level.arcs, label)
-        return self.factor * quality_of(self.level, label, count, resolution, between) + self.offset
+        return self.factor * quality_of(self.level, label, count, resolution) + self.offset
 
 
 def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, node_weights: Any) -> Objective:

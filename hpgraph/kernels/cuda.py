@@ -8,12 +8,13 @@ from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import (
     asynchronous_labels,
     begin_moves,
+    finish_levels,
     frequent_labels,
     move_vertices,
     refine_communities,
 )
-from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
-from hpgraph.kernels.communities.cuda_members import group_strengths, represented
+from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, quality_terms, weight_between
+from hpgraph.kernels.communities.cuda_members import represented
 from hpgraph.kernels.communities.level import first_neighbours
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of

@@ -12,6 +12,7 @@ from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
+from hpgraph.kernels.backend import kernels
 
 SEARCHES = {
     "louvain": hpg.louvain,
@@ -176,6 +177,21 @@ def test_answers_repeat(search, device):
     assert all(np.array_equal(first, np.asarray(one)) and found[0].modularity == one.modularity for one in found)
     another = np.asarray(SEARCHES[search](g, seed=2))
     assert search == "label_propagation_communities" or not np.array_equal(first, another)
+
+
+@pytest.mark.parametrize("case", [*CASES, "social"])
+def test_small_levels_of_leiden_in_one_kernel_are_those_of_several(case, monkeypatch):
+    """From the graph on, and from a later level on."""
+    g = hpg.datasets.social(12, 8, weighted=True) if case == "social" else hpg.from_networkx(CASES[case])
+    calls = {"start": np.arange(g.n_vertices) // 3}, {"objective": "CPM", "resolution": 0.05}, {"n_iterations": -1}
+    whole = [hpg.leiden(g, seed=3, **given) for given in ({}, *calls)]
+    monkeypatch.setattr(kernels("cpu"), "finish_levels", lambda *_, **__: None)
+    for given, found in zip(({}, *calls), whole, strict=True):
+        expected = hpg.leiden(g, seed=3, **given)
+        assert found.quality == expected.quality
+        assert len(found.hierarchy) == len(expected.hierarchy)
+        for part, other in zip(found.hierarchy, expected.hierarchy, strict=True):
+            assert np.array_equal(part, other)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1, 2.0**60, 1e-150])

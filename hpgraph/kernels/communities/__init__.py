@@ -26,6 +26,17 @@ class Communities(Protocol):
         community, 0 for any number. On the GPU, reading the number of moves waits for the device.
         """
 
+    def finish_levels(
+        self, level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *,
+        alone: bool, refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
+    ) -> Any:  # fmt: skip
+        """All levels of the Leiden method from one on in one call, None if it is too large for that.
+
+        ``refines``: whether this level is; ``left``: arcs of the next, and as a share of a level's, between which it is
+        refined; ``least``: share of moves of this level that ends it. Returns the part of each vertex by refined level,
+        the last refined level or this one, the communities of its vertices, and their quality.
+        """
+
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:
         """Connected subcommunities of given communities."""
 
@@ -35,11 +46,14 @@ class Communities(Protocol):
     def represented(self, label: Any) -> Any:
         """Communities, from labels below n, each under the number of its smallest vertex."""
 
-    def group_strengths(self, level: Level, label: Any, count: int) -> tuple[Any, Any]:
-        """Strengths of communities: the sums of what their vertices send and receive."""
-
     def weight_between(self, arcs: CSR, label: Any) -> int:
         """Total weight of the arcs between communities."""
+
+    def quality_terms(self, level: Level, label: Any, count: int, between: int | None) -> tuple[int, float]:
+        """Total weight between communities, unless known, and over these the sum of shares sent times shares received.
+
+        ``label`` has numbers below `count`; a share is one of the level's total. On the GPU waits for the device.
+        """
 
     def asynchronous_labels(self, level: Level, seed: int, rounds: int, few: float) -> Any:
         """Labels after rounds in which each vertex takes the label of largest weight around it, batch by batch."""

@@ -28,7 +28,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     count = int(np.count_nonzero(present))
     starts, members, ends = np.zeros(count + 1, np.int64), np.empty(n, ids), np.zeros(count + 1, np.int64)
     check_memory(20 * arcs.nnz, "the graph of the communities", "cpu")
-    _members(arcs.indptr, number, starts, members, ends)
+    list_members(arcs.indptr, number, starts, members, ends)
     most = min(count, int(np.diff(ends).max())) if count else 0
     wide, weight = np.empty(arcs.nnz, ids), np.empty(arcs.nnz, np.int64)
     lengths, bounds = np.zeros(count + 1, np.int64), task_bounds(ends)
@@ -64,15 +64,32 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     return sent, summed_by(label, level.received, count) if level.is_two_sided else sent
 
 
+def quality_terms(level: Level, label: Any, count: int, between: int | None) -> tuple[int, float]:
+    """See `hpgraph.kernels.communities.Communities`."""
+    sent, received = group_strengths(level, label, count)
+    shares = multiply_shares(sent, received, float(level.total))
+    return weight_between(level.arcs, label) if between is None else between, shares
+
+
 def represented(label: Any) -> Any:
     """`hpgraph.kernels.communities.Communities.represented` on the CPU."""
     made = np.empty_like(label)
-    _represent(label, np.full(len(label), -1, label.dtype), made)
+    represent(label, np.full(len(label), -1, label.dtype), made)
     return made
 
 
 @njit(cache=True, nogil=True)
-def _represent(label, least, made):
+def multiply_shares(sent, received, total):
+    """Over communities, the sum of the shares that they send times those that they receive."""
+    shares = 0.0
+    for c in range(sent.size):
+        shares += (sent[c] / total) * (received[c] / total)
+    return shares
+
+
+@njit(cache=True, nogil=True)
+def represent(label, least, made):
+    """The smallest vertex of each vertex's community; `least` has -1 for each label."""
     for v in range(label.size):
         c = label[v]
         if least[c] < 0:
@@ -94,7 +111,7 @@ def _between(rows, label, each):
 
 
 @njit(cache=True, nogil=True)
-def _members(indptr, number, starts, members, ends):
+def list_members(indptr, number, starts, members, ends):
     """Vertices by community: where each starts, and where its arcs start if laid end to end."""
     for v in range(number.size):
         c = number[v]
@@ -113,7 +130,7 @@ def _members(indptr, number, starts, members, ends):
 
 
 @part(forceinline=True)
-def _sum_one(rows, number, groups, made, table, c):
+def sum_row(rows, number, groups, made, table, c):
     """Sum the row of one community; returns its number of entries."""
     wide, weights = made
     keys, sums, used = table
@@ -152,7 +169,7 @@ def _sum_one(rows, number, groups, made, table, c):
 def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
     for task in tasks(counter, bounds.size - 1):
         for c in range(bounds[task], bounds[task + 1]):
-            lengths[c] = _sum_one(rows, number, groups, made, table, c)
+            lengths[c] = sum_row(rows, number, groups, made, table, c)
 
 
 @njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)

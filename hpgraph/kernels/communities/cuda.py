@@ -83,6 +83,14 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     return _moved(level, label, resolution, _Search(REFINING_ROUNDS, seed, within=within))[0]
 
 
+def finish_levels(
+    level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *,
+    alone: bool, refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
+) -> Any:  # fmt: skip
+    """None: on the GPU no level is small enough."""
+    return None
+
+
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
     """`hpgraph.kernels.communities.cpu_asynchronous.asynchronous_labels` on the GPU, in batches of single vertices."""
     n = level.arcs.shape[0]
@@ -150,6 +158,6 @@ def _tables(arcs: CSR, count: int, sums: np.dtype) -> tuple[Any, ...]:
     begin = cupy.zeros(count + 1, np.int64)
     # Half of the slots stay free, and four are read at once.
     cupy.cumsum((2 * degrees[hubs] + 3) // 4 * 4, out=begin[1:])
-    keys, table = groups.clear_tables(begin, ids, sums)
+    keys, table = groups.clear_tables(int(begin[-1]), ids, sums)
     best = cupy.empty((len(keys) // groups.PIECE_SLOTS + count + 1, 2), np.uint64)
     return hub_of, begin, cupy.zeros(count, np.uint64), cupy.zeros(count, np.uint32), keys, table, best

@@ -12,6 +12,8 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiproc
 
 # Entries that a block of tiles takes.
 TILE = groups.THREADS * 8
+# Most partial sums of a quality.
+MAX_SUMS = 128
 AGGREGATION = Layout(
     "Aggregation<{Index}, {Weight}, {Sum}>", indptr="*", indices="*", weights="*", number="*", members="*",
     arcs_before="*", starts="*", begin="*", count="i64", wide="*", sums="*", lengths="*", table_begin="*",
@@ -40,8 +42,11 @@ def _arcs(level: Level, by: groups.Members) -> CSR:
     if arcs.nnz == 0:
         return CSR((count, count), lengths, cupy.empty(0, ids), cupy.empty(0, np.int64), validate=False, copy=False)
     wide, summed = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, sums)
-    chunk_ends, table_begin = groups.table_plan(by)
-    tables = groups.clear_tables(table_begin, ids, sums)
+    shared, slots, table_begin = int(by.slots[-1]), 0, by.slots
+    if shared:
+        slots = shared - int(by.chunks[-1])
+        table_begin = by.slots - by.chunks[-1]
+    tables = groups.clear_tables(slots, ids, sums)
     types = groups.types_of(arcs, sums)
     launch = KERNELS.of(**types).launch
     room = groups.BLOCK_SLOTS * (ids.itemsize + sums.itemsize)
@@ -51,9 +56,9 @@ def _arcs(level: Level, by: groups.Members) -> CSR:
     )  # fmt: skip
     blocks = 4 * multiprocessors()
     launch("aggregate_by_warp", min(2 * blocks, -(-count // groups.WARPS)), made, shared_mem=room)
-    # Returns at once if there are no chunks.
-    launch("aggregate_by_chunk", min(blocks, -(-arcs.nnz // groups.WARP_ENTRIES)), made, chunk_ends, shared_mem=room)
-    slots = len(tables[0])
+    if shared:
+        chunks = min(blocks, -(-arcs.nnz // groups.WARP_ENTRIES))
+        launch("aggregate_by_chunk", chunks, made, by.chunks, shared_mem=room)
     if slots:
         launch("rows_of_tables", -(-slots // TILE), made, np.int64(slots))
     indptr = cupy.cumsum(lengths)
@@ -67,10 +72,28 @@ def _arcs(level: Level, by: groups.Members) -> CSR:
 
 def weight_between(arcs: CSR, label: Any) -> int:
     """`hpgraph.kernels.communities.cpu_aggregate.weight_between` on the GPU; waits for it."""
-    if arcs.nnz == 0:
-        return 0
     total = cupy.zeros(1, np.uint64)
+    _weigh(arcs, label, total)
+    return int(total[0])
+
+
+def _weigh(arcs: CSR, label: Any, total: Any) -> None:
+    if arcs.nnz == 0:
+        return
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
     KERNELS.of(**groups.types_of(arcs, np.dtype(np.uint32))).launch("weigh_between", -(-arcs.nnz // TILE), *arguments)
-    return int(total[0])
+
+
+def quality_terms(level: Level, label: Any, count: int, between: int | None) -> tuple[int, float]:
+    """See `hpgraph.kernels.communities.Communities`; one transfer for both."""
+    blocks = min(MAX_SUMS, -(-count // groups.THREADS))
+    made = cupy.zeros(1 + blocks, np.uint64)
+    if between is None:
+        _weigh(level.arcs, label, made)
+    if blocks:
+        sent, received = groups.group_strengths(level, label, count)
+        arguments = np.int64(count), sent, received, np.float64(level.total), made[1:]
+        groups.KERNELS.of(Index=label.dtype).launch("multiply_shares", blocks, *arguments)
+    words = made.get()
+    return int(words[0]) if between is None else between, float(words[1:].view(np.float64).sum())

@@ -18,13 +18,14 @@ PIECE_SLOTS = BLOCK_SLOTS
 WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
 KERNELS = KernelSet(
     "group_members.cuh", "members of communities",
-    {"": "plan_tables count_rows",
+    {"": "plan_tables count_rows multiply_shares",
      "<{Index}>": "begin_groups least_members represent mark_groups number_groups list_members sum_groups"},
 )  # fmt: skip
 # Strengths and sizes of communities, and the vertices with arcs.
 Beginning = namedtuple("Beginning", "sent received size active")
-# Vertices by community, with the start of each community's members and of its arcs.
-Members = namedtuple("Members", "number communities sent received starts begin members arcs_before")
+# Vertices by community, with the start of each community's members and of its arcs; inclusive sums of chunks, of
+# communities with more arcs than a warp sums, and of slots, these less `chunks[-1]`.
+Members = namedtuple("Members", "number communities sent received starts begin chunks slots members arcs_before")
 
 
 def beginning(arcs: CSR, level: Level | None, label: Any) -> Beginning:
@@ -71,32 +72,24 @@ def members_of(level: Level, label: Any) -> Members:
     kernels.each("mark_groups", n, size, label, present)
     before = cupy.cumsum(present, dtype=ids)
     count = int(before[-1]) if n else 0
-    sums = cupy.zeros((5, count + 1), np.int64)
-    sent, received, starts, begin, placed = sums
+    sent = cupy.zeros(count, np.int64)
+    received = cupy.zeros(count, np.int64) if level.is_two_sided else sent
+    placed, *planned = rows = cupy.zeros((5, count + 1), np.int64)
     number = cupy.empty(n, ids)
     incoming = level.received if level.is_two_sided else None
     given = arcs.indptr, label, before, level.sent, incoming
-    kernels.each("number_groups", n, size, *given, number, sent, received, starts, begin)
-    starts, begin = cupy.cumsum(starts), cupy.cumsum(begin)
+    kernels.each("number_groups", n, size, *given, number, sent, received, *planned[:2])
+    kernels.each("plan_tables", count, np.int64(count), size, np.int64(arcs.nnz), *planned[1:])
+    # A scan takes the host longer than three kernels.
+    starts, begin, chunks, slots = cupy.cumsum(rows[1:]).reshape(4, -1)
     members, arcs_before = cupy.empty(n, ids), cupy.zeros(n + 1, np.int64)
     kernels.each("list_members", n, size, arcs.indptr, number, starts, placed, members, arcs_before)
     arcs_before = cupy.cumsum(arcs_before)
-    # Copies, so that the larger arrays are freed.
-    sent = sent[:count].copy()
-    received = received[:count].copy() if level.is_two_sided else sent
-    return Members(number, count, sent, received, starts, begin, members, arcs_before)
-
-
-def table_plan(members: Members) -> tuple[Any, Any]:
-    """Inclusive sums of chunks, of communities with more arcs than a warp sums, and the start of each table."""
-    count, ids = members.communities, members.number.dtype
-    plan = cupy.zeros((2, count + 1), np.int64)
-    KERNELS.of(Index=ids).each("plan_tables", count, np.int64(count), members.begin, plan[0], plan[1])
-    return cupy.cumsum(plan[0]), cupy.cumsum(plan[1])
+    return Members(number, count, sent, received, starts, begin, chunks, slots, members, arcs_before)
 
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
-    """`hpgraph.kernels.communities.cpu_aggregate.group_strengths` on the GPU."""
+    """Strengths of communities: the sums of what their vertices send and receive."""
     sent = cupy.zeros(count, np.int64)
     received = cupy.zeros(count, np.int64) if level.is_two_sided else sent
     apart = (level.received, sent, received) if level.is_two_sided else (None, sent, None)
@@ -116,11 +109,7 @@ def types_of(arcs: CSR, sums: np.dtype) -> dict[str, Any]:
     return {"Index": arcs.indices.dtype, "Weight": weight, "Sum": sums}
 
 
-def clear_tables(begin: Any, ids: np.dtype, sums: np.dtype) -> tuple[Any, Any]:
-    """Empty tables, end to end; waits for the GPU.
-
-    ``begin`` (CuPy int64 array of shape (k + 1,)): exclusive sum of the slots.
-    """
-    slots = int(begin[-1])
+def clear_tables(slots: int, ids: np.dtype, sums: np.dtype) -> tuple[Any, Any]:
+    """Empty tables, end to end."""
     check_memory(slots * (ids.itemsize + sums.itemsize), "the tables of vertices with many arcs", "cuda")
     return cupy.full(slots, -1, ids), cupy.zeros(slots, sums)

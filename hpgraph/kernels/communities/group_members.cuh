@@ -92,11 +92,13 @@ __global__ void list_members(i64 n, const i64* indptr, const Index* number, cons
 }
 
 // Chunks of communities with more arcs than a warp sums, and slots of those that several blocks share: half of them
-// stay free.
-__global__ void plan_tables(i64 count, const i64* begin, i64* chunks, i64* slots) {
+// stay free. One scan goes over members, arcs, chunks and slots: the second and the third begin with less by the totals
+// before them.
+__global__ void plan_tables(i64 count, i64 vertices, i64 arcs, i64* arcs_of, i64* chunks, i64* slots) {
     const i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (c == 0) arcs_of[0] = -vertices, chunks[0] = -arcs;
     if (c >= count) return;
-    const i64 entries = begin[c + 1] - begin[c];
+    const i64 entries = arcs_of[c + 1];
     chunks[c + 1] = entries > WARP_ENTRIES ? (entries + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES : 0;
     slots[c + 1] = entries > BLOCK_ENTRIES ? 2 * (entries < count ? entries : count) : 0;
 }
@@ -108,6 +110,20 @@ __global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64
     if (v >= n) return;
     atomicAdd(group_sent + label[v], u64(sent[v]));
     if (received) atomicAdd(group_received + label[v], u64(received[v]));
+}
+
+// Sums of the products of shares of what communities send and receive, one a block.
+__global__ void multiply_shares(i64 count, const i64* sent, const i64* received, double total, double* sums) {
+    __shared__ double each[32];
+    double sum = 0;
+    for (i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x; c < count; c += (i64)gridDim.x * blockDim.x)
+        sum += (double(sent[c]) / total) * (double(received[c]) / total);
+    for (int k = 16; k > 0; k /= 2) sum += __shfl_down_sync(ALL, sum, k);
+    if (lane_of_warp() == 0) each[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int warp = 1; warp < int(blockDim.x) / 32; ++warp) sum += each[warp];
+    sums[blockIdx.x] = sum;
 }
 
 }  // namespace hpgraph
