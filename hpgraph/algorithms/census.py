@@ -9,6 +9,7 @@ from typing import Any
 
 from hpgraph.algebra.elementwise import ewise_mult
 from hpgraph.algebra.mxm import mxm
+from hpgraph.algorithms.mixing import mutual_arcs
 from hpgraph.algorithms.triangles import triangle_count
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
@@ -45,12 +46,10 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
     {'mutual': 1, 'asymmetric': 1, 'null': 1}
     """
     graph = as_simple(G)
-    n, both = graph.n_vertices, graph.out_csr
-    if graph.directed:
-        both = ewise_mult(matrix_of_csr(both.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
-    joined = both.without_diagonal().nnz
+    n, arcs = graph.n_vertices, graph.out_csr
+    both, loops = mutual_arcs(graph) if graph.directed else (arcs.nnz, arcs.nnz - arcs.without_diagonal().nnz)
     # Loops are in both, and cancel out.
-    mutual, one_way = joined // 2, graph.n_edges - both.nnz
+    mutual, one_way = (both - loops) // 2, arcs.nnz - both
     return {"mutual": mutual, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual - one_way}
 
 

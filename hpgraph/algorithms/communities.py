@@ -10,7 +10,7 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_simple, named, naming_arguments, real, whole
-from hpgraph.core.device import Array, array_module, device_of, to_device
+from hpgraph.core.device import Array, array_module, device_of, everywhere, to_device
 from hpgraph.formats import occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of
@@ -168,10 +168,12 @@ def _ranked(labels: Any) -> tuple[int, Any]:
     if most - least > 4 * n or most >= 2**63:
         values, ranks = xp.unique(labels, return_inverse=True)
         return len(values), ranks.reshape(-1).astype(np.int64, copy=False)
-    labels = labels.astype(np.int64) - least
-    occur = xp.zeros(most - least + 1, np.int64)
-    occur[labels] = 1
-    before = xp.cumsum(occur)
+    labels = labels.astype(np.int64, copy=False) - least if least else labels.astype(np.int64, copy=False)
+    occurs = xp.zeros(most - least + 1, np.bool_)
+    occurs[labels] = True
+    if n and everywhere(occurs):
+        return len(occurs), labels
+    before = xp.cumsum(occurs, dtype=np.int64)
     return int(before[-1]) if n else 0, before[labels] - 1
 
 

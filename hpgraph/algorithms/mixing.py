@@ -98,12 +98,29 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
     """
     graph = as_simple(G)
     xp, arcs = array_module(graph.device), graph.out_csr
-    both = ewise_mult(matrix_of_csr(arcs.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
     if vertices is None:
-        return both.without_diagonal().nnz / arcs.nnz if arcs.nnz else float("nan")
+        mutual, loops = mutual_arcs(graph)
+        return (mutual - loops) / arcs.nnz if arcs.nnz else float("nan")
+    both = _both_ways(graph)
     at = to_device(graph.indices_of(vertices), graph.device)
     ends = (arcs.degrees + graph.in_degree)[at]
     return xp.where(ends > 0, 2 * both.degrees[at] / xp.maximum(ends, 1), np.nan)
+
+
+def _both_ways(graph: Graph) -> CSR:
+    """The arcs that have their reverse in a graph."""
+    return ewise_mult(matrix_of_csr(graph.out_csr.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
+
+
+def mutual_arcs(graph: Graph) -> tuple[int, int]:
+    """How many arcs of a simple graph have their reverse, loops among them, and how many are loops."""
+    if graph.device == "cpu":
+        # Imported here, since it imports Numba.
+        from hpgraph.kernels.structure.cpu_mixing import mutual_arcs as meet
+
+        return meet(graph.out_csr, graph.in_csr)
+    both = _both_ways(graph)
+    return both.nnz, both.nnz - both.without_diagonal().nnz
 
 
 def _matrix(arcs: CSR, weighted: bool) -> Any:
@@ -348,7 +365,7 @@ def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float
     0.333
     """
     graph = as_graph(G)
-    return excess_of_equal(graph.out_csr, _codes(graph, attribute), graph.in_degree)
+    return excess_of_equal(graph.out_csr, _codes(graph, attribute), graph.in_degree if graph.directed else None)
 
 
 def _codes(graph: Graph, attribute: Any) -> Any:
@@ -375,11 +392,12 @@ def _codes(graph: Graph, attribute: Any) -> Any:
 
 
 def excess_of_equal(arcs: CSR, code: Any, received: Any) -> float:
-    """Newman's coefficient of an attribute, of values 0, 1, ...; ``received``: how many arcs lead to each vertex."""
+    """Newman's coefficient of an attribute, of values 0, 1, ...; ``received``: in-degrees, None if undirected."""
     if not arcs.nnz:
         return float("nan")
     xp, kinds = array_module(code), int(code.max()) + 1
-    ends = [xp.bincount(code, times, kinds) / arcs.nnz for times in (arcs.degrees, received)]
+    sent = xp.bincount(code, arcs.degrees, kinds) / arcs.nnz
+    reached = sent if received is None else xp.bincount(code, received, kinds) / arcs.nnz
     apart = kernels(arcs.device).weight_between(arcs.pattern, code.astype(arcs.indices.dtype))
-    same, chance = (arcs.nnz - apart) / arcs.nnz, float((ends[0] * ends[1]).sum())
+    same, chance = (arcs.nnz - apart) / arcs.nnz, float((sent * reached).sum())
     return (same - chance) / (1 - chance) if chance != 1 else float("nan")

@@ -154,6 +154,19 @@ def test_correlation_at_the_ends_of_arcs(n, device):
         assert correlation(arcs, received, *given) == pytest.approx(by_products(arcs, received, *given), abs=1e-7)
 
 
+def test_mutual_arcs_of_skewed_rows(device):
+    rng = np.random.default_rng(9)
+    for n, m in ((1, 3), (50, 400), (20_000, 150_000)):
+        source, target = (n * rng.random((2, m)) ** 2).astype(np.int64)
+        G = hpg.Graph.from_edges(source, target, n_vertices=n).to(device)
+        keys = np.unique(source * n + target)
+        apart = keys[keys // n != keys % n]
+        mutual = int(np.isin(apart % n * n + apart // n, apart).sum())
+        assert hpg.reciprocity(G) == mutual / len(keys)
+        found = hpg.dyad_census(G)
+        assert (found["mutual"], found["asymmetric"]) == (mutual // 2, len(apart) - mutual)
+
+
 def test_at_the_ends():
     ring = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False)
     empty = hpg.Graph.from_edges([], [], n_vertices=3, directed=False)

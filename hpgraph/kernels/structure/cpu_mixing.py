@@ -1,4 +1,4 @@
-"""Pearson's correlation of values at both ends of the arcs: two passes over the vertices and one over the arcs."""
+"""Pearson's correlation of values at both ends of the arcs, in three passes; and arcs that have their reverse."""
 
 from math import frexp, isfinite
 from typing import Any
@@ -16,7 +16,7 @@ _SUMS = {"reassoc", "contract"}
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """`hpgraph.algorithms.mixing.correlation` on the CPU."""
     with team() as threads:
-        each = np.empty((threads, 2))
+        each = np.empty((threads, 3))
         x, x_sum, x_squares = first = _centred(x, arcs.degrees, arcs.nnz, each)
         y, y_sum, y_squares = first if received is None else _centred(y, received, arcs.nnz, each)
         # The centres are means up to rounding, for which the sums make up.
@@ -32,14 +32,14 @@ def _centred(value: Any, times: Any, arcs: int, each: Any) -> tuple[Any, float, 
 
     All are 0 if all values are equal. What vertices without arcs have does not matter.
     """
-    value = np.ascontiguousarray(value, np.float64)
-    held = value if int(times.min()) > 0 else value[times > 0]
-    least, largest = float(held.min()), float(held.max())
+    # Of plain arrays, which NumPy and kernels take faster.
+    value, times = np.ascontiguousarray(value, np.float64), np.asarray(times)
+    _look_over(value, times, each)
+    least, largest, total = min(each[:, 0].tolist()), max(each[:, 1].tolist()), sum(each[:, 2].tolist())
     # Equal sums of weights may differ by rounding.
     if not 1e-14 * max(-least, largest) < largest - least < np.inf:
         return value, 0.0, 0.0
-    _add(value, times, each)
-    total, centred = sum(each[:, 0].tolist()), np.empty_like(value)
+    centred = np.empty_like(value)
     # By a power of two no digit is lost.
     scale = 2.0 ** -min(max(frexp(largest - least)[1], -1000), 1000)
     # Where the sum overflows any value will do for the mean.
@@ -52,14 +52,18 @@ def _share(n, worker, workers):
     return n * worker // workers, n * (worker + 1) // workers
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
-def _add(value, times, each):
+@njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS | {"nnan", "nsz"})
+def _look_over(value, times, each):
+    """The least and the largest value of a vertex with arcs, and the sum over these; the sum alone is NaN if one is."""
     for worker in prange(each.shape[0]):
         first, last = _share(value.size, worker, each.shape[0])
-        total = 0.0
+        least, largest, total = np.inf, -np.inf, 0.0
         for v in range(first, last):
-            total += peek(times, v) * peek(value, v) if peek(times, v) > 0 else 0.0
-        each[worker, 0] = total
+            held, own = peek(times, v) > 0, peek(value, v)
+            low, high = own if held else np.inf, own if held else -np.inf
+            least, largest = low if low < least else least, high if high > largest else largest
+            total += peek(times, v) * own if held else 0.0
+        each[worker, 0], each[worker, 1], each[worker, 2] = least, largest, total
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
@@ -86,3 +90,29 @@ def _multiply(indptr, indices, x, y, bounds, each):
                 around += peek(y, vertex(indices, at))
             total += peek(x, v) * around
         each[worker, 0] = total
+
+
+def mutual_arcs(out: CSR, in_: CSR) -> tuple[int, int]:
+    """`hpgraph.algorithms.mixing.mutual_arcs` on the CPU, of rows that ascend without repetitions."""
+    with team() as threads:
+        each = np.empty((threads, 2), np.int64)
+        _meet(out.indptr, out.indices, in_.indptr, in_.indices, share_bounds(out.indptr, threads), each)
+    both, loops = each.sum(axis=0).tolist()
+    return both, loops
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _meet(begins, targets, in_begins, sources, bounds, each):
+    for worker in prange(each.shape[0]):
+        both, loops = np.int64(0), np.int64(0)
+        for v in range(bounds[worker], bounds[worker + 1]):
+            at, last = peek(begins, v), peek(begins, v + 1)
+            back, end = peek(in_begins, v), peek(in_begins, v + 1)
+            while at < last and back < end:
+                # Branch-free: which comes first is unpredictable.
+                u, w = vertex(targets, at), vertex(sources, back)
+                both += np.int64(u == w)
+                loops += np.int64((u == w) & (u == v))
+                at += np.int64(u <= w)
+                back += np.int64(w <= u)
+        each[worker, 0], each[worker, 1] = both, loops
