@@ -192,3 +192,9 @@ def test_numbers_beyond_what_is_needed() -> None:
     assert rounds.tolist() == hpg.color_refinement(G.undirected).tolist()
     assert datasets.LFR_benchmark_graph(30, 1e9, 1e9, 0.1, min_degree=2, min_community=10).n_edges <= 60
     assert hpg.sample_neighbors(G, [0], np.array(1)).edges_of_hop == [1]
+    labels = hpg.label_propagation_communities(G.undirected, max_iteration=10**30)
+    assert labels.label.tolist() == hpg.label_propagation_communities(G.undirected).label.tolist()
+    assert hpg.leiden(G.undirected, max_size=10**30).label.tolist() == hpg.leiden(G.undirected).label.tolist()
+    for times in (2**40, 10**30):
+        with pytest.raises(hpg.DeviceMemoryError, match=f"{times} labels"):
+            hpg.slpa(G.undirected, n_iterations=times)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.cores import both_ways
 from hpgraph.algorithms.random_choice import scattered
@@ -52,7 +54,7 @@ def label_propagation_communities(
     >>> hpg.label_propagation_communities(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    rounds = whole(max_iteration, "max_iteration", least=0)
+    rounds = min(whole(max_iteration, "max_iteration", least=0), np.iinfo(np.int64).max)
     graph, level, _ = checked(G, weight, 0.0)
     label = kernels(graph.device).asynchronous_labels(level, scattered(seed), rounds, _FEW)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)

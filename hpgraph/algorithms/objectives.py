@@ -149,4 +149,4 @@ def size_limit(max_size: Any, label: Any) -> int:
     largest = int(array_module(label).bincount(label).max()) if len(label) else 0
     if largest > limit:
         raise ValueError(f"start: a community has {largest} vertices, more than max_size={limit}")
-    return limit
+    return min(limit, len(label))

@@ -11,7 +11,7 @@ from hpgraph.algorithms.cores import both_ways
 from hpgraph.algorithms.random_choice import random_order, scattered, vertex_hashes
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, real, vertex_names, whole
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.device import array_module, prefix_sum, to_device
+from hpgraph.core.device import array_module, check_memory, prefix_sum, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.structure.cpu_cliques import maximal_cliques
@@ -111,6 +111,7 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
     share = real(threshold, "threshold", least=0, most=1)
     graph = as_simple(G)
     xp, n, backend = array_module(graph.device), graph.n_vertices, kernels(graph.device)
+    check_memory((rounds + 1) * n * 40, f"{rounds} labels that each of {n} vertices hears", graph.device)
     arcs, vertex = both_ways(graph), xp.arange(n, dtype=graph.id_dtype)
     memory, place = xp.empty((rounds + 1, n), graph.id_dtype), xp.empty(n, graph.id_dtype)
     memory[0] = vertex

@@ -6,6 +6,7 @@ direction, in a line ``graph.NAME.directed = true``.
 """
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +77,12 @@ def write_graphalytics(graph: Graph, path: Path) -> None:
     if arcs.weight is not None:
         columns.append(arcs.weight.tolist())
     lines = (" ".join(map(repr, row)) + "\n" for row in zip(*columns, strict=True))
-    with replacing_text(path.with_suffix(".v")) as text:
-        text.write("".join(f"{id}\n" for id in ids.tolist()))
-    with replacing_text(path.with_suffix(".properties")) as text:
-        text.write(f"graph.{path.stem}.directed = {str(graph.directed).lower()}\n")
-    with replacing_text(path.with_suffix(".e")) as text:
-        text.writelines(lines)
+    places = (path.with_suffix(suffix) for suffix in (".v", ".properties", ".e"))
+    with ExitStack() as files:
+        texts = vertices, properties, edges = [files.enter_context(replacing_text(place)) for place in places]
+        vertices.writelines(f"{id}\n" for id in ids.tolist())
+        properties.write(f"graph.{path.stem}.directed = {str(graph.directed).lower()}\n")
+        edges.writelines(lines)
+        # All three are on the disk before the first takes its place: new vertices do not fit old edges.
+        for text in texts:
+            text.flush()

@@ -124,6 +124,18 @@ def test_a_full_disk_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_full_disk_leaves_each_of_several_files(tmp_path: Path) -> None:
+    """Vertices and properties of Graphalytics are short enough, and edges are not."""
+    write(some_graph(5), tmp_path / "g.v")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    ring = hpg.Graph.from_edges(np.arange(500), (np.arange(500) + 1) % 500, np.full(500, 0.125), n_vertices=500)
+    with no_file_longer_than(LIMIT), pytest.raises(OSError, match="File too large"):
+        write(ring, tmp_path / "g.v")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    write(ring, tmp_path / "g.v")
+    assert (tmp_path / "g.v").stat().st_size < LIMIT < (tmp_path / "g.e").stat().st_size
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.usefixtures("compiled")
 def test_a_full_disk_is_reported_once(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
