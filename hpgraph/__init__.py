@@ -9,6 +9,7 @@ import importlib
 import os
 
 import hpgraph.core.forking as _forking  # noqa: F401, before a thread's first call
+import hpgraph.core.whole_imports as _whole_imports  # noqa: F401, before that of Numba
 from hpgraph.containers.public import register_loader
 
 __version__ = "0.2.0"

@@ -26,6 +26,10 @@ _WORDS = [
     (r"Can't unify return type from the following types: (.*?) Return of.*", r"it returns one of several types: \1"),
     (r".*Exception matching is limited to <class 'Exception'>.*", "except may name no exception but Exception"),
     (r"cannot type infer runaway recursion.*", "it calls itself without end: write a loop"),
+    (
+        r"Type of variable '\$\S+' cannot be determined, operation: .*",
+        "a value has no type that can be found: what := assigns within an expression takes a line of its own",
+    ),
     (r"Illegal IR, del found at: (del \w+).*", r"it says \1: leave that out"),
     (r"NRT required but not enabled", f"it makes a list, an array or a string, {_NO_MEMORY}"),
     (r"'CUDATargetContext' object has no attribute 'build_(\w+)'", rf"it makes a \1, {_NO_MEMORY}"),

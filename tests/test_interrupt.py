@@ -272,3 +272,36 @@ WORK = {
 def test_other_threads_go_on_to_their_right_answers(name: str, shell: Callable[[], subprocess.Popen[str]]) -> None:
     work, right = WORK[name]
     interrupted(shell(), BESIDE.format(work=work, right=right, times=2))
+
+
+# The first call of a process, in whose imports of Numba Ctrl-C arrives, and the second.
+FIRST = """
+import signal, sys, threading
+import hpgraph as hpg
+signal.signal(signal.SIGINT, signal.default_int_handler)
+G = hpg.Graph.from_edges([0, 1], [1, 2])
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+interrupt = Interrupt()
+sys.meta_path.insert(0, interrupt)
+try:
+    hpg.bfs(G, 0)
+except KeyboardInterrupt:
+    print("stopped")
+assert interrupt not in sys.meta_path and "numba" in sys.modules
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print(hpg.bfs(G, 0).level.tolist())
+"""
+
+
+@pytest.mark.parametrize("module", ["numba.core.typing", "numba.stencils.stencil", "hpgraph.kernels.spmv.cpu"])
+def test_ctrl_c_within_the_first_imports_leaves_whole_modules(module: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST.format(module=module)], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == "stopped\n[0, 1, 2]\n", done.stderr

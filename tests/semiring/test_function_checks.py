@@ -96,6 +96,7 @@ def test_what_answers_differently_each_time(called):
         (imports, "it imports math when it is called: import it outside"),
         (stores, "it assigns the attribute value: return the new value instead"),
         (lambda x: sum(y for y in (x, x)), "it has a generator in it: write a loop"),
+        (lambda x: (y := x + 1) * y, "what := assigns within an expression takes a line of its own"),
     ],
 )
 def test_what_cannot_be_compiled(function, says):

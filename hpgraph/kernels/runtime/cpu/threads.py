@@ -27,6 +27,7 @@ from collections.abc import Iterator
 import numba
 from numba.core.compiler_lock import global_compiler_lock
 
+from hpgraph.core import whole_imports
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
 from hpgraph.core.patches import replace_parallel_for
@@ -44,6 +45,7 @@ _default = signal.default_int_handler
 _main = None if numba.config.DISABLE_JIT or _set_handler is None else threading.main_thread().ident
 # Python's own handler of SIGINT, a C function, while ours is in its place.
 _python: int | None = None
+whole_imports.elsewhere = lambda: _python is not None
 
 
 class interruptible:
