@@ -305,3 +305,38 @@ def test_ctrl_c_within_the_first_imports_leaves_whole_modules(module: str, tmp_p
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.stdout == "stopped\n[0, 1, 2]\n", done.stderr
+
+
+# Ctrl-C while Numba compiles: as it takes functions out of its registries, by generators, and as it makes code of them.
+COMPILING = """
+import signal, sys
+import hpgraph as hpg
+signal.signal(signal.SIGINT, signal.default_int_handler)
+G = hpg.Graph.from_edges([0, 1], [1, 2])
+def interrupt(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == {name!r}:
+        while frame is not None and frame.f_code.co_name != "compile_extra":
+            frame = frame.f_back
+        if frame is not None:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+sys.setprofile(interrupt)
+try:
+    hpg.bfs(G, 0)
+except KeyboardInterrupt:
+    print("stopped")
+assert sys.getprofile() is None
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print(hpg.bfs(G, 0).level.tolist(), (hpg.Matrix(G) @ [1.0, 1, 1]).tolist())
+"""
+
+
+@pytest.mark.parametrize("name", ["sublist_iterator", "lower_function_body"])
+def test_ctrl_c_while_compiling_leaves_a_compiler(name: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+    environment = {**environment, "HPGRAPH_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILING.format(name=name)], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == "stopped\n[0, 1, 2] [1.0, 1.0, 0.0]\n", done.stderr

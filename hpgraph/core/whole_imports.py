@@ -1,4 +1,4 @@
-"""Imports that Ctrl-C does not end halfway: it waits until they are done.
+"""Imports, and what else Ctrl-C must not end halfway: it waits until they are done.
 
 Python takes back the modules that an interrupted import leaves unfinished, and not those that have finished meanwhile
 and hold parts of these. Packages whose modules import each other, as Numba's do, then fail at each later import in the
@@ -28,9 +28,7 @@ class _Finder:
     inside = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if self.inside or name.partition(".")[0] not in _PACKAGES:
-            return None
-        if threading.current_thread() is not threading.main_thread() or elsewhere():
+        if self.inside or name.partition(".")[0] not in _PACKAGES or not _is_pythons():
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
         spec: Any = next((found for found in others if found is not None), None)
@@ -51,27 +49,33 @@ class _Loader:
     def exec_module(self, module: ModuleType) -> None:
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self.loader
-        with _later():
+        with later():
             self.loader.exec_module(module)
 
 
+def _is_pythons() -> bool:
+    """Whether Python's handler would answer a SIGINT in this thread."""
+    return threading.current_thread() is threading.main_thread() and not elsewhere()
+
+
 @contextlib.contextmanager
-def _later() -> Iterator[None]:
-    """In the main thread, whose handlers Python calls: a SIGINT in this block takes effect after it."""
+def later() -> Iterator[None]:
+    """Context manager of what Ctrl-C must not end halfway: in the main thread it takes effect after the block."""
     handler, received = signal.getsignal(signal.SIGINT), []
-    if not callable(handler):
+    if not callable(handler) or not _is_pythons():
         yield
         return
 
     def keep(*signal_and_frame: Any) -> None:
         received.append(signal_and_frame)
 
-    _FINDER.inside = True
+    before = _FINDER.inside
     signal.signal(signal.SIGINT, keep)
     try:
+        _FINDER.inside = True
         yield
     finally:
-        _FINDER.inside = False
+        _FINDER.inside = before
         if signal.getsignal(signal.SIGINT) is keep:
             signal.signal(signal.SIGINT, handler)
         if received:

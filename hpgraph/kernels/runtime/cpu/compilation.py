@@ -30,6 +30,7 @@ from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.locks import uncollected
 from hpgraph.core.patches import import_array_functions, libraries
+from hpgraph.core.whole_imports import later
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threading_layer import prepare
 from hpgraph.kernels.runtime.cpu.threads import in_python
@@ -65,9 +66,10 @@ def set_up() -> None:
                 config.announce("kernels for the CPU")
                 self.announced = True
             self.blocks.append(contextlib.ExitStack())
-            # Compilation is long, and does not test for a stop.
             self.blocks[-1].enter_context(_logged(function, first=len(self.blocks) == 1))
+            # Compilation does not test for a stop; ended halfway it leaves registries of Numba without use.
             self.blocks[-1].enter_context(in_python())
+            self.blocks[-1].enter_context(later())
             # Numba makes so many objects that the search for cycles among them takes a tenth of the time.
             self.blocks[-1].enter_context(uncollected())
             self.blocks[-1].enter_context(work_clock.compiling())
@@ -167,7 +169,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for some types, or None."""
-        target_context.refresh()
+        with later():
+            target_context.refresh()
         if not self._enabled:
             return None
         key = self._index_key(sig, target_context.codegen())
