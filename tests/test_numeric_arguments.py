@@ -198,3 +198,7 @@ def test_numbers_beyond_what_is_needed() -> None:
     for times in (2**40, 10**30):
         with pytest.raises(hpg.DeviceMemoryError, match=f"{times} labels"):
             hpg.slpa(G.undirected, n_iterations=times)
+    for most in (2**63, 10**30):
+        assert hpg.reach(G, [0], within=most).tolist() == hpg.reach(G, [0]).tolist()
+        assert hpg.k_hop_subgraph(G, [0], most).vertex.tolist() == [0, 1, 2]
+        assert hpg.k_truss(G, most).n_vertices == 0

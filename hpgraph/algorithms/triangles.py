@@ -246,8 +246,9 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     >>> hpg.k_truss(([0, 1, 2, 2], [1, 2, 0, 3]), 3)
     Graph: 3 vertices, 6 arcs, undirected, no weights, cpu
     """
-    k = max(whole(k, "k"), 2)
     graph = as_simple(G).undirected
+    # A vertex of a truss has k - 1 neighbours: none is larger than the graph.
+    k = min(max(whole(k, "k"), 2), graph.n_vertices + 2)
     backend, xp = kernels(graph.device), array_module(graph.device)
     if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:
         # Remove vertices of degree < k - 1 repeatedly. Loops count here, so some more vertices may stay.
