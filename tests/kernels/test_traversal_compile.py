@@ -107,6 +107,16 @@ def test_bfs():
     translates(*traversal_of(bfs.WideTree, None, (), "int64"))
 
 
+def test_bfs_in_a_cluster():
+    for program, dtypes, weight, arch in (
+        (bfs.Tree, (), None, "sm_90"), (Everything, (), "float64", "sm_100"), (bfs.Tree, (), None, GENERATIONS[0]),
+    ):  # fmt: skip
+        source, *made, _ = traversal_of(program, weight, dtypes)
+        name = f"hpgraph::traverse_in_cluster<Program, int, {'hpgraph::Pattern' if weight is None else C[weight]}>"
+        threads = f"#define HPGRAPH_THREADS {traversal.CLUSTER_THREADS}\n"
+        compiles(f"cluster_{source}", threads + made[0], made[1], (name,), arch)
+
+
 def test_sssp():
     translates(*relaxation_of(distances.Distances, None))
     translates(*relaxation_of(distances.Distances, "int32"))

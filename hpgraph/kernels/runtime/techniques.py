@@ -63,7 +63,8 @@ class Techniques:
     lane_refill : bool
         CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than wait for its warp.
     local_block : bool
-        CUDA. Supersteps of few vertices and arcs run on one block, without a grid barrier.
+        CUDA. Supersteps of few vertices and arcs run on one block, and traversals that have no others on one cluster of
+        blocks, without a grid barrier.
     row_stretches : bool
         CUDA. Whole products over CSR go by ranges of equally many entries if that is predicted to be faster, rather
         than by rows.

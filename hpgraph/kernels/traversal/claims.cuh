@@ -4,15 +4,16 @@
 
 namespace hpgraph {
 
-// Warp-collective claim: returns the mask of arcs of a batch whose target was unsettled. `v` receives the targets.
-template <int size, class Program, class Index, class Weight>
+// Warp-collective claim: returns the mask of arcs of a batch whose target was unsettled. `v` receives the targets;
+// `beside(k)` is called when v[k] is known, before its bit is.
+template <int size, class Program, class Index, class Weight, class Beside>
 __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
-                     const Batch<Index, size>& batch, Index (&v)[size]) {
+                     const Batch<Index, size>& batch, Index (&v)[size], Beside beside) {
     u32 bits[size];
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
 #pragma unroll
-    for (int k = 0; k < size; ++k) bits[k] = batch.live[k] ? settled[v[k] >> 5] : ALL;
+    for (int k = 0; k < size; ++k) bits[k] = batch.live[k] ? settled[v[k] >> 5] : ALL, beside(k);
     loaded(bits);
 #pragma unroll
     for (int k = 0; k < size; ++k) {
@@ -24,6 +25,11 @@ __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32
 #pragma unroll
     for (int k = 0; k < size; ++k) claimed |= !(bits[k] >> (v[k] & 31) & 1) << k;
     return claimed;
+}
+template <int size, class Program, class Index, class Weight>
+__device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
+                     const Batch<Index, size>& batch, Index (&v)[size]) {
+    return claim(program, out, settled, batch, v, [](int) {});
 }
 
 // Initialize the vertices below `n` in the words from `begin` to `end`: their properties, and their settled bits, set

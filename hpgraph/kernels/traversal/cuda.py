@@ -1,11 +1,13 @@
 """Programs whose first message wins, on one GPU or several: work space of the persistent kernel, and its launch."""
 
+import contextlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
@@ -25,6 +27,10 @@ SPACE = Layout(
     following=persistent.FRONTIER,
 )  # fmt: skip
 TRACE = persistent.TRACE.of()
+# Blocks of the cluster that searches graphs of small frontiers, as in cluster_traversal.cuh, and threads of each: with
+# more or fewer, a level of a road network takes longer on an H200. Mean arcs of a superstep up to which the cluster is
+# faster than the grid there, and supersteps from which it gains more, 2 µs each, than the host's wait at the end costs.
+CLUSTER, CLUSTER_THREADS, CLUSTER_ARCS, CLUSTER_SUPERSTEPS = 16, 512, 16384, 16
 EXCHANGE = Layout(
     "TraversalExchange<{Index}, {Message}>", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS), post=POST
 )
@@ -46,6 +52,38 @@ def _plan(out: CSR, code: ProgramCode, chosen: str) -> persistent.Plan:
     return persistent.plan(out, code, "traversal.cuh", "traverse", chosen, layouts)
 
 
+@cache
+def _has_clusters(device: int) -> bool:
+    """Whether a device may run a cluster of 16 blocks: those of servers, from compute capability 9.0."""
+    return int(cupy.cuda.Device(device).compute_capability) // 10 in (9, 10)
+
+
+@attached
+def _plan_in_cluster(out: CSR, code: ProgramCode, chosen: str) -> persistent.Plan:
+    return persistent.plan(
+        out, code, "cluster_traversal.cuh", "traverse_in_cluster", chosen, (POLICY,), CLUSTER_THREADS, CLUSTER
+    )
+
+
+def _in_cluster(search: Search, turn: Takeover, policy: bytes) -> persistent.Record | None:
+    """Search by one cluster of blocks, and wait; None if a frontier was too large for it."""
+    out = search.out
+    plan, n = _plan_in_cluster(out, search.code, persistent.techniques_type()), out.shape[0]
+    space, record = persistent.Space((n + 31) // 32 * 4), persistent.Record(n)
+    arguments = (
+        plan.program.struct(search.state, search.world, search.beginnings), n, plan.arcs,
+        persistent.sources_struct(search.sources), policy, np.uintp(empty_rows(search.in_).words.data.ptr),
+        np.uintp(space.addresses[0]), TRACE(*record.fields),
+    )  # fmt: skip
+    with contextlib.suppress(cupy.cuda.driver.CUDADriverError):
+        # A part of a GPU may have no place for it.
+        plan.launch(arguments)
+        turn.fits_cluster = not record.counts()[1]
+        return record if turn.fits_cluster else None
+    turn.fits_cluster = False
+    return None
+
+
 def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
     out, in_, forced = search.out, search.in_, search.forced
@@ -60,6 +98,13 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     policy = policy_struct(
         n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
     )
+    narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS and not plan.pieces
+    # Begun anew, a search needs values that the kernel fills in.
+    restarts = forced != PULL and None not in search.beginnings and techniques.local_block
+    if narrow and restarts and not waits and turn.fits_cluster and _has_clusters(cupy.cuda.runtime.getDevice()):
+        found = _in_cluster(search, turn, policy)
+        if found is not None:
+            return found
     plan.launch(
         (
             plan.program.struct(search.state, search.world, search.beginnings), n, plan.arcs,

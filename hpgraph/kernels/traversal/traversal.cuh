@@ -370,7 +370,7 @@ __device__ void run_traversal(Team& team, const Exchange& exchange, const Progra
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         trace.outcome->passed[0] = Team::DIVIDED ? team.lost : (i64)traversal.queue().light;
         if constexpr (Team::DIVIDED) policy.local.report(0, traversal.step, traversal.sent);
-        else policy.local.report(traversal.thin);
+        else policy.local.report(traversal.thin), policy.local.to_host[2] = traversal.step;
     }
 }
 

@@ -20,7 +20,9 @@ struct LocalLimits {
     i64 vertices, arcs;
     i64 patience;   // thin supersteps after which the search should continue on the host
     int may_leave;  // whether the host waits to take over; if not, only `to_host` is written, for the next search
-    i64* to_host;      // in the host's memory: whether a search was thin; mean arcs of a superstep of the last search
+    // In the host's memory: whether a search was thin; mean arcs of a superstep of the last relaxation, or of the last
+    // traversal of several GPUs; supersteps of the last traversal.
+    i64* to_host;
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {

@@ -30,6 +30,8 @@ BATCH = 2
 IN_FLIGHT = 3072
 # Limits of vertices and arcs for supersteps on one block.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
+# CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, without which a cluster has up to 8 blocks.
+_NON_PORTABLE_CLUSTER = 14
 # Rows of a trace; later supersteps are not recorded.
 TRACE_ROWS = 1 << 20
 # The structs that a launch passes or finds in memory; the ``.cuh`` files describe them.
@@ -190,7 +192,7 @@ def checks(*layouts: StructLayout) -> str:
 @lru_cache(maxsize=256)
 def kernel(
     program: CUDAProgram, source: str, name: str, switches: str, ids: np.dtype, pattern: bool, device: int,
-    threads: int = THREADS, layouts: tuple[StructLayout, ...] = (), beside: int = 1,
+    threads: int = THREADS, layouts: tuple[StructLayout, ...] = (), beside: int = 1, cluster: int = 0,
 ) -> Callable[..., None]:  # fmt: skip
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
@@ -199,16 +201,20 @@ def kernel(
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
     device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
+    Nor is a single `cluster` of so many blocks.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{name}<Program, {index}, {weight}, {switches}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(
-        source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=beside == 1, title=title,
-        checks=checks(*layouts),
+        source, prologue=prologue, ltoir=program.ltoir, names=(name,), title=title, checks=checks(*layouts),
+        cooperative=beside == 1 and not cluster,
     )  # fmt: skip
-    return partial(module.function(name), (multiprocessors() // beside,), (threads,))
+    found = module.function(name)
+    if cluster:
+        cupy.cuda.driver.funcSetAttribute(found.raw.kernel.ptr, _NON_PORTABLE_CLUSTER, 1)
+    return partial(found, (cluster or multiprocessors() // beside,), (threads,))
 
 
 class Plan(NamedTuple):
@@ -226,12 +232,12 @@ class Plan(NamedTuple):
 
 def plan(
     arcs: CSR, code: ProgramCode, source: str, name: str, switches: str, layouts: tuple[StructLayout, ...],
-    threads: int = THREADS,
+    threads: int = THREADS, cluster: int = 0,
 ) -> Plan:  # fmt: skip
     """A plan of `kernel`, compiled in a thread, beside the kernels of what follows; the last layout is its space's."""
     program, ids = cuda_program(code, weight_dtype(arcs)), arcs.indices.dtype
     device = cupy.cuda.runtime.getDevice()
-    launch = kernel(program, source, name, switches, ids, arcs.data is None, device, threads, layouts)
+    launch = kernel(program, source, name, switches, ids, arcs.data is None, device, threads, layouts, cluster=cluster)
     return Plan(program, launch, layouts[-1], arcs_struct(arcs), heavy_pieces(arcs))
 
 

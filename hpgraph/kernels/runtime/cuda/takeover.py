@@ -38,10 +38,10 @@ _free_slots: list[np.ndarray] = []
 
 
 def slot_of(owner: Any) -> np.ndarray:
-    """Two int64 zeros that kernels may write to even after their owner is deleted, when the slot is reused."""
+    """Three int64 zeros that kernels may write to even after their owner is deleted, when the slot is reused."""
     if not _free_slots:
-        _pages.append(cupy.cuda.alloc_pinned_memory(16 * SLOTS))
-        _free_slots.extend(np.frombuffer(_pages[-1], np.int64, 2 * SLOTS).reshape(SLOTS, 2))
+        _pages.append(cupy.cuda.alloc_pinned_memory(24 * SLOTS))
+        _free_slots.extend(np.frombuffer(_pages[-1], np.int64, 3 * SLOTS).reshape(SLOTS, 3))
     slot = _free_slots.pop()
     slot[:] = 0
     weakref.finalize(owner, _free_slots.append, slot)
@@ -56,6 +56,8 @@ class Takeover:
         self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
         # A search has no more supersteps than vertices.
         self._waits = self._possible = n > self.patience
+        # Whether a cluster of blocks may search it: until one could not.
+        self.fits_cluster = True
         self._report = slot_of(self)
         self._address: int = self._report.ctypes.data
         self._copies: dict[str, CSR] = {}
@@ -68,6 +70,11 @@ class Takeover:
     def arcs_a_superstep(self) -> int:
         """In the mean of the last relaxation that is done; 0 before the first."""
         return int(self._report[1])
+
+    @property
+    def supersteps(self) -> int:
+        """Of the last traversal that is done; 0 before the first."""
+        return int(self._report[2])
 
     def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
         """The last fields of a ``LocalLimits``."""
