@@ -321,11 +321,10 @@ class Search:
         part = self._backend.refine_communities(level, label, self._resolution, key % 2**64) if refines else label
         # Under their smallest vertices at each level, they are numbered by these in the end.
         coarse, number = self._backend.aggregate_communities(level, self._backend.represented(part))
-        inherited = self._xp.arange(coarse.arcs.shape[0], dtype=number.dtype)
+        count = coarse.arcs.shape[0]
         if refines:
-            # All vertices of a part are in one community, whose first part has its smallest vertex.
-            inherited[number] = number[self._backend.represented(label)]
-        return coarse, number, inherited
+            return coarse, number, self._backend.communities_of_parts(number, label, count)
+        return coarse, number, self._xp.arange(count, dtype=number.dtype)
 
     def quality(self, level: Level, label: Any) -> float:
         """What is maximized, up to a term that all communities share."""

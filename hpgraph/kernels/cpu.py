@@ -7,6 +7,7 @@ from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
 from hpgraph.kernels.communities.cpu_aggregate import (
     aggregate_communities,
+    communities_of_parts,
     quality_terms,
     represented,
     weight_between,

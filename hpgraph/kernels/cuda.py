@@ -14,7 +14,7 @@ from hpgraph.kernels.communities.cuda import (
     refine_communities,
 )
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, quality_terms, weight_between
-from hpgraph.kernels.communities.cuda_members import represented
+from hpgraph.kernels.communities.cuda_members import communities_of_parts, represented
 from hpgraph.kernels.communities.level import first_neighbours
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of

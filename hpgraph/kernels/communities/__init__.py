@@ -46,6 +46,12 @@ class Communities(Protocol):
     def represented(self, label: Any) -> Any:
         """Communities, from labels below n, each under the number of its smallest vertex."""
 
+    def communities_of_parts(self, number: Any, label: Any, count: int) -> Any:
+        """The community of each part, under the number of its part with the smallest vertex.
+
+        ``number``: of each vertex's part, below `count`; ``label``: its community, the same for all vertices of a part.
+        """
+
     def weight_between(self, arcs: CSR, label: Any) -> int:
         """Total weight of the arcs between communities."""
 

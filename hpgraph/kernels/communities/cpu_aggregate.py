@@ -78,6 +78,13 @@ def represented(label: Any) -> Any:
     return made
 
 
+def communities_of_parts(number: Any, label: Any, count: int) -> Any:
+    """See `hpgraph.kernels.communities.Communities`."""
+    made = np.empty(count, number.dtype)
+    made[number] = number[represented(label)]
+    return made
+
+
 @njit(cache=True, nogil=True)
 def multiply_shares(sent, received, total):
     """Over communities, the sum of the shares that they send times those that they receive."""

@@ -19,7 +19,7 @@ WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
 KERNELS = KernelSet(
     "group_members.cuh", "members of communities",
     {"": "plan_tables count_rows multiply_shares",
-     "<{Index}>": "begin_groups least_members represent mark_groups number_groups list_members sum_groups"},
+     "<{Index}>": "begin_groups least_members represent inherit mark_groups number_groups list_members sum_groups"},
 )  # fmt: skip
 # Strengths and sizes of communities, and the vertices with arcs.
 Beginning = namedtuple("Beginning", "sent received size active")
@@ -56,11 +56,23 @@ def row_counts(arcs: CSR) -> tuple[int, int]:
 
 def represented(label: Any) -> Any:
     """`hpgraph.kernels.communities.Communities.represented` on the GPU."""
-    n, kernels = len(label), KERNELS.of(Index=label.dtype)
-    least, made = cupy.full(n, n, label.dtype), cupy.empty(n, label.dtype)
-    kernels.each("least_members", n, np.int64(n), label, least)
-    kernels.each("represent", n, np.int64(n), label, least, made)
+    n, made = len(label), cupy.empty_like(label)
+    KERNELS.of(Index=label.dtype).each("represent", n, np.int64(n), label, _least_members(label), made)
     return made
+
+
+def communities_of_parts(number: Any, label: Any, count: int) -> Any:
+    """`hpgraph.kernels.communities.Communities.communities_of_parts` on the GPU."""
+    n, made = len(label), cupy.empty(count, number.dtype)
+    KERNELS.of(Index=label.dtype).each("inherit", n, np.int64(n), label, number, _least_members(label), made)
+    return made
+
+
+def _least_members(label: Any) -> Any:
+    n = len(label)
+    least = cupy.full(n, n, label.dtype)
+    KERNELS.of(Index=label.dtype).each("least_members", n, np.int64(n), label, least)
+    return least
 
 
 def members_of(level: Level, label: Any) -> Members:

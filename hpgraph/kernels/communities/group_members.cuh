@@ -59,6 +59,13 @@ __global__ void represent(i64 n, const Index* label, const Index* least, Index* 
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) made[v] = least[label[v]];
 }
 
+// The community of each part, under the number of its part with the smallest vertex.
+template <class Index>
+__global__ void inherit(i64 n, const Index* label, const Index* number, const Index* least, Index* made) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)
+        made[number[v]] = number[least[label[v]]];
+}
+
 template <class Index>
 __global__ void mark_groups(i64 n, const Index* label, Index* present) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) present[label[v]] = 1;
