@@ -15,7 +15,7 @@ import hpgraph
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {"hpgraph": "hpgraph", "formats": "hpgraph/formats", "semiring": "hpgraph/semiring"}
-SHIPPED = {".py", ".pyi", ".cuh", ".typed"}
+SHIPPED = {".py", ".pyi", ".cuh", ".typed", ".xz"}
 # What tests read besides the packages.
 BESIDE = ("tests", "benchmarks", "docs", "notebooks", ".ci", ".github", "conda", "wheels")
 FILES = (

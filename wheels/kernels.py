@@ -1,6 +1,7 @@
 """The wheel of kernels compiled ahead: ``hpgraph_kernels_cu13``, or ``cu12``, by the release of the compiler here.
 
     python -m wheels.kernels record     needs a GPU: which kernels the calls below ask for, into wheels/requests.json
+    python -m wheels.kernels list       needs a GPU: what each function asks CuPy for, into `ready_kernels.RECORD`
     python -m wheels.kernels build      no GPU: compiles them for each architecture, and makes the wheel in dist/
 
 What is recorded are C++ texts written for a program and its types; the templates that they include are read when the
@@ -13,6 +14,7 @@ import contextlib
 import ctypes
 import importlib.util
 import json
+import lzma
 import multiprocessing
 import os
 import shutil
@@ -251,6 +253,36 @@ def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
     return 0
 
 
+def record_functions(path: Path, jobs: int, seconds: float) -> int:
+    """Make calls, each in a process of its own, and write what each function asks CuPy for, in order.
+
+    Texts with options that `ready_kernels` does not know are left out: they are few.
+    """
+    texts: dict[CuPyRequest, int] = {}
+    found: dict[str, dict[int, None]] = {}
+    processes, deadline = multiprocessing.get_context("spawn"), time.monotonic() + seconds
+    tasks = [call for graph in ("float32", "plain") for call in calls() if call[0] == graph]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
+        begin = cache, processes.Value("i", 0), _gpus()
+        with contextlib.suppress(multiprocessing.TimeoutError), processes.Pool(jobs, _begin, begin, 1) as pool:
+            answers = pool.imap(_recorded, tasks)
+            for _ in tasks:
+                (_, name, _), asked, _ = answers.next(max(deadline - time.monotonic(), 0))
+                for request in asked:
+                    if isinstance(request, CuPyRequest) and request.options in ready_kernels.OPTIONS:
+                        found.setdefault(name, {})[texts.setdefault(request, len(texts))] = None
+    import cupy
+
+    content = {
+        "cupy": cupy.__version__,
+        "texts": [*texts],
+        "calls": {name: [*places] for name, places in found.items()},
+    }
+    path.write_bytes(lzma.compress(json.dumps(content).encode()))
+    print(f"{len(texts)} texts of {len(found)} functions in {path}")
+    return 0
+
+
 def _gpus() -> list[str]:
     driver, count = cuda_driver(), ctypes.c_int(1)
     if driver is not None and driver.cuInit(0) == 0:
@@ -353,7 +385,7 @@ packages = ["{name}"]
 def main() -> int:
     """Run a command; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m wheels.kernels", description=__doc__.partition("\n")[0])
-    parser.add_argument("command", choices=["record", "build"])
+    parser.add_argument("command", choices=["record", "list", "build"])
     parser.add_argument("--architectures", nargs="+", default=ARCHITECTURES, metavar="sm_NN")
     parser.add_argument("--jobs", type=int, default=hpg.config.threads, help="processes (default: the cores)")
     parser.add_argument("--seconds", type=float, default=3600, help="record for so long at most (default: an hour)")
@@ -362,6 +394,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.command == "record":
         return record(options.requests, options.jobs, options.seconds)
+    if options.command == "list":
+        return record_functions(ready_kernels.RECORD, options.jobs, options.seconds)
     start = time.monotonic()
     requests = [*requested(options.requests), *requested_by_cupy(options.requests)]
     place = package(requests, options.architectures, options.jobs, ROOT / "build" / "kernels")

@@ -25,7 +25,7 @@ from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraErro
 from hpgraph.core.locks import Lock
 from hpgraph.core.patches import defer_special_functions, precompile_cupys_headers
 from hpgraph.core.platform import available_memory, cuda_driver
-from hpgraph.core.ready_kernels import ready_folder, serve_cupy
+from hpgraph.core.ready_kernels import compile_for_cupy, ready_folder, serve_cupy
 
 Device = Literal["cpu", "cuda"]
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -123,6 +123,8 @@ def _require_gpu() -> None:
     folder = ready_folder(cuda_extra())
     if folder is not None:
         serve_cupy(folder)
+    else:
+        compile_for_cupy()
 
 
 def cuda_core() -> ModuleType:

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
+from hpgraph.core.ready_kernels import begin
+
 
 def _by_name(table: dict[str, str]) -> dict[str, str]:
     """Invert a table of names with their alternatives."""
@@ -148,6 +150,8 @@ def naming_arguments(function: Function) -> Function:
         try:
             if hasattr(type(graph), "_check_serves"):
                 graph._check_serves(function.__name__)
+            if getattr(graph, "device", None) == "cuda":
+                begin(function.__name__)
             return function(*given, **named)
         except TypeError as error:
             # An error of the call itself, raised before the function began, has no frame but this.

@@ -1,19 +1,24 @@
 """Kernels compiled ahead: found by a process with an empty cache and no compiler; ignored if stale or damaged."""
 
+import contextlib
 import inspect
 import json
+import lzma
 import os
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import hpgraph as hpg
 from hpgraph import config
+from hpgraph.core import ready_kernels
 from hpgraph.core.device import cuda_available
 from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.kernels.runtime.cuda import compile as compiler
@@ -127,6 +132,73 @@ def test_cupy_finds_its_own_without_a_compiler(tmp_path: Path) -> None:
     place = package(requests, [f"sm_{cupy.cuda.Device().compute_capability}"], 1, tmp_path / "wheel")
     path = os.pathsep.join([os.fspath(place), os.environ.get("PYTHONPATH", "")])
     assert run(1, PYTHONPATH=path) == [None, False]
+
+
+class _CuPy(ModuleType):
+    """As much of CuPy as `ready_kernels` asks, with one device."""
+
+    __version__ = "14.2"
+
+    class _Device(contextlib.nullcontext[None]):
+        id, compute_capability = 0, "90"
+
+    cuda = SimpleNamespace(Device=_Device, runtime=SimpleNamespace(getDevice=lambda: 0))
+
+
+def test_cupys_kernels_of_a_function_compile_in_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    core = ModuleType("cupy._core.core")
+    core.assemble_cupy_compiler_options = lambda given: ("-Ifolder", *(given or ["--std=c++17"]))  # type: ignore[attr-defined]
+    core._get_header_source = lambda: "headers"  # type: ignore[attr-defined]
+    above = ModuleType("cupy._core")
+    above.core = core  # type: ignore[attr-defined]
+    for name, module in (("cupy", _CuPy("cupy")), ("cupy._core", above), ("cupy._core.core", core)):
+        monkeypatch.setitem(sys.modules, name, module)
+    texts = [("one", ["--std=c++17"], []), ("named", ["-std=c++17"], ["set<int>"]), ("wrong", ["--std=c++17"], [])]
+    record = tmp_path / "record.xz"
+    record.write_bytes(lzma.compress(json.dumps({"cupy": "14.2", "texts": texts, "calls": {"f": [0, 1, 2]}}).encode()))
+    done: list[tuple[Any, ...]] = []
+
+    def compiled(source: str, options: Any = (), **given: Any) -> str:
+        thread = threading.current_thread()
+        done.append((source, options, given.get("name_expressions"), thread is threading.main_thread()))
+        assert thread is threading.main_thread() or given["extra_source"] == "headers"
+        if source == "wrong" and thread is not threading.main_thread():
+            raise ValueError(source)
+        return f"module of {source}"
+
+    monkeypatch.setattr(ready_kernels, "RECORD", record)
+    monkeypatch.setattr(ready_kernels, "_compile", compiled)
+    monkeypatch.setattr(ready_kernels, "_under_way", {})
+    ready_kernels._record.cache_clear()
+    ready_kernels.begin.cache_clear()
+    with config(cache_dir=tmp_path / "cache"):
+        ready_kernels.begin("f")
+        for future in [*ready_kernels._under_way.values()]:
+            future.exception()
+        plain = "-Ifolder", "--std=c++17"
+        for source, options, kernels in (
+            ("one", plain, None), ("named", ("-Ifolder", "-std=c++17"), ("set<int>",)), ("wrong", plain, None),
+            ("other", plain, None),
+        ):  # fmt: skip
+            made = ready_kernels._taken_or(compiled, source, options, name_expressions=kernels)
+            assert made == f"module of {source}"
+        in_threads = [one[:3] for one in done if not one[3]]
+        assert {one[0] for one in done if one[3]} == {"wrong", "other"} and len(in_threads) == 3
+        assert (("named", ("-Ifolder", "-std=c++17"), ("set<int>",))) in in_threads
+        # The next process finds them in CuPy's cache.
+        ready_kernels.begin.cache_clear()
+        ready_kernels.begin("f")
+    assert not any(ready_kernels._under_way.values()) and len(done) == 5
+    ready_kernels._record.cache_clear()
+    ready_kernels.begin.cache_clear()
+
+
+def test_listed_kernels_are_of_functions() -> None:
+    record = json.loads(lzma.decompress(ready_kernels.RECORD.read_bytes()))
+    functions = record["calls"].keys() - {"products", "csgraph"}
+    assert len(functions) > 70 and all(hasattr(hpg, name) for name in functions)
+    assert {at for places in record["calls"].values() for at in places} == set(range(len(record["texts"])))
+    assert all(tuple(options) in ready_kernels.OPTIONS for _, options, _ in record["texts"])
 
 
 def test_recorded_requests_have_their_sources() -> None:
