@@ -12,7 +12,7 @@ from hpgraph.containers.graph import Graph, as_simple, id, naming_arguments, one
 from hpgraph.core.device import Array, array_module, check_memory, count, to_device
 from hpgraph.engine.multi_source_totals import Levels, LevelsBack, survey
 from hpgraph.engine.run import run
-from hpgraph.engine.state import limit_of
+from hpgraph.engine.state import ENDLESS
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
 
@@ -161,7 +161,11 @@ def _limit(value: Any, weighted: bool, argument: str) -> float | None:
         return None
     if not weighted and isinstance(value, float | np.floating) and value.is_integer():
         value = int(value)
-    return real(value, argument, "a number or None", least=0) if weighted else limit_of(value, argument)
+    return (
+        real(value, argument, "a number or None", least=0)
+        if weighted
+        else min(whole(value, argument, least=0), ENDLESS)
+    )
 
 
 @naming_arguments
@@ -290,7 +294,7 @@ def k_hop_subgraph(
     ([0, 1, 2, 3], [0, 0, 1, 1], [[0, 2], [1, 3]])
     """
     graph = as_simple(G)
-    limit = limit_of(whole(k, "k"), "k")
+    limit = min(whole(k, "k", least=0), ENDLESS)
     middles = to_device(graph.indices_of(vertices), "cpu").astype(np.int64)
     if len(middles) == 0:
         raise ValueError("vertices is empty: give a vertex at least")
