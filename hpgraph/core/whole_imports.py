@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -32,25 +31,22 @@ class _Finder:
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
         spec: Any = next((found for found in others if found is not None), None)
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Loader(spec.loader)
+        loader: Any = getattr(spec, "loader", None)
+        attributes = getattr(loader, "__dict__", None)
+        # The loader of an archive loads many modules: it is wrapped once.
+        if attributes is not None and hasattr(loader, "exec_module") and "exec_module" not in attributes:
+            loader.exec_module = _whole(loader.exec_module)
         return spec
 
 
-class _Loader:
-    """A loader in whose place Ctrl-C waits."""
+def _whole(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    """``exec_module`` of a loader, such that Ctrl-C waits for it."""
 
-    def __init__(self, loader: Any) -> None:
-        self.loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = module.__loader__ = self.loader
+    def exec_module(module: ModuleType) -> None:
         with later():
-            self.loader.exec_module(module)
+            load(module)
+
+    return exec_module
 
 
 def _is_pythons() -> bool:
