@@ -322,7 +322,8 @@ def by_products(arcs: CSR, received: Any, x: Any, y: Any) -> float:
 
 def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
     """Values in units of their range, less their mean over arcs, and the sum of their squares there; 0 if all equal."""
-    held = value if int(times.min()) > 0 else value[times > 0]
+    idle = times == 0 if int(times.min()) == 0 else None
+    held = value if idle is None else value[~idle]
     least, largest = float(held.min()), float(held.max())
     # Equal sums of weights may differ by rounding.
     if not 1e-14 * max(-least, largest) < largest - least < np.inf:
@@ -330,6 +331,9 @@ def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
     # In place: half of the time of these passes is new memory.
     value = value - least
     value /= largest - least
+    if idle is not None:
+        # A NaN at a vertex without arcs would stay one times 0.
+        value[idle] = 0
     share = times * value
     value -= float(share.sum()) / arcs
     share = array_module(value).multiply(times, value, out=share)
