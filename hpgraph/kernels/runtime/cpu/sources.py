@@ -17,7 +17,7 @@ _OUTSIDE = {_ROOT} | {
     f"hpgraph.core.{name}"
     for name in (
         "cache_folder", "caller", "config", "device", "devices", "errors", "locks",
-        "number", "platform", "progress", "work_clock",
+        "number", "platform", "progress", "whole_imports", "work_clock",
     )
 }  # fmt: skip
 _COMMENT = re.compile(r"#[^\n]*")
