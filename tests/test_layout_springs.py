@@ -126,7 +126,7 @@ def test_layers_of_a_tree_do_not_cross(device: str) -> None:
 
 
 @pytest.mark.parametrize(("layout", "how", "said"), [
-    ("spring", {"k": 0}, "k must be finite"), ("spring", {"fixed": [0]}, "give pos"),
+    ("spring", {"k": 0}, "k must be from"), ("spring", {"fixed": [0]}, "give pos"),
     ("spring", {"iterations": -1}, "iterations must not be"), ("spring", {"theta": np.nan}, "theta must be finite"),
     ("sfdp", {"theta": -1}, "theta must be finite"), ("sfdp", {"center": (1, 2, 3)}, "center must be 2"),
     ("kamada_kawai", {"pivots": 0}, "pivots must be at least 1"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import hpgraph as hpg
 from hpgraph import csgraph, datasets
@@ -13,6 +14,7 @@ from hpgraph import csgraph, datasets
 G = hpg.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [1.0, 2.0, 3.0, 5.0], n_vertices=4)
 A = hpg.Matrix.from_coo([0, 1, 2, 0], [1, 2, 0, 2], [1.0, 2.0, 3.0, 5.0], shape=(4, 4))
 WHOLE = A.astype(np.int32)
+SPARSE = scipy.sparse.eye_array(4, format="csr")
 
 
 class Least(hpg.VertexProgram):
@@ -175,6 +177,16 @@ UNFIT: dict[str, tuple[str, Callable[[], Any]]] = {
     "a type to convert to": ("dtype", lambda: A.astype({0: 1})),
     "a type of ranks": ("dtype", lambda: hpg.pagerank(G, dtype="real")),
     "a type of entries": ("dtype", lambda: hpg.apply(A, "ainv", dtype={0: "a"})),
+    "weights of a path": ("weight", lambda: hpg.dag_longest_path(G, weight=SPARSE)),
+    "labels of edges": ("edge_attr", lambda: hpg.weisfeiler_lehman_graph_hash(G, edge_attr=SPARSE)),
+    "labels of vertices": ("node_attr", lambda: hpg.weisfeiler_lehman_subgraph_hashes(G, node_attr=SPARSE)),
+    "first colours": ("colors", lambda: hpg.color_refinement(G, colors=SPARSE)),
+    "colours that are arrays": ("colors", lambda: hpg.color_refinement(G, colors=[np.arange(2)] * 4)),
+    "a size of groups": ("group_size", lambda: hpg.sssp(G, sources=[0, 1], group_size=SPARSE)),
+    "sizes of groups": ("group_size", lambda: hpg.sssp(G, 0, group_size=np.array([1, 2]))),
+    "a probability": ("gamma", lambda: hpg.sir(G, [0], 0.5, np.array([0, 1]))),
+    "the longest spring": ("k must be from", lambda: hpg.layout.spring(G, k=1e308)),
+    "the shortest spring": ("k must be from", lambda: hpg.layout.spring(G, k=1e-308)),
     "an exponent": ("tau", lambda: datasets.LFR_benchmark_graph(30, 3, float("nan"), 0.1, 5)),
 }
 
@@ -184,6 +196,25 @@ def test_what_is_no_array_or_type_is_refused_by_name(name: str) -> None:
     argument, call = UNFIT[name]
     with pytest.raises((TypeError, ValueError), match=argument):
         call()
+
+
+class Two:
+    def __index__(self) -> int:
+        return 2
+
+
+@pytest.mark.parametrize("spread", [hpg.sir, hpg.sis])
+def test_whole_numbers_of_other_types_count_runs_and_steps(spread: Callable[..., Any]) -> None:
+    wanted = spread(G, [0], 0.5, 0.5, runs=2, max_steps=2)
+    for two in (Two(), np.uint8(2)):
+        for found, other in zip(spread(G, [0], 0.5, 0.5, runs=two, max_steps=two), wanted, strict=True):
+            assert found.tolist() == other.tolist()
+
+
+def test_longest_and_shortest_springs_place_vertices() -> None:
+    for k in (1e-70, 1e70):
+        place = hpg.layout.spring(G, k=k)
+        assert np.isfinite(place).all() and np.abs(place).max() == pytest.approx(1)
 
 
 def test_numbers_beyond_what_is_needed() -> None:

@@ -120,7 +120,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     >>> hpg.dag_longest_path(([0, 0, 1, 2], [1, 2, 3, 3], [1.0, 5.0, 2.0, 1.0])).tolist()
     [0, 2, 3]
     """
-    if weight is not None and weight is not True and weight != "weight":
+    if weight is not None and weight is not True and not (isinstance(weight, str) and weight == "weight"):
         raise TypeError(f'weight must be "weight", True or None, not {weight!r}')
     graph = as_simple(G, "max")
     generation, xp = generations_of(graph), array_module(graph.device)

@@ -77,8 +77,6 @@ def sir(
     >>> hpg.sir(G, [0], 1, 1).infected_at.tolist()
     [0, 1, 2, 3]
     """
-    if max_steps is None and gamma == 0:
-        raise ValueError("max_steps: with gamma=0 no vertex recovers; give the steps to take")
     return _epidemic(G, initial, beta, gamma, weight, max_steps, runs, seed, immune=True)
 
 
@@ -116,11 +114,10 @@ def _epidemic(
         raise ValueError("weight: an arc counts as so many, and weights must not be negative, NaN or infinite")
     for name, value in (("beta", beta), ("gamma", gamma)):
         real(value, name, "a probability", least=0, most=1)
-    for name, given in (("max_steps", max_steps), ("runs", runs)):
-        if given is not None:
-            whole(given, name, least=0)
-    limit = np.inf if max_steps is None else max_steps
-    shape = (graph.n_vertices,) if runs is None else (graph.n_vertices, runs)
+    if immune and max_steps is None and gamma == 0:
+        raise ValueError("max_steps: with gamma=0 no vertex recovers; give the steps to take")
+    limit = np.inf if max_steps is None else whole(max_steps, "max_steps", least=0)
+    shape = (graph.n_vertices,) if runs is None else (graph.n_vertices, whole(runs, "runs", least=0))
     check_memory(40 * int(np.prod(shape)), "the runs of an epidemic", graph.device)
     xp = array_module(graph.device)
     rng = generator(whole(seed, "seed"), xp)

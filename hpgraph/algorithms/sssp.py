@@ -30,6 +30,7 @@ from hpgraph.containers.graph import Graph, as_simple, id, named, naming_argumen
 from hpgraph.core.caller import renamed
 from hpgraph.core.device import Array, array_module, check_memory, native, to_device
 from hpgraph.engine.declarations import declarations_of_own
+from hpgraph.engine.grouping import sources_at_most
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.result import Trace
 from hpgraph.engine.run import run, run_one
@@ -162,7 +163,8 @@ def sssp(
         cutoff = real(cutoff, "cutoff", "a number or None", least=0)
         # No finite distance lies beyond the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
-    plain = delta is None and lanes is None and group_size == "auto"
+    sources_at_most(group_size, 1, 1)
+    plain = delta is None and lanes is None and isinstance(group_size, str)
     if plain and facts.ones and graph.in_one_memory and not graph.directed:
         return _by_hops(graph, start if starts is None else starts, cutoff, parents, deterministic)
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances

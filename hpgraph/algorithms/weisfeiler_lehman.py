@@ -195,7 +195,9 @@ def _labels(
     """The first labels of all vertices, as codes and their texts, and those of each round after it."""
     whole(iterations, "iterations", least=1)
     whole(size, "digest_size", least=1, most=64)
-    weighted = edge_attr is True or edge_attr == "weight"
+    if not (edge_attr is None or isinstance(edge_attr, bool | str)):
+        raise TypeError(f"edge_attr must be the title of a column of edges, True or None, not {edge_attr!r}")
+    weighted = edge_attr in (True, "weight")
     graph = as_simple(with_attributes(G, "weight" if weighted else None, [edge_attr][weighted:], [node_attr]))
     if node_attr is not None:
         first = _coded(graph, _of_vertices(graph, node_attr, "node_attr"))

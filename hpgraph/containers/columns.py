@@ -13,7 +13,16 @@ import numpy as np
 
 from hpgraph.containers import adjacency
 from hpgraph.containers.dates import Dates, dates_of
-from hpgraph.core.device import anywhere, array_module, everywhere, is_cuda, native, to_device, unmasked
+from hpgraph.core.device import (
+    anywhere,
+    array_module,
+    everywhere,
+    is_cuda,
+    is_sparse_matrix,
+    native,
+    to_device,
+    unmasked,
+)
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.duplicates import Duplicates, run_starts
@@ -289,10 +298,12 @@ def text_column(listed: list[Any]) -> Categories:
 def _of_objects(given: Any, called: str) -> Any:
     """A column of Python's values: text, or numbers; what is missing is NaN among numbers."""
     try:
+        if is_sparse_matrix(given):
+            raise TypeError
         listed = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
-    except TypeError:
+        there = [value for value in listed if value is not None and value == value]
+    except (TypeError, ValueError):  # rows that are arrays have no single truth value
         raise TypeError(f"{called} must be an array, or a sequence, of numbers or of text") from None
-    there = [value for value in listed if value is not None and value == value]
     if there and all(isinstance(value, str) for value in there):
         return text_column(listed)
     if (dates := dates_of(listed)) is not None:

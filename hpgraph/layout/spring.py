@@ -28,6 +28,8 @@ _COARSEST, _SHRINK = 50, 0.9
 _FIRST, _MAX_STEPS, _MIN_STEPS, _WORK = 300, 100, 15, 40_000_000
 # Of the step's bound: what it is multiplied by after each, and its lengths of springs when a finer level begins.
 _COOLING, _WARM = 0.93, 3.0
+# Forces have the square of a spring's length, and float64 holds the squares of forces up to 1e308.
+_MAX_SPRING = 1e70
 
 
 @naming_arguments
@@ -106,7 +108,7 @@ def spring(
     for name, number in (("threshold", threshold), ("theta", theta)):
         real(number, name, least=0, below=math.inf)
     if k is not None:
-        real(k, "k", above=0, below=math.inf)
+        real(k, "k", least=1 / _MAX_SPRING, most=_MAX_SPRING)
     steps = whole(iterations, "iterations", least=0)
     if fixed is not None and pos is None:
         raise ValueError("fixed vertices have places: give pos")
