@@ -210,7 +210,7 @@ def _labels(
         kinds = _coded(graph, graph.weights)
     elif weighted:
         kinds = array_module(graph.device).zeros(graph.n_edges, np.int64), ["1"]
-    elif edge_attr not in (None, False):
+    elif isinstance(edge_attr, str):
         kinds = _coded(graph, graph.edge_column(edge_attr, both_ways=True))
     return first, refined_labels(graph, first, kinds, iterations, size)
 
