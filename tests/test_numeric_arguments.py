@@ -187,6 +187,10 @@ UNFIT: dict[str, tuple[str, Callable[[], Any]]] = {
     "a probability": ("gamma", lambda: hpg.sir(G, [0], 0.5, np.array([0, 1]))),
     "the longest spring": ("k must be from", lambda: hpg.layout.spring(G, k=1e308)),
     "the shortest spring": ("k must be from", lambda: hpg.layout.spring(G, k=1e-308)),
+    "a flag": ("parents must be True or False", lambda: hpg.sssp(G, 0, parents=np.array([True, False]))),
+    "a sparse flag": ("strong_gravity must be", lambda: hpg.layout.force_atlas2(G, strong_gravity=SPARSE)),
+    "a flag of a pair of arrays": ("directed must be", lambda: hpg.from_edges([0], [1], directed=np.zeros(2))),
+    "a flag by its place": ("maxcardinality", lambda: hpg.max_weight_matching(G, np.zeros(2))),
     "an exponent": ("tau", lambda: datasets.LFR_benchmark_graph(30, 3, float("nan"), 0.1, 5)),
 }
 

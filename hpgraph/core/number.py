@@ -37,6 +37,14 @@ def whole(value: Any, name: str, what: str = "a whole number", **bounds: float) 
     return number
 
 
+def flag(value: Any, name: str) -> None:
+    """Raise TypeError if a value has no truth value, as arrays of several elements have none."""
+    try:
+        bool(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be True or False, not {value!r}") from None
+
+
 def generator(seed: Any, xp: Any = np) -> Any:
     """A generator of random numbers of NumPy or CuPy; None draws others each time."""
     return xp.random.default_rng(None if seed is None else whole(seed, "seed") % 2**64)

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
+from hpgraph.core.number import flag
 from hpgraph.core.ready_kernels import begin
 
 
@@ -137,12 +138,17 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 def naming_arguments(function: Function) -> Function:
     """Decorator of a function of a graph that suggests the right argument for an unknown one.
 
-    A graph that does not serve the function raises first: its ``_check_serves(name)``.
+    A graph that does not serve the function raises first: its ``_check_serves(name)``. Arguments annotated as bool are
+    checked by `flag`.
     """
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)
     variadic = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
     at, of = next(((at, name) for at, name in enumerate(signature.parameters) if name in ("G", "graph")), (0, ""))
+
+    kinds = [one.annotation for one in signature.parameters.values()]
+    flags = [(name, place) for place, (name, kind) in enumerate(zip(signature.parameters, kinds, strict=True))
+             if kind in (bool, bool | None, "bool", "bool | None")]  # fmt: skip
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
@@ -152,6 +158,9 @@ def naming_arguments(function: Function) -> Function:
                 graph._check_serves(function.__name__)
             if getattr(graph, "device", None) == "cuda":
                 begin(function.__name__)
+            for name, place in flags:
+                if type(value := given[place] if place < len(given) else named.get(name)) is not bool:
+                    flag(value, name)
             return function(*given, **named)
         except TypeError as error:
             # An error of the call itself, raised before the function began, has no frame but this.
