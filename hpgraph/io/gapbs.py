@@ -26,7 +26,7 @@ def read_gapbs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`, of files in the byte order of the machine."""
     weighted = ".wsg" in path.suffixes[-2:]
     with open_bytes(path, progress) as file:
-        directed = _array(path, file, np.uint8, 1)[0]
+        directed = int(_array(path, file, np.uint8, 1)[0])
         m, n = _array(path, file, np.int64, 2).tolist()
         if directed > 1 or not 0 <= n <= _INT32.max or m < 0:
             raise FileFormatError(path, "no graph of the GAP Benchmark Suite: its first 17 bytes do not fit")
@@ -36,6 +36,12 @@ def read_gapbs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         if indptr[0] != 0 or indptr[-1] != m or (np.diff(indptr) < 0).any():
             raise FileFormatError(path, f"offsets of rows do not rise from 0 to {m}")
         row = _array(path, file, _PAIR if weighted else np.int32, m)
+        # The reversed arcs say the same again; a gzip file's checksum comes behind them.
+        reverse = _array(path, file, np.uint8, directed * (indptr.nbytes + row.nbytes)).size
+        if file.read(1):
+            raise FileFormatError(
+                path, f"it goes on behind the {17 + reverse + indptr.nbytes + row.nbytes} bytes that its header says"
+            )
     target, weight = (row["target"].copy(), row["weight"].copy()) if weighted else (row, None)
     if m and not 0 <= target.min() <= target.max() < n:
         raise FileFormatError(path, f"there are targets beyond 0..{n - 1}")

@@ -37,10 +37,13 @@ class _Bytes:
     def __init__(self, path: Path, content: bytes) -> None:
         self._path, self._content, self._at, self.order = path, content, 0, "<"
 
+    @property
+    def left(self) -> int:
+        return len(self._content) - self._at
+
     def taken(self, count: int) -> bytes:
-        if count > len(self._content) - self._at:
-            left = len(self._content) - self._at
-            raise FileFormatError(self._path, f"the file ends early: {count} bytes expected, {left} left")
+        if count > self.left:
+            raise FileFormatError(self._path, f"the file ends early: {count} bytes expected, {self.left} left")
         self._at += count
         return self._content[self._at - count : self._at]
 
@@ -105,6 +108,8 @@ def read_graph_tool(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     if (several := found.number()) > 1 << 16:
         raise FileFormatError(path, f"it says that there are {several} property maps")
     maps = [_property(path, found, n, len(target)) for _ in range(several)]
+    if found.left:
+        raise FileFormatError(path, f"{found.left} bytes follow the last property map")
     weight = next((one.values for one in maps if (one.of, one.title) == (_OF_EDGES, "weight")), None)
     weight = weight if isinstance(weight, np.ndarray) and weight.dtype.kind in "uif" else None
     titled = {one.title: one.values for one in maps if one.of == _OF_VERTICES and one.values is not None}

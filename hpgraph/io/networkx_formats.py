@@ -42,10 +42,18 @@ def _read_gml(nx: Any, content: bytes) -> Any:
     return nx.read_gml(io.BytesIO(content), label="label" if re.search(rb"\blabel\b", content) else "id")
 
 
+def _require_nodes(unknown: list[Any]) -> None:
+    if unknown:
+        raise ValueError(f"an edge at {unknown[0]!r}, which is no node of it")
+
+
 def _read_gexf(nx: Any, content: bytes) -> Any:
     if b"<!" in content.replace(b"<!--", b""):
         raise ValueError("it declares a document type, which could stand for more text than the file has")
-    return nx.read_gexf(io.BytesIO(content))
+    graph = nx.read_gexf(io.BytesIO(content))
+    # NetworkX gives each node of the file a label, perhaps None, and adds what else edges name.
+    _require_nodes([vertex for vertex, data in graph.nodes(data=True) if "label" not in data])
+    return graph
 
 
 def _read_pajek(nx: Any, content: bytes) -> Any:
@@ -53,6 +61,14 @@ def _read_pajek(nx: Any, content: bytes) -> Any:
     said = re.search(rb"(?i)^\*vertices\s+(\d+)", content, re.MULTILINE)
     if said is None or int(said[1]) != len(graph):
         raise ValueError(f"its vertices and the ends of edges are {len(graph)}, and not as many as it says")
+    if (lists := re.search(rb"(?im)^\s*\*(?:arcs|edges)list", content)) is not None:
+        raise ValueError(f"{lists[0].decode().strip()} is not read; *arcs and *edges are")
+    # NetworkX takes an end that is no number of a vertex for the label of one.
+    numbers = {str(data.get("id")) for _, data in graph.nodes(data=True)}
+    edges = re.search(rb"(?ims)^\s*\*(?:arcs|edges)[^\n]*\n(.*)", content)
+    for line in [] if edges is None else edges[1].decode().splitlines():
+        if len(ends := [end.strip("'\"") for end in line.split()[:2]]) == 2:
+            _require_nodes([end for end in ends if end not in numbers])
     if all(weight == 1 for _, _, weight in graph.edges(data="weight")):
         # A line without a weight, and NetworkX's of a graph without weights, has weight 1.
         for _, _, data in graph.edges(data=True):
@@ -62,7 +78,10 @@ def _read_pajek(nx: Any, content: bytes) -> Any:
 
 def _read_json(nx: Any, content: bytes) -> Any:
     data = json.loads(content)
-    return nx.node_link_graph(data, edges="links" if "links" in data else "edges")
+    graph = nx.node_link_graph(data, edges="links" if "links" in data else "edges")
+    if len(graph) != len(data["nodes"]):
+        raise ValueError(f"{len(data['nodes'])} nodes, some of one id or not all that edges name: {len(graph)} ids")
+    return graph
 
 
 def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:

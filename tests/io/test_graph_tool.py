@@ -64,7 +64,7 @@ def test_cut_short_and_forged(tmp_path: Path) -> None:
         b"graphml" + whole[7:], whole[:6] + b"\2" + whole[7:], whole[:7] + b"\2" + whole[8:],
         whole[:8] + huge + whole[16:],
         whole[:begin] + b"\7" + whole[begin + 1 :], whole[: begin + 9] + huge + whole[begin + 17 :],
-        whole[: begin + 17] + b"\3" + whole[begin + 18 :],
+        whole[: begin + 17] + b"\3" + whole[begin + 18 :], whole + b"\0",
     ):  # fmt: skip
         path.write_bytes(forged)
         with pytest.raises(hpg.FileFormatError):

@@ -31,7 +31,7 @@ def test_kinds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "said"), [
     ("", "first line"), ("1 2\n2 3\n", "first line"), ("% tri unweighted\n1 2\n", "first line"),
     ("% sym unweighted\n0 1\n", "an id below 1"), ("% sym unweighted\n% 1 2 2\n1 3\n", "an id above 2"),
-    ("% sym unweighted\n1 x\n", "line 2"),
+    ("% sym unweighted\n1 x\n", "line 2"), ("% sym unweighted\n% 2 3 3\n1 3\n", "2 edges expected"),
 ])  # fmt: skip
 def test_damaged(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(hpg.FileFormatError, match=said):

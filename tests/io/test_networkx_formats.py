@@ -99,6 +99,28 @@ def test_damaged_files(tmp_path: Path) -> None:
         raises(hpg.FileFormatError, f"{name}.*no \\w+ file", hpg.read, tmp_path / name)
 
 
+GEXF = (
+    '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2"><graph><nodes><node id="a" label="1"/></nodes>'
+    '<edges><edge source="a" target="b"/></edges></graph></gexf>'
+)
+
+
+@pytest.mark.parametrize(("name", "text", "says"), [
+    ("g.gexf", GEXF, "an edge at 'b'"),
+    ("g.net", '*vertices 2\n1 "a"\n7 "2"\n*arcs\n2 1\n', "an edge at '2'"),
+    ("g.net", "*vertices 3\n1 0\n2 1\n3 2\n*arcs\n0 2 3\n", "an edge at '0'"),
+    ("g.net", "*vertices 3\n1 a\n2 b\n3 c\n*arcslist\n1 2 3\n", "arcslist is not read"),
+    ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 nodes, .* 2 ids"),
+    ("g.json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "2 nodes, .* 1 ids"),
+])  # fmt: skip
+def test_edges_at_vertices_that_are_not_listed(name: str, text: str, says: str, tmp_path: Path) -> None:
+    """NetworkX adds them, and takes a number that Pajek's vertices lack for a label."""
+    (tmp_path / name).write_text(text)
+    raises(hpg.FileFormatError, f"{name}.*{says}", hpg.read, tmp_path / name)
+    (tmp_path / "g.gexf").write_text(GEXF.replace('"b"', '"a"'))
+    assert hpg.read(tmp_path / "g.gexf").n_edges == 1
+
+
 def test_the_budget_bounds_what_is_unpacked(tmp_path: Path) -> None:
     (tmp_path / "g.json.gz").write_bytes(gzip.compress(b" " * (64 << 20)))
     raises(hpg.DeviceMemoryError, r"g\.json\.gz", hpg.read, tmp_path / "g.json.gz", memory="64MiB")

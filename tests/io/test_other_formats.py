@@ -125,6 +125,22 @@ def test_sg_as_the_suite_writes_it(tmp_path: Path) -> None:
     assert (tmp_path / "again.sg").read_bytes() == (tmp_path / "g.sg").read_bytes()
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_sg_of_another_length(directed: bool, tmp_path: Path) -> None:
+    """The half with reversed arcs is missed too, and so is the end of its gzip file, with the checksum."""
+    path, zipped = tmp_path / "g.sg", tmp_path / "g.sg.gz"
+    hpg.write(hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], directed=directed), path)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        raises(hpg.FileFormatError, "the file ends early", hpg.read, path)
+    path.write_bytes(whole + b"\0")
+    raises(hpg.FileFormatError, f"goes on behind the {len(whole)} bytes", hpg.read, path)
+    packed = gzip.compress(whole)
+    zipped.write_bytes(packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:])
+    raises(hpg.FileFormatError, r"g\.sg\.gz", hpg.read, zipped)
+
+
 def test_graphalytics(tmp_path: Path) -> None:
     (tmp_path / "example.v").write_text("1\n5\n9\n12\n")
     (tmp_path / "example.e").write_text("1 5 0.3\n9 1 1\n")
