@@ -13,13 +13,14 @@ import numpy as np
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph, real, whole
+from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import Forces
 from hpgraph.layout.forces import beginning, pull_of, pulling
 
 
+@naming_arguments
 def force_atlas2(
     G: Graph | Any,
     pos: Any = None,
