@@ -21,7 +21,7 @@ from hpgraph.io.arcs import Arcs, Array, NameNumbers, plain_names
 from hpgraph.io.arrow_sizes import largest_batch
 from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
-from hpgraph.io.parquet_sizes import page_sizes
+from hpgraph.io.parquet_sizes import group_sizes
 from hpgraph.io.replace import replacing
 
 ARROW = (".parquet", ".arrow", ".feather")
@@ -140,12 +140,9 @@ class _Table:
         with self._path.open("rb") as file:
             if self._parquet is None:
                 return largest_batch(file)
-            size, found = file.seek(0, 2), 0
-            for group in map(self._parquet.metadata.row_group, range(self._parquet.metadata.num_row_groups)):
-                chunks = [group.column(place) for place in range(group.num_columns)]
-                used = (chunk for chunk in chunks if chunk.path_in_schema in columns)
-                found = max(found, sum(sum(page_sizes(file, size, chunk)) for chunk in used))
-        return found
+            schema = self._parquet.schema
+            places = [place for place in range(len(schema)) if schema.column(place).path in columns]
+            return max(group_sizes(file, places), default=0)
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
         """Some rows of some columns at a time, each checked: offsets in a file may lead anywhere."""

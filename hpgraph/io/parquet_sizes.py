@@ -1,7 +1,8 @@
 """Decompressed sizes of the pages of a Parquet file, from their own headers.
 
 Apache Parquet, "Thrift definition", and Apache Thrift, "Compact protocol". pyarrow allocates the size in the header of
-a page and rejects a page that does not fill it; the sizes in the file's footer may be anything.
+a page and rejects a page that does not fill it; the sizes in the file's footer may be anything. The footer is parsed
+here, too: pyarrow's own objects of column chunks end the process where a histogram in it has another length than fits.
 """
 
 from typing import Any, BinaryIO
@@ -10,23 +11,47 @@ from typing import Any, BinaryIO
 _PIECE, _HEADER_MAX = 1 << 10, 1 << 24
 _DEEPEST = 16
 _BOOLEANS, _DOUBLE, _BINARY, _LISTS, _MAP, _STRUCT = (1, 2), 7, 8, (9, 10), 11, 12
-_UNCOMPRESSED, _COMPRESSED = 2, 3
+_I32, _I64 = 5, 6
+# Fields by number and type: of a page's header; of the file's footer, a group of rows, a column chunk and its metadata.
+_UNCOMPRESSED, _COMPRESSED = (2, _I32), (3, _I32)
+_GROUPS, _ROWS, _CHUNKS, _METADATA = (4, 9), (3, _I64), (1, 9), (3, _STRUCT)
+_VALUES, _STORED, _DATA_PAGE, _DICTIONARY_PAGE = (5, _I64), (7, _I64), (9, _I64), (11, _I64)
+
+_Fields = dict[tuple[int, int], Any]
 
 
-def page_sizes(file: BinaryIO, size: int, chunk: Any) -> list[int]:
+def group_sizes(file: BinaryIO, columns: list[int]) -> list[int]:
+    """Bytes of the pages of some columns, by their places in the schema, decompressed, of each group of rows."""
+    size = file.seek(-8, 2) + 8
+    length = int.from_bytes(file.read(4), "little")
+    file.seek(max(0, size - 8 - length))
+    try:
+        footer = _Struct(file.read(length)).fields
+        groups = footer[_GROUPS]
+        chunks = [[group[_CHUNKS][place][_METADATA] for place in columns] for group in groups]
+        rows = [group[_ROWS] for group in groups]
+        values = [{chunk[_VALUES] for chunk in group} for group in chunks]
+        if sum(rows) != footer[_ROWS] or values != [{count} for count in rows]:
+            raise ValueError("numbers of rows and of values in the footer that differ")
+        return [sum(sum(_page_sizes(file, size, chunk)) for chunk in group) for group in chunks]
+    except (LookupError, TypeError):
+        raise ValueError("a footer without the places of all columns") from None
+
+
+def _page_sizes(file: BinaryIO, size: int, chunk: _Fields) -> list[int]:
     """Bytes of each page of a column chunk, decompressed; none of one without values. ``size``: of the file."""
-    if chunk.num_values == 0:
+    if chunk[_VALUES] == 0:
         return []
-    at, first = chunk.data_page_offset, chunk.dictionary_page_offset
-    if first is not None and 0 < first < at:
+    at, first = chunk[_DATA_PAGE], chunk.get(_DICTIONARY_PAGE, 0)
+    if 0 < first < at:
         at = first
-    end = at + chunk.total_compressed_size
+    end = at + chunk[_STORED]
     if at < 0 or end > size:
         raise ValueError(f"a column of bytes {at} to {end} in a file of {size}")
     found = []
     while at < end:
         header = _header(file, at, end)
-        nbytes, stored = (header.numbers.get(field, -1) for field in (_UNCOMPRESSED, _COMPRESSED))
+        nbytes, stored = (header.fields.get(field, -1) for field in (_UNCOMPRESSED, _COMPRESSED))
         at += header.at + stored
         if nbytes < 0 or stored < 0 or at > end:
             raise ValueError(f"a page that ends at byte {at} of a column that ends at {end}")
@@ -48,13 +73,12 @@ def _header(file: BinaryIO, at: int, end: int) -> "_Struct":
 
 
 class _Struct:
-    """The fields of a struct that are whole numbers, the largest where one comes twice, and where it ends."""
+    """The fields of a struct by number and type, and where it ends: numbers, lists and structs; None for others."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self.at = 0
-        self.numbers: dict[int, int] = {}
-        self._fields(self.numbers, 0)
+        self.fields = self._fields(0)
 
     def _byte(self) -> int:
         self.at += 1
@@ -69,28 +93,30 @@ class _Struct:
             if byte < 128:
                 return found
             if shift > 63:
-                raise ValueError("a number of more than 64 bits in the header of a page")
+                raise ValueError("a number of more than 64 bits")
 
     def _number(self) -> int:
         found = self._varint()
         return found >> 1 ^ -(found & 1)
 
-    def _fields(self, numbers: dict[int, int], depth: int) -> None:
+    def _fields(self, depth: int) -> _Fields:
+        found: _Fields = {}
         field = 0
         while (head := self._byte()) != 0:
             field = field + (head >> 4) if head >> 4 else self._number()
-            if head & 15 in (4, 5, 6):
-                numbers[field] = max(self._number(), numbers.get(field, -1))
-            elif head & 15 not in _BOOLEANS:
-                self._skip(head & 15, depth + 1)
+            key = field, head & 15
+            if key in found:
+                raise ValueError(f"field {field} twice in a struct")
+            found[key] = None if head & 15 in _BOOLEANS else self._value(head & 15, depth + 1)
+        return found
 
-    def _skip(self, kind: int, depth: int) -> None:
+    def _value(self, kind: int, depth: int) -> Any:
         if depth > _DEEPEST:
-            raise ValueError("structs within structs in the header of a page")
+            raise ValueError(f"structs within structs, more than {_DEEPEST} deep")
         if kind in (*_BOOLEANS, 3):
             self._byte()
-        elif kind in (4, 5, 6):
-            self._varint()
+        elif kind in (4, _I32, _I64):
+            return self._number()
         elif kind in (_DOUBLE, _BINARY):
             length = 8 if kind == _DOUBLE else self._varint()
             self.at += length
@@ -98,17 +124,16 @@ class _Struct:
             _ = self._content[self.at - 1]
         elif kind in _LISTS:
             head = self._byte()
-            self._several([head & 15], self._varint() if head >> 4 == 15 else head >> 4, depth)
+            count = self._varint() if head >> 4 == 15 else head >> 4
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
         elif kind == _MAP:
             count = self._varint()
             kinds = self._byte() if count else 0
-            self._several([kinds >> 4, kinds & 15], count, depth)
+            for _ in range(count):
+                self._value(kinds >> 4, depth + 1)
+                self._value(kinds & 15, depth + 1)
         elif kind == _STRUCT:
-            self._fields({}, depth)
+            return self._fields(depth)
         else:
-            raise ValueError(f"type {kind} in the header of a page")
-
-    def _several(self, kinds: list[int], count: int, depth: int) -> None:
-        for _ in range(count):
-            for kind in kinds:
-                self._skip(kind, depth + 1)
+            raise ValueError(f"type {kind}, which no struct has")
+        return None

@@ -35,7 +35,7 @@ for path in sys.argv[1:]:
         graph = hpg.read(path)
         said = f"{graph.n_vertices} {graph.n_edges}"
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
+        said = f"{type(error).__name__}: {error}".replace("\\n", " ")
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, said, flush=True)
 """
 
@@ -353,6 +353,24 @@ def test_offsets_of_an_arrow_file_that_lead_out_of_it(tmp_path: Path) -> None:
         assert paths[-1].read_bytes() != whole
     for _, said in read_apart(*paths):
         assert "FileFormatError" in said and "no whole .feather file" in said
+
+
+def test_every_byte_of_the_footer_of_a_parquet_file(tmp_path: Path) -> None:
+    """Some of a histogram's length end the process in pyarrow."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    hpg.Graph.from_edges([0, 1], [1, 2]).save(tmp_path / "g.parquet")
+    whole = (tmp_path / "g.parquet").read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    assert footer > 0 and parquet.read_metadata(tmp_path / "g.parquet").num_row_groups == 1
+    paths = []
+    for at in range(footer, len(whole)):
+        paths.append(tmp_path / f"{at}.parquet")
+        paths[-1].write_bytes(whole[:at] + bytes([0]) + whole[at + 1 :])
+    refused = 0
+    for name, said in read_apart(*paths):
+        assert said == "3 2" or said.startswith("FileFormatError"), (name, said)
+        refused += said.startswith("FileFormatError")
+    assert refused > 100
 
 
 def test_an_arrow_file_cut_short_while_it_is_read(tmp_path: Path) -> None:
