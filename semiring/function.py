@@ -9,8 +9,12 @@ LTO-IR that nvJitLink inlines into a CUDA C++ kernel (`hpgraph.semiring.lto`).
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
+from operator import attrgetter
+from pickle import PicklingError
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -81,6 +85,7 @@ class Function:
                 "wrap it: lambda a, b: ..."
             )
         self.name: str = name or inner.__name__
+        self._origin: tuple[str, str] = getattr(python, "_origin", (inner.__module__, inner.__qualname__))
         check_function(inner, self.name)
         self.python: FunctionType = copy_function(inner)
         self.checks_bounds: bool = config.check_bounds
@@ -135,6 +140,24 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<Function {self.name} {self.key[:8]}>"
+
+    def __reduce__(self) -> Any:
+        # cloudpickle, whose frame calls this, writes functions by value.
+        if "cloudpickle" in sys._getframe(1).f_globals.get("__name__", ""):
+            return Function, (self.python, self.name)
+        module, path = self._origin
+        try:
+            found = imported(module, path, self.name)
+            found.checks_bounds = self.checks_bounds
+            same = found == self
+        except (ImportError, AttributeError, TypeError):
+            same = False
+        if not same:
+            raise PicklingError(
+                f"{self.name} cannot be pickled, as {path} cannot be imported from {module} as it was: "
+                "define it there by def, outside functions, or use cloudpickle"
+            )
+        return imported, (module, path, self.name)
 
     @property
     def n_arguments(self) -> int:
@@ -191,6 +214,11 @@ class Function:
         except ImportError:
             raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
         return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch, fault)
+
+
+def imported(module: str, path: str, name: str) -> Function:
+    """A `Function` made of what a module holds, as pickle wrote it."""
+    return Function(attrgetter(path)(import_module(module)), name)
 
 
 class TypedFunction(Function):

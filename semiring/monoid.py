@@ -10,13 +10,13 @@ import numpy.typing as npt
 from hpgraph.semiring.arithmetic import BINARY, larger, smaller
 from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.operators import BinaryOp, Python
+from hpgraph.semiring.operators import BinaryOp, ByName, Python
 
 Value = Any
 Element = Value | Callable[[np.dtype], Value]
 
 
-class Monoid:
+class Monoid(ByName):
     """An operator that combines any number of values of one type to one, whatever their grouping and order.
 
     Parameters

@@ -13,7 +13,7 @@ so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an operation
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Self, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,29 @@ def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
         raise TypeError(f'{name} gives {natural}, which {final} cannot hold: apply "real", "imag" or "abs" to it')
 
 
-class Op:
+# Entered by the registry, which imports this module: what pickle writes of something built in, or None.
+BY_NAME: list[Callable[[Any], Any]] = []
+
+
+class ByName:
+    """What never changes: a copy of it is itself, and pickle writes its name where it is built in, else its parts."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        found = next((found for write in BY_NAME if (found := write(self))), None)
+        return super().__reduce_ex__(2) if found is None else found
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Private tables hold functions that were made for types.
+        return {name: {} if name[0] == "_" and isinstance(value, dict) else value for name, value in vars(self).items()}
+
+
+class Op(ByName):
     """Attributes of all operators: a name, a function, perhaps other functions for some dtypes."""
 
     kinds: tuple[str, ...] = ()

@@ -7,12 +7,12 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
+from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, SATURATED, UNARY
 from hpgraph.semiring.fingerprint import shallow_key
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.index_binary import IndexBinaryOp
-from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
-from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
+from hpgraph.semiring.monoid import ANY_INDEX, BUILTIN, Element, Monoid, Value
+from hpgraph.semiring.operators import BY_NAME, BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
 from hpgraph.semiring.semiring import Semiring
 
 T = TypeVar("T")
@@ -239,6 +239,40 @@ def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | P
     """
     taken = {f"{m}_{b}": None for m in BUILTIN for b in BINARY}
     return _register(name, Semiring(get_monoid(add), get_binary(multiply), name), _semirings, taken, "semiring")
+
+
+def name_of_built_in(one: Any) -> tuple[str, str] | None:
+    """Under what `built_in` gives an operator, a monoid or a semiring; None where a user made it."""
+    if not isinstance(one, Semiring):
+        return _key(one) if _BUILT_IN.get(_key(one)) is one else None
+    # A registered semiring may have a name of its own.
+    named = one.name == f"{one.add.name}_{one.multiply.name}" and _semirings.get(one.name) is one
+    parts = name_of_built_in(one.add), name_of_built_in(one.multiply)
+    return ("Semiring", one.name) if named and None not in parts else None
+
+
+def built_in(kind: str, name: str) -> Any:
+    """The operator, monoid or semiring of the library that pickle wrote as `name_of_built_in` gives it."""
+    return get_semiring(name) if kind == "Semiring" else _BUILT_IN[kind, name]
+
+
+def _key(one: Any) -> tuple[str, str]:
+    return type(one).__name__, one.cpp or one.name
+
+
+_BUILT_IN = {
+    _key(one): one
+    for table in (UNARY, BINARY, SATURATED, INDEX_UNARY, BUILTIN, {"any_index": ANY_INDEX})
+    for one in table.values()
+}
+
+
+def _reduced(one: Any) -> Any:
+    name = name_of_built_in(one)
+    return None if name is None else (built_in, name)
+
+
+BY_NAME.append(_reduced)
 
 
 def _look_up(name: str, table: dict[str, T], what: str) -> T:

@@ -11,7 +11,7 @@ from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.semiring.index_binary import IndexBinaryOp
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
-from hpgraph.semiring.operators import BinaryOp, Python, check_held
+from hpgraph.semiring.operators import BinaryOp, ByName, Python, check_held
 
 
 class Gather(TypedFunction):
@@ -38,7 +38,7 @@ class Gather(TypedFunction):
         return self._others[multiply.name]
 
 
-class Semiring:
+class Semiring(ByName):
     """A monoid that adds and an operator that multiplies.
 
     Parameters
