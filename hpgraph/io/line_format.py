@@ -29,6 +29,7 @@ _FORM = re.compile(
     r"(?:, (bool|u?int(?:8|16|32|64)|float(?:32|64)) weights)?",
     re.ASCII,
 )
+_DAMAGED = re.compile(r"\W*hpgraph:.* vertices,.* edges,.*directed")
 TITLES = ("source", "target", "weight")
 """Titles that `write` puts over the columns of a .csv, and over no others; the last where there are weights."""
 
@@ -141,6 +142,8 @@ def find_line_format(
     with open_text(path) as text:
         first = text.readline()
         own = OwnComment.of(first)
+        if own is None and _DAMAGED.match(first):
+            raise FileFormatError(path, f"the comment of hpgraph.write is damaged: {shortened(first)!r}", 1)
         sample = list(islice(data_lines(chain([first], text), comments, start=2 if own else 1), _SAMPLE))
     nothing = None if own is None else LineFormat(own=own)
     if not sample:

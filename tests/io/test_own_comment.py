@@ -37,6 +37,15 @@ def test_a_comment_may_end_the_first_line(
     assert arcs(read(path)) == expected
 
 
+@pytest.mark.parametrize("number", ["-1", "", "nan", "1e3", "1" + 30 * "0"])
+def test_a_damaged_comment_is_not_passed_over(tmp_path: Path, number: str) -> None:
+    """Without it the graph would be directed, and its last vertices missing."""
+    path = tmp_path / "g.el"
+    write(hpg.Graph.from_edges([0], [1], n_vertices=4, directed=False), path)
+    path.write_text(path.read_text().replace("4 vertices", f"{number} vertices"))
+    raises(FileFormatError, "line 1: the comment of hpgraph.write is damaged", read, path)
+
+
 def test_a_comment_line_hides_in_no_column(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("id,from,to\n6,0,1\n# 7,1,1\n8,1,2\n")
