@@ -33,8 +33,10 @@ def read_konect(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         raise FileFormatError(path, "an id below 1")
     rows, columns = (int(ends.max()) if ends.size else 0 for ends in (arcs.source, arcs.target))
     if len(said) == 3:
-        if arcs.source.size != said[0]:
-            raise FileFormatError(path, f"{said[0]} edges expected, as its second line says, {arcs.source.size} found")
+        found = arcs.source.size
+        # A line may stand for several edges, as many as its weight.
+        if found < said[0] and (arcs.weight is None or arcs.weight.sum() != said[0]):
+            raise FileFormatError(path, f"{said[0]} edges expected, as its second line says, {found} found")
         if rows > said[1] or columns > said[2]:
             raise FileFormatError(path, f"an id above {said[1]} and {said[2]}, which its second line says")
         rows, columns = said[1:]
