@@ -232,21 +232,28 @@ def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Re
     return call, list(dict.fromkeys([*compiler.requests, *ready_kernels.requests])), error
 
 
-def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
-    """Make calls on the GPUs in several processes, as many as the time allows, and write what they ask for."""
-    found: dict[Request | CuPyRequest, None] = {}
-    processes, tasks, deadline = multiprocessing.get_context("spawn"), calls(), time.monotonic() + seconds
-    done = 0
+def _answers(
+    tasks: list[Any], jobs: int, seconds: float, each: int, work: Any = _recorded, ordered: bool = False
+) -> Any:
+    """What calls ask for, as many as the time allows, made on the GPUs in processes that make up to `each` of them."""
+    processes, deadline = multiprocessing.get_context("spawn"), time.monotonic() + seconds
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
         begin = cache, processes.Value("i", 0), _gpus()
         # Terminated where the block ends, whatever is still under way.
-        with contextlib.suppress(multiprocessing.TimeoutError), processes.Pool(jobs, _begin, begin, 50) as pool:
-            answers = pool.imap_unordered(work, tasks)
-            for done in range(1, len(tasks) + 1):  # noqa: B007
-                call, asked, error = answers.next(max(deadline - time.monotonic(), 0))
-                found |= dict.fromkeys(asked)
-                if error:
-                    print(*call, error, flush=True)
+        with contextlib.suppress(multiprocessing.TimeoutError), processes.Pool(jobs, _begin, begin, each) as pool:
+            answers = (pool.imap if ordered else pool.imap_unordered)(work, tasks)
+            for _ in tasks:
+                yield answers.next(max(deadline - time.monotonic(), 0))
+
+
+def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
+    """Make calls on the GPUs in several processes, as many as the time allows, and write what they ask for."""
+    found: dict[Request | CuPyRequest, None] = {}
+    tasks, done = calls(), 0
+    for done, (call, asked, error) in enumerate(_answers(tasks, jobs, seconds, 50, work), 1):  # noqa: B007
+        found |= dict.fromkeys(asked)
+        if error:
+            print(*call, error, flush=True)
     lines = sorted(json.dumps(request._asdict(), sort_keys=True) for request in found)
     path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
     print(f"{len(lines)} requests of {done} of {len(tasks)} calls in {path}")
@@ -260,17 +267,11 @@ def record_functions(path: Path, jobs: int, seconds: float) -> int:
     """
     texts: dict[CuPyRequest, int] = {}
     found: dict[str, dict[int, None]] = {}
-    processes, deadline = multiprocessing.get_context("spawn"), time.monotonic() + seconds
     tasks = [call for graph in ("float32", "plain") for call in calls() if call[0] == graph]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
-        begin = cache, processes.Value("i", 0), _gpus()
-        with contextlib.suppress(multiprocessing.TimeoutError), processes.Pool(jobs, _begin, begin, 1) as pool:
-            answers = pool.imap(_recorded, tasks)
-            for _ in tasks:
-                (_, name, _), asked, _ = answers.next(max(deadline - time.monotonic(), 0))
-                for request in asked:
-                    if isinstance(request, CuPyRequest) and request.options in ready_kernels.OPTIONS:
-                        found.setdefault(name, {})[texts.setdefault(request, len(texts))] = None
+    for (_, name, _), asked, _ in _answers(tasks, jobs, seconds, 1, ordered=True):
+        for request in asked:
+            if isinstance(request, CuPyRequest) and request.options in ready_kernels.OPTIONS:
+                found.setdefault(name, {})[texts.setdefault(request, len(texts))] = None
     import cupy
 
     content = {
