@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cuda_build import sections
 
-from hpgraph.core.patches import CYCLES, hold_back, mended
+from hpgraph.core.machine_code import CYCLES, hold_back, mended
 from hpgraph.kernels.runtime.cuda.nvrtc import compile_only
 from hpgraph.kernels.spmv.cuda_spmm import specialize_dense
 from hpgraph.semiring import get_semiring

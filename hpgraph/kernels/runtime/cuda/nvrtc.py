@@ -12,7 +12,7 @@ from typing import Any
 
 from hpgraph.core.device import cuda_core, cupy
 from hpgraph.core.errors import CompileError
-from hpgraph.core.patches import mended
+from hpgraph.core.machine_code import mended
 from hpgraph.semiring.cuda import LinkedCode
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
