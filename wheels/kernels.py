@@ -32,7 +32,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core import cache_folder, ready_kernels
-from hpgraph.core.device import cuda_extra
+from hpgraph.core.device import cuda_extra, require_cupy
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
 from hpgraph.core.ready_kernels import CuPyRequest
@@ -217,7 +217,9 @@ def _begin(folder: str, number: Any, gpus: list[str]) -> None:
             return made
 
     compiler.build = build_once
-    # What an installed wheel has need not be compiled to be recorded.
+    # Around all else that answers CuPy: what it asks for is recorded, and not what threads compile ahead of it. What an
+    # installed wheel has need not be compiled.
+    require_cupy()
     ready_kernels.serve_cupy(ready_kernels.ready_folder(cuda_extra()) or Path(folder))
 
 
