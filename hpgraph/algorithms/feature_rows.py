@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, require_cupy, to_device
+from hpgraph.core.device import array_module, native, require_cupy, to_device
 from hpgraph.kernels.backend import sampling
 
 
@@ -65,7 +65,7 @@ def _matrix(given: Any, name: str, n: int) -> Any:
     """A matrix with a row for each vertex, as an array over the same memory."""
     if not (hasattr(given, "__array__") or hasattr(given, "__dlpack__")) or hasattr(given, "__cuda_array_interface__"):
         raise TypeError(f"{name} must be a NumPy array or a CPU tensor, not {type(given).__name__}")
-    made = np.asarray(given.detach() if hasattr(given, "detach") else given)
+    made = native(given.detach() if hasattr(given, "detach") else given)
     if not made.ndim or len(made) != n:
         raise ValueError(f"{name} must have a row for each of {n} vertices, not shape {made.shape}")
     return made

@@ -178,7 +178,17 @@ def native(array: Any) -> Any:
         return array
     if hasattr(array, "__cuda_array_interface__"):
         return require_cupy().asarray(array)
-    return np.asarray(array) if hasattr(array, "__array__") else array
+    if not hasattr(array, "__array__"):
+        return array
+    if getattr(array, "requires_grad", False):
+        raise TypeError("a tensor here must require no gradients, which hpgraph.torch alone computes: give x.detach()")
+    try:
+        return np.asarray(array)
+    except TypeError:
+        raise TypeError(
+            f"{getattr(array, 'dtype', type(array).__name__)} is no type of NumPy: give x.float(), or its bits as "
+            "x.view(torch.int16)"
+        ) from None
 
 
 def is_sparse_matrix(x: object) -> bool:

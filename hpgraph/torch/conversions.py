@@ -11,7 +11,13 @@ from torch import Tensor
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.errors import optional
 from hpgraph.interop.hetero import HeteroGraph
+from hpgraph.torch.operators import HALVES
 from hpgraph.torch.pattern import array, tensor
+
+
+def _array(given: Tensor) -> Any:
+    """Numbers of edges or vertices; halves, which a graph cannot have, as float32."""
+    return array(given.float() if given.dtype in HALVES else given)
 
 
 def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:
@@ -48,10 +54,10 @@ def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:
         if isinstance(value, Tensor) and value.ndim == 1 and title not in ("edge_weight", "batch", "ptr"):
             of_edges, of_vertices = data.is_edge_attr(title), data.is_node_attr(title)
             if of_edges or of_vertices:
-                columns[of_edges][title] = array(value)
+                columns[of_edges][title] = _array(value)
     weight = getattr(data, "edge_weight", None)
     return Graph.from_edges(
-        source, target, None if weight is None else array(weight.reshape(-1)), int(data.num_nodes), directed,
+        source, target, None if weight is None else _array(weight.reshape(-1)), int(data.num_nodes), directed,
         duplicates="keep" if directed else None, columns=columns[True] or None, vertex_columns=columns[False] or None,
     )  # fmt: skip
 
@@ -97,7 +103,7 @@ def from_dgl(g: Any, *, weight: str | None = None, directed: bool = True) -> Gra
     if not hasattr(g, "num_nodes") or not callable(getattr(g, "edges", None)):
         raise TypeError(f"g must be a graph of DGL, not {type(g).__name__}")
     source, target = (array(end) for end in g.edges())
-    weights = None if weight is None else array(g.edata[weight].reshape(-1))
+    weights = None if weight is None else _array(g.edata[weight].reshape(-1))
     return Graph.from_edges(
         source, target, weights, int(g.num_nodes()), directed, duplicates="keep" if directed else None
     )

@@ -68,6 +68,8 @@ class NeighborSampler:
         _geometric().BaseSampler.register(type(self))
         if time_attr is not None and weight_attr is not None:
             raise ValueError("weight_attr and time_attr cannot be given together: edges up to a time are drawn alike")
+        if not hasattr(data, "num_nodes"):
+            raise TypeError(f"data must be a Data or HeteroData, not {type(data).__name__}")
         hetero = hasattr(data, "edge_types")
         self._counts = {kind: data[kind].num_nodes for kind in data.node_types} if hetero else {None: data.num_nodes}
         stores = {kind: data[kind] if hetero else data for kind in self._counts}

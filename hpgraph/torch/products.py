@@ -55,8 +55,8 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     """
     A = Adjacency.of(A)
     one_of(reduce, "reduce", ("sum", "mean", "max", "min"))
-    given = X.dtype
     values, X = checked_operand(A, X, "X", 1)
+    given = X.dtype
     if reduce != "sum":
         # A sum that is to be divided may be too large for a half.
         values = values.float() if values is not None and values.dtype in HALVES else values
@@ -166,8 +166,9 @@ def spspmm(A: Any, B: Any) -> Adjacency:
         raise TypeError(
             f"values of A and B must have one type, on one device, not {a.dtype}, {a.device} and {b.dtype}, {b.device}"
         )
-    values, pattern = _SparseProduct.apply(a, b, A.pattern, B.pattern)
-    return Adjacency(pattern, values)
+    values, pattern = _SparseProduct.apply(*(one.float() if one.dtype in HALVES else one for one in (a, b)),
+                                           A.pattern, B.pattern)  # fmt: skip
+    return Adjacency(pattern, values.to(a.dtype))
 
 
 class _SparseProduct(torch.autograd.Function):

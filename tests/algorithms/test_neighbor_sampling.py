@@ -191,6 +191,11 @@ def test_pytorch_shares_them(graph: hpg.Graph, device: str) -> None:
         assert tensor.dtype == torch.int64 and tuple(tensor.shape) == array.shape and tensor.is_contiguous()
         assert tensor.data_ptr() == (array.ctypes.data if device == "cpu" else array.data.ptr)
         assert (tensor.cpu().numpy() == host(array)).all()
+    loader = hpg.NeighborLoader(graph.to(device), [3], batch_size=30)
+    raises(TypeError, r"bfloat16 is no type of NumPy: .* x.view\(torch", loader.attach, torch.ones(100).bfloat16())
+    seeds = torch.ones(3, requires_grad=True)
+    raises(TypeError, "hpgraph.torch alone", hpg.NeighborLoader, graph, [3], seeds)
+    raises(TypeError, "seeds must be whole", hpg.NeighborLoader, graph, [3], seeds.detach())
 
 
 class TestLoader:

@@ -194,6 +194,11 @@ def test_halves_are_summed_in_float32(device: str, half: str) -> None:
     X = torch.ones(n, 1, dtype=kind, device=device)
     found = ht.spmm(A, X)
     assert found.dtype == kind and float(found) == n
+    row = torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)]).to(device)
+    B = ht.Adjacency.of(row.flip(0), torch.ones(n, dtype=kind, device=device).requires_grad_(), shape=(n, 1))
+    found = ht.spspmm(A, B).values
+    assert found.dtype == kind and found.tolist() == [n]
+    assert torch.equal(torch.autograd.grad(found, B.values)[0], torch.ones_like(B.values))
 
 
 def test_operators_satisfy_torch_compile(device: str) -> None:
@@ -298,6 +303,8 @@ def test_bad_input(device: str) -> None:
         ht.spmm(A, X[:3])
     with pytest.raises(TypeError, match="X must be a dense tensor of floats"):
         ht.spmm(A, torch.ones(7, 2, dtype=torch.int64, device=device))
+    with pytest.raises(TypeError, match="X must be a dense tensor of floats, not NoneType"):
+        ht.spmm(A, None)
     with pytest.raises(TypeError, match="must have one type"):
         ht.spmm(A.with_values(torch.ones(A.nnz, device=device)), X)
     with pytest.raises(ValueError, match="values must have shape"):

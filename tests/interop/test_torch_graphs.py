@@ -57,6 +57,9 @@ def test_data_in_and_out(data_class: Any) -> None:
     assert torch.equal(back.edge_index, index[:, order]) and back.num_nodes == 5
     assert torch.equal(back.edge_weight, data.edge_weight[order]) and torch.equal(back.year, data.year[order])
     assert torch.equal(back.age, data.age)
+    data.edge_weight, data.age = data.edge_weight.bfloat16().requires_grad_(), torch.ones(5).half()
+    halves = ht.from_data(data)
+    assert halves.weights.tolist() == G.weights.tolist() and halves.vertex_column("age").tolist() == [1.0] * 5
     both = hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False)
     out = ht.to_data(both)
     assert out.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
