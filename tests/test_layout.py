@@ -21,10 +21,11 @@ def pushed(points: Any, mass: Any) -> Any:
     return (mass[:, None, None] * mass[None, :, None] * apart / square[..., None]).sum(axis=1)
 
 
+@pytest.mark.parametrize("n", [300, 2500])
 @pytest.mark.parametrize("kind", ["spread", "clustered", "line", "same places", "far out"])
-def test_repulsion(kind: str, device: str) -> None:
+def test_repulsion(kind: str, n: int, device: str) -> None:
     rng = np.random.default_rng(4)
-    points = rng.normal(size=(300, 2))
+    points = rng.normal(size=(n, 2))
     if kind == "clustered":
         points[:200] = points[0] + 1e-9 * points[:200]
     elif kind == "line":
@@ -33,7 +34,7 @@ def test_repulsion(kind: str, device: str) -> None:
         points = points.round()
     elif kind == "far out":
         points[7] = 1e12
-    mass, xp = rng.random(300) + 0.5, array_module(device)
+    mass, xp = rng.random(n) + 0.5, array_module(device)
     expected = pushed(points, mass)
 
     def error(theta: float) -> float:

@@ -16,8 +16,8 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.kernels.backend import layouts
-from hpgraph.kernels.layout import Forces
-from hpgraph.layout.forces import beginning, pull_of, pulling
+from hpgraph.kernels.layout import LINEAR, LOGARITHM, Forces
+from hpgraph.layout.forces import beginning, pulling
 
 
 @naming_arguments
@@ -106,15 +106,10 @@ def force_atlas2(
         raise ValueError("node_mass must be positive")
     place = beginning(graph, pos, seed_of(seed))
     force, pace = xp.zeros((n, 2)), xp.ones(2)
-    work, pull = layouts(graph.device), pull_of(arcs, _shorter if linlog else None)
+    work, law = layouts(graph.device), LOGARITHM if linlog else LINEAR
     how = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
     for _ in range(steps if n else 0):
         pushed = work.repulsion(place, mass, float(theta))
-        force, swing, totals = work.combined(place, pushed, pull(place), mass, force, how)
+        force, swing, totals = work.combined(place, pushed, work.attraction(arcs, place, law), mass, force, how)
         place, pace = work.moved(place, force, swing, totals, pace, float(jitter_tolerance))
     return place
-
-
-def _shorter(length: Any) -> Any:
-    """What a pull by the logarithm of the length is of one by the length."""
-    return array_module(length).log1p(length) / array_module(length).maximum(length, np.finfo(np.float64).tiny)

@@ -1,16 +1,13 @@
-"""What layouts by forces share: where vertices begin, and what pulls them along arcs."""
+"""What layouts by forces share: where vertices begin, and the arcs that pull them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
-from hpgraph.kernels.layout import length_of
 from hpgraph.semiring.counter_random import uniform
 
 
@@ -23,26 +20,6 @@ def pulling(graph: Graph, weighted: bool) -> CSR:
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
         raise ValueError("weight: edges pull by finite weights from 0 on; or weight=None")
     return arcs.with_data(arcs.data.astype(np.float64), copy=False)
-
-
-def pull_of(arcs: CSR, factor: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
-    """What pulls each vertex: the sum of weight · (x' - x) over its neighbours, times a factor by the length."""
-    xp = array_module(arcs.indices)
-
-    def constant(arcs: CSR) -> Callable[[Any], Any]:
-        matrix = matrix_of_csr(arcs)
-        total = (matrix @ xp.ones(arcs.shape[0]))[:, None]
-        return lambda place: matrix @ place - total * place
-
-    if factor is None:
-        return constant(arcs)
-    rows = arcs.expand_rows()
-
-    def scaled(place: Any) -> Any:
-        length = length_of(place[rows] - place[arcs.indices])
-        return constant(arcs.with_data(arcs.data * factor(length), copy=False))(place)
-
-    return scaled
 
 
 def beginning(graph: Graph, pos: Any, seed: int) -> Any:

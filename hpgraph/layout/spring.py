@@ -16,8 +16,8 @@ from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
-from hpgraph.kernels.layout import length_of
-from hpgraph.layout.forces import beginning, pull_of, pulling
+from hpgraph.kernels.layout import SQUARE, length_of
+from hpgraph.layout.forces import beginning, pulling
 from hpgraph.layout.geometry import checked, rescaled
 
 # The least distance, and the least force, that a step divides by: NetworkX's.
@@ -122,9 +122,11 @@ def spring(
     if fixed is not None:
         moves[graph.indices_of(fixed, "fixed")] = 0
     mass, heat, work = xp.ones(n), 0.1 * side, layouts(graph.device)
-    pull = pull_of(arcs, lambda length: xp.maximum(length, _MIN_LENGTH) / natural)
+    arcs = arcs.with_data(arcs.data / natural, copy=False)
     for step in range(steps if n else 0):
-        force = natural**2 * work.repulsion(place, mass, float(theta)) + pull(place)
+        force = natural**2 * work.repulsion(place, mass, float(theta)) + work.attraction(
+            arcs, place, SQUARE, _MIN_LENGTH
+        )
         heat_now = heat * (1 - step / (steps + 1))
         move = moves * force * (heat_now / xp.maximum(length_of(force), _MIN_LENGTH))[:, None]
         place = place + move
@@ -234,10 +236,10 @@ def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
 
 def _settled(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:
     """Places after some steps along the forces on a unit of mass, none longer than a bound that falls."""
-    work, pull = layouts(arcs.device), pull_of(arcs, lambda length: length)
+    work = layouts(arcs.device)
     cooling = max(_COOLING, 0.02 ** (1 / steps))
     for _ in range(steps):
-        force = (work.repulsion(place, mass, theta) + pull(place)) / mass[:, None]
+        force = (work.repulsion(place, mass, theta) + work.attraction(arcs, place, SQUARE)) / mass[:, None]
         xp, length = array_module(place), length_of(force)
         place = place + force * (xp.minimum(length, bound) / xp.maximum(length, np.finfo(np.float64).tiny))[:, None]
         bound *= cooling

@@ -15,7 +15,8 @@ from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import layouts
-from hpgraph.layout.forces import beginning, pull_of
+from hpgraph.kernels.layout import CONSTANT
+from hpgraph.layout.forces import beginning
 from hpgraph.layout.geometry import checked, rescaled
 
 # Pivots whose distances the first places are scaled from.
@@ -148,21 +149,17 @@ def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
         csr = graph.out_csr.without_diagonal()
         length = csr.data.astype(np.float64) if weighted else xp.ones(csr.nnz)
         arcs = csr.with_data(xp.where(length > 0, 1 / xp.where(length > 0, length, 1) ** 2, 0), copy=False)
-        near, outward = pull_of(arcs), pull_of(csr.with_data(arcs.data * length, copy=False), _inverse)
+        outward = csr.with_data(arcs.data * length, copy=False)
         total = occurrences(csr.expand_rows(), n, arcs.data)
     total = total + weight.sum(axis=0)
     total = xp.where(total > 0, total, 1)
     wanted = weight * distance
-    moves = layouts(graph.device).stress_moves
+    work = layouts(graph.device)
 
     def step(place: Any) -> Any:
-        moved = moves(place, chosen, wanted, weight)
+        moved = work.stress_moves(place, chosen, wanted, weight)
         if arcs is not None:
-            moved += near(place) - outward(place)
+            moved += work.attraction(arcs, place) - work.attraction(outward, place, CONSTANT)
         return place + moved / total[:, None]
 
     return step
-
-
-def _inverse(length: Any) -> Any:
-    return 1 / array_module(length).maximum(length, 1e-300)

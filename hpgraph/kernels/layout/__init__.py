@@ -1,9 +1,9 @@
 """Layout: repulsive forces between all points, in O(n log n), and steps along sampled arcs.
 
 J. Barnes, P. Hut, "A hierarchical O(N log N) force-calculation algorithm", Nature 324 (1986): distant points act as
-one, at their centre of mass. The tree is that of T. Karras, "Maximizing parallelism in the construction of BVHs,
+one, at their centre of mass. The GPU's tree is that of T. Karras, "Maximizing parallelism in the construction of BVHs,
 octrees, and k-d trees", HPG'12: points in Morton order, and each inner node found independently from the codes of its
-neighbours.
+neighbours. The CPU's nodes act on nodes.
 
 Sampled steps are those of L. McInnes, J. Healy, J. Melville, "UMAP", arXiv:1802.03426 (2018), algorithm 5, with places
 of other vertices from the last epoch: an epoch is the same however many threads make it.
@@ -23,6 +23,8 @@ DEPTH = 128
 MIN_EFFICIENCY, RISE, FASTEST, WILD = 0.05, 0.5, 1000.0, 2.0
 # UMAP's: the most that one step moves a coordinate, and what is added to the squares that repulsion divides by.
 FARTHEST, NEAREST = 4.0, 1e-3
+# How an edge pulls: as its length, as the square of it, as the logarithm of one more, or by its weight alone.
+LINEAR, SQUARE, LOGARITHM, CONSTANT = range(4)
 
 
 class Sampling(NamedTuple):
@@ -52,6 +54,12 @@ class Layout(Protocol):
 
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
+
+    def attraction(self, arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) -> Any:
+        """What pulls each vertex: the sum of weight · factor · (x' - x) over its arcs; float64 array (n, 2).
+
+        The factor is 1, max(length, least), log(1 + length) / length or 1 / length, as `law` says.
+        """
 
     def stress_moves(self, place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
         """The sum over pivots p of (wanted / |x - x_p| - weight) · (x - x_p) for each point x; float64 array (n, 2).

@@ -1,76 +1,51 @@
-"""Barnes and Hut's forces on the CPU, and steps of ForceAtlas2.
-
-A node is a range of the Morton order, so that its mass and centre are differences of running sums.
-"""
+"""Forces on the CPU, of few points by all pairs, and steps of ForceAtlas2."""
 
 import math
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.layout import DEPTH, FASTEST, MIN_EFFICIENCY, RISE, SIDE_BITS, WILD, Forces, length_of
+from hpgraph.formats import CSR
+from hpgraph.kernels.layout import (
+    FASTEST,
+    LINEAR,
+    LOGARITHM,
+    MIN_EFFICIENCY,
+    RISE,
+    SQUARE,
+    WILD,
+    Forces,
+    length_of,
+)  # fmt: skip
+from hpgraph.kernels.layout.cpu_multipoles import repulsion as repulsion_of_nodes
 from hpgraph.kernels.layout.cpu_sampled import sampled_epochs as sampled_epochs
-from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.rows import Rows
 
 # Points that a thread takes at a time.
 CHUNK = 64
 # Up to so many points all pairs take less time than a tree.
-FEW = 2048
-# A binary tree over ordered points: children of inner nodes (inner, or ~leaf), first and last point, side.
-Tree = namedtuple("Tree", "left right first last side")
+FEW = 256
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
     """Repulsive force on each point; coincident points do not act on each other."""
     n = len(points)
-    force = np.zeros((n, 2))
-    if n < 2:
-        return force
-    if theta == 0 or n <= FEW:
-        with team():
-            _push_each(points, mass, force)
-        return force
-    order, codes, there, mass, sums, side = _in_order(points, mass)
-    left, right, first, last = (np.empty(n - 1, np.int64) for _ in range(4))
-    tree = Tree(left, right, first, last, np.empty(n - 1))
-    with team() as threads:
-        _build(codes, side, *tree)
-        _push(tree, order, there, sums, mass, theta * theta, force, threads)
+    if theta > 0 and n > FEW:
+        # From 1 on expansions do not converge.
+        return repulsion_of_nodes(points, mass, min(theta, 1.0))
+    force = np.empty((n, 2))
+    with team():
+        _push_each(points, mass, force)
     return force
 
 
-def _in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, Any, float]:
-    """Points in Morton order.
-
-    Returns which they are, their codes, points and masses in this order, exclusive sums of mass and of mass times
-    position, of shape (n + 1, 3), and the side of the square that holds them.
-    """
-    corner = points.min(axis=0)
-    side = max(float((points.max(axis=0) - corner).max()), np.finfo(np.float64).tiny)
-    codes = _morton_codes(points, corner, 1.0 / side)
-    order = np.argsort(codes, kind="stable")
-    there, weights = points[order], mass[order]
-    sums = np.zeros((len(points) + 1, 3))
-    sums[1:, 0] = weights
-    np.multiply(weights[:, None], there, out=sums[1:, 1:])
-    return order, codes[order], there, weights, np.cumsum(sums, axis=0), side
-
-
-def _morton_codes(points: Any, corner: Any, inverse: float) -> Any:
-    """The Morton codes of the cells of points, in a square that begins at a corner; `inverse` of its side."""
-    most = (1 << SIDE_BITS) - 1
-    cells = np.minimum((points - corner) * inverse * most, most).astype(np.int64)
-    return _apart(cells[:, 0]) | _apart(cells[:, 1]) << 1
-
-
-def _apart(number: Any) -> Any:
-    """The bits of numbers below 2³¹, interleaved with zeros."""
-    for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
-                        (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
-        number = (number | number << shift) & mask
-    return number
+def attraction(arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) -> Any:
+    """`hpgraph.kernels.layout.Layout.attraction` on the CPU."""
+    force = np.empty((len(place), 2))
+    with team():
+        _pull_each(Rows(arcs.indptr, arcs.indices, arcs.data), place, np.int64(law), least, force)
+    return force
 
 
 def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
@@ -120,44 +95,20 @@ def _next_pace(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
     return np.array([speed + min(target - speed, RISE * speed), efficiency])
 
 
-@part
-def _shared(codes, i, j):
-    """Length of the common prefix of two codes; equal codes are extended by their indices."""
-    if j < 0 or j >= codes.size:
-        return np.int64(-1)
-    x = peek(codes, i) ^ peek(codes, j)
-    return 64 - bit_length(x) if x else 128 - bit_length(i ^ j)
-
-
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _build(codes, side, left, right, first, last, sides):
-    for node in prange(codes.size - 1):
-        # Numba's parallel loop indices are unsigned.
-        i = np.int64(node)
-        step = 1 if _shared(codes, i, i + 1) > _shared(codes, i, i - 1) else -1
-        least = _shared(codes, i, i - step)
-        most = 2
-        while _shared(codes, i, i + most * step) > least:
-            most *= 2
-        length, stride = 0, most // 2
-        while stride:
-            if _shared(codes, i, i + (length + stride) * step) > least:
-                length += stride
-            stride //= 2
-        end = i + length * step
-        shared = _shared(codes, i, end)
-        split, stride = 0, length
-        while stride > 1:
-            stride = (stride + 1) // 2
-            if _shared(codes, i, i + (split + stride) * step) > shared:
-                split += stride
-        at = i + split * step + min(step, 0)
-        low, high = min(i, end), max(i, end)
-        left[i] = ~at if low == at else at
-        right[i] = ~(at + 1) if high == at + 1 else at + 1
-        first[i], last[i] = low, high
-        # The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
-        sides[i] = side * 2.0 ** -min((shared - 64 + 2 * SIDE_BITS) // 2, SIDE_BITS)
+@njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
+def _pull_each(rows, place, law, least, force):
+    for v in prange(rows.indptr.size - 1):
+        x, y, fx, fy = place[v, 0], place[v, 1], 0.0, 0.0
+        for p in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+            u, share = vertex(rows.indices, p), peek(rows.data, p)
+            dx, dy = place[u, 0] - x, place[u, 1] - y
+            if law != LINEAR:
+                length = math.sqrt(dx * dx + dy * dy)
+                held = max(length, least)
+                share *= held if law == SQUARE else math.log1p(length) / held if law == LOGARITHM else 1 / held
+            fx += share * dx
+            fy += share * dy
+        force[v, 0], force[v, 1] = fx, fy
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
@@ -201,37 +152,3 @@ def _sum_stress(place, pivots, wanted, weight, moves):
                 fy[i] += share * dy
         for i in range(some):
             moves[low + i, 0], moves[low + i, 1] = fx[i], fy[i]
-
-
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _push(tree, order, points, sums, mass, square, force, threads):
-    following, n = np.zeros(1, np.int64), order.size
-    for _ in prange(threads):
-        stack = np.empty(DEPTH, np.int64)
-        for chunk in tasks(following, n, CHUNK):
-            for i in range(chunk, min(chunk + CHUNK, n)):
-                x, y, fx, fy = points[i, 0], points[i, 1], 0.0, 0.0
-                stack[0], count = 0, 1
-                while count:
-                    count -= 1
-                    node = stack[count]
-                    if node < 0:
-                        begin, end, side = ~node, ~node + 1, 0.0
-                    else:
-                        begin, end, side = tree.first[node], tree.last[node] + 1, tree.side[node]
-                    m = sums[end, 0] - sums[begin, 0]
-                    if node < 0:
-                        dx, dy, m = x - points[begin, 0], y - points[begin, 1], mass[begin]
-                    elif m > 0:
-                        dx, dy = x - (sums[end, 1] - sums[begin, 1]) / m, y - (sums[end, 2] - sums[begin, 2]) / m
-                    else:
-                        continue
-                    far = dx * dx + dy * dy
-                    if node < 0 or (side * side < square * far and not begin <= i < end):
-                        if far > 0:
-                            fx += m * dx / far
-                            fy += m * dy / far
-                    else:
-                        stack[count], stack[count + 1] = tree.left[node], tree.right[node]
-                        count += 2
-                force[order[i], 0], force[order[i], 1] = mass[i] * fx, mass[i] * fy

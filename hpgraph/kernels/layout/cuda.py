@@ -10,15 +10,20 @@ from hpgraph.kernels.layout import (
     DEPTH,
     FARTHEST,
     FASTEST,
+    LINEAR,
+    LOGARITHM,
     MIN_EFFICIENCY,
     NEAREST,
     RISE,
     SIDE_BITS,
+    SQUARE,
     WILD,
     Forces,
     Sampling,
+    length_of,
 )  # fmt: skip
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
+from hpgraph.kernels.spmv.cuda_spmm import multiply_dense
 
 # Logarithm of the threads that share a point, if a GPU holds so many at once; those that a multiprocessor holds.
 SPLIT, RESIDENT = 3, 2048
@@ -63,6 +68,19 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     given = children, ranges, nodes, order, ordered, weights, count, np.float64(theta * theta), force
     kernels.each("push_apart_together" if few else "push_apart", n << SPLIT * few, *given)
     return force
+
+
+def attraction(arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) -> Any:
+    """`hpgraph.kernels.layout.Layout.attraction` on the GPU, as a product."""
+    data = arcs.data
+    if law != LINEAR:
+        length = length_of(place[arcs.expand_rows()] - place[arcs.indices])
+        held = cupy.maximum(length, least)
+        data = data * (held if law == SQUARE else cupy.log1p(length) / held if law == LOGARITHM else 1 / held)
+    beside, sums = cupy.ones((len(place), 3)), cupy.empty((len(place), 3))
+    beside[:, :2] = place
+    multiply_dense(arcs, data, beside, sums)
+    return sums[:, :2] - sums[:, 2:] * place
 
 
 def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
