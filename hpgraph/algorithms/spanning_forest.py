@@ -1,5 +1,6 @@
 """Spanning forests: of least or largest weight, by Borůvka's rounds, and drawn at random."""
 
+import operator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,7 +77,8 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     -------
     SpanningForest
         Edges of equal weight are ordered by their lower end, then by the other, so that there is only one such forest:
-        the same on every device and at every call. Its `graph` is what NetworkX's minimum_spanning_tree returns.
+        the same edges on every device and at every call, in an order that is not defined. Its `graph` is what
+        NetworkX's minimum_spanning_tree returns.
 
     Raises
     ------
@@ -131,9 +133,12 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
     arcs = graph.out_csr
     if arcs.data is None:
         return minimum_spanning_forest(graph)
-    negated = arcs.with_data(-(arcs.data if arcs.data.dtype.kind == "f" else arcs.data.astype(np.int64)), copy=False)
-    found = minimum_spanning_forest(Graph._made(negated, graph.directed, graph._names))
-    return replace(found, weight=(-found.weight).astype(arcs.data.dtype))
+    # The complement of an integer turns the order around as its negative does, and is always of its type.
+    turned = operator.neg if arcs.data.dtype.kind == "f" else operator.invert
+    found = minimum_spanning_forest(
+        Graph._made(arcs.with_data(turned(arcs.data), copy=False), graph.directed, graph._names)
+    )
+    return replace(found, weight=turned(found.weight))
 
 
 @naming_arguments

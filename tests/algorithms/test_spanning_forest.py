@@ -103,6 +103,15 @@ def test_a_total_that_no_integer_of_64_bits_holds(weight, device):
     assert hpg.minimum_spanning_forest(G).total == 2 * weight
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", "bool"])
+def test_the_largest_forest_at_the_ends_of_a_type(dtype, device):
+    """Numbers whose negative their type does not hold."""
+    low, high = (False, True) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    edges = [0, 1, 2], [1, 2, 0], np.array([low, high, high], dtype)
+    forest = hpg.maximum_spanning_forest(hpg.Graph.from_edges(*edges, directed=False).to(device))
+    assert forest.weight.dtype == dtype and to_device(forest.weight, "cpu").tolist() == [high, high]
+
+
 def test_nan(device):
     """NaN is heavier than any other weight; where it is needed all the same, that is an error."""
     arcs = [0, 1, 2], [1, 2, 0]
