@@ -180,6 +180,11 @@ def test_at_the_ends():
     chain = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     for size in (1e-170, 1, 1e155):
         assert abs(hpg.numeric_assortativity_coefficient(chain, size * np.array([1, 2, 3, 5])) - 5 / 14) < 1e-12
+    # Sums that float64 does not hold exactly.
+    hubs = hpg.Graph.from_edges(np.repeat([0, 1], 150_000), np.r_[2:150_002, 2:150_002], directed=False)
+    ends = np.concatenate((np.stack(hubs.edges()[:2]), np.stack(hubs.edges()[1::-1])), axis=1)
+    wanted = np.corrcoef(hubs.degree[ends[0]], hubs.degree[ends[1]])[0, 1]
+    assert hpg.degree_assortativity_coefficient(hubs) == pytest.approx(wanted)
     pair = hpg.Graph.from_edges([0], [1], n_vertices=3, directed=False)
     assert np.isnan(hpg.numeric_assortativity_coefficient(pair, [0.1, 0.1, 5.0]))
     assert hpg.density(hpg.Graph.from_edges([], [], n_vertices=1)) == 0 and hpg.isolates(empty).tolist() == [0, 1, 2]

@@ -1,6 +1,9 @@
-"""Pearson's correlation of values at both ends of the arcs, in three passes; and arcs that have their reverse."""
+"""Pearson's correlation of values at both ends of the arcs; and arcs that have their reverse.
 
-from math import frexp, isfinite
+Sums of whole numbers are exact, so that one pass does; other values are centred first, in three.
+"""
+
+from math import frexp, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,16 @@ from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Sums in any order, so that they are vectorized: two products and their sum otherwise wait for each other.
 _SUMS = {"reassoc", "contract"}
+# Entries of a row that are added up without a branch.
+_FIRST = 4
+# Sums of integers below it are exact in float64.
+_EXACT = 1 << 53
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """`hpgraph.algorithms.mixing.correlation` on the CPU."""
+    if x.dtype.kind == "i" and int(x.max()) * int(y.max()) * arcs.nnz < _EXACT:
+        return _of_whole_numbers(arcs, received, x, y)
     with team() as threads:
         each = np.empty((threads, 3))
         x, x_sum, x_squares = first = _centred(x, arcs.degrees, arcs.nnz, each)
@@ -25,6 +34,20 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
             return float("nan")
         _multiply(arcs.indptr, arcs.indices, x, y, share_bounds(arcs.indptr, threads), each)
         return (sum(each[:, 0].tolist()) - x_sum * y_sum / arcs.nnz) / spread
+
+
+def _of_whole_numbers(arcs: CSR, received: Any, x: Any, y: Any) -> float:
+    """The correlation of integers from 0 on, whose sums of products float64 holds."""
+    times = None if received is None else np.asarray(received)
+    x = np.asarray(x, np.float64)
+    y = x if received is None else np.asarray(y, np.float64)
+    with team() as threads:
+        each = np.empty((threads, 5))
+        _add_up(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
+    both, *ends = (sum(map(int, column)) for column in each.T.tolist())
+    x_sum, x_squares, y_sum, y_squares = ends if received is not None else ends[:2] * 2
+    spread = sqrt(arcs.nnz * x_squares - x_sum**2) * sqrt(arcs.nnz * y_squares - y_sum**2)
+    return (arcs.nnz * both - x_sum * y_sum) / spread if spread else float("nan")
 
 
 def _centred(value: Any, times: Any, arcs: int, each: Any) -> tuple[Any, float, float]:
@@ -79,17 +102,47 @@ def _centre(value, times, mean, scale, centred, each):
         each[worker, 0], each[worker, 1] = total, squares
 
 
+@part
+def _around(indices, y, first, last):
+    """Sum of y over the targets of the entries from first to last.
+
+    Branch-free for the first ones, even those behind the row's end: lengths of short rows are unpredictable.
+    """
+    ahead, total = indices.size - 1, 0.0
+    for k in range(_FIRST):
+        total += peek(y, vertex(indices, min(first + k, ahead))) * np.float64(first + k < last)
+    for at in range(first + _FIRST, last):
+        total += peek(y, vertex(indices, at))
+    return total
+
+
 @njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
 def _multiply(indptr, indices, x, y, bounds, each):
     """Sum over arcs of products of x at sources and y at targets."""
     for worker in prange(each.shape[0]):
         total = 0.0
         for v in range(bounds[worker], bounds[worker + 1]):
-            around = 0.0
-            for at in range(peek(indptr, v), peek(indptr, v + 1)):
-                around += peek(y, vertex(indices, at))
-            total += peek(x, v) * around
+            total += peek(x, v) * _around(indices, y, peek(indptr, v), peek(indptr, v + 1))
         each[worker, 0] = total
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
+def _add_up(indptr, indices, received, x, y, bounds, each):
+    """Sums over arcs: of products of x at sources and y at targets, of x and its squares, of y and its squares."""
+    for worker in prange(each.shape[0]):
+        both, x_sum, x_squares, y_sum, y_squares = 0.0, 0.0, 0.0, 0.0, 0.0
+        for v in range(bounds[worker], bounds[worker + 1]):
+            first, last = peek(indptr, v), peek(indptr, v + 1)
+            both += peek(x, v) * _around(indices, y, first, last)
+            share = (last - first) * peek(x, v)
+            x_sum += share
+            x_squares += share * peek(x, v)
+            if received is not None:
+                share = peek(received, v) * peek(y, v)
+                y_sum += share
+                y_squares += share * peek(y, v)
+        each[worker, 0], each[worker, 1], each[worker, 2] = both, x_sum, x_squares
+        each[worker, 3], each[worker, 4] = y_sum, y_squares
 
 
 def mutual_arcs(out: CSR, in_: CSR) -> tuple[int, int]:
