@@ -16,7 +16,7 @@ from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
-from hpgraph.kernels.layout import SQUARE, length_of
+from hpgraph.kernels.layout import SQUARE
 from hpgraph.layout.forces import beginning, pulling
 from hpgraph.layout.geometry import checked, rescaled
 
@@ -118,19 +118,17 @@ def spring(
     # NetworkX's width of the domain that vertices are fixed in.
     domain = (float(place.max()) or 1.0) if fixed is not None and n else 1.0
     natural = float(k) if k is not None else abs(domain) / math.sqrt(max(n, 1))
-    moves = xp.ones((n, 1))
+    moves = xp.ones(n)
     if fixed is not None:
         moves[graph.indices_of(fixed, "fixed")] = 0
-    mass, heat, work = xp.ones(n), 0.1 * side, layouts(graph.device)
-    arcs = arcs.with_data(arcs.data / natural, copy=False)
+    heat, work = 0.1 * side, layouts(graph.device)
+    # Pairs push by the product of their masses.
+    mass, arcs = xp.full(n, natural), arcs.with_data(arcs.data / natural, copy=False)
     for step in range(steps if n else 0):
-        force = natural**2 * work.repulsion(place, mass, float(theta)) + work.attraction(
-            arcs, place, SQUARE, _MIN_LENGTH
-        )
-        heat_now = heat * (1 - step / (steps + 1))
-        move = moves * force * (heat_now / xp.maximum(length_of(force), _MIN_LENGTH))[:, None]
-        place = place + move
-        if float(xp.sqrt((move * move).sum())) < threshold * n:
+        force = work.repulsion(place, mass, float(theta))
+        force += work.attraction(arcs, place, SQUARE, _MIN_LENGTH)
+        place, squares = work.displaced(place, force, moves, heat * (1 - step / (steps + 1)), _MIN_LENGTH)
+        if math.sqrt(squares) < threshold * n:
             break
     return place if fixed is not None else rescaled(place, size, middle)
 
@@ -236,11 +234,11 @@ def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
 
 def _settled(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:
     """Places after some steps along the forces on a unit of mass, none longer than a bound that falls."""
-    work = layouts(arcs.device)
+    work, share = layouts(arcs.device), 1 / mass
     cooling = max(_COOLING, 0.02 ** (1 / steps))
-    for _ in range(steps):
-        force = (work.repulsion(place, mass, theta) + work.attraction(arcs, place, SQUARE)) / mass[:, None]
-        xp, length = array_module(place), length_of(force)
-        place = place + force * (xp.minimum(length, bound) / xp.maximum(length, np.finfo(np.float64).tiny))[:, None]
+    for _step in range(steps):
+        force = work.repulsion(place, mass, theta)
+        force += work.attraction(arcs, place, SQUARE)
+        place, _ = work.displaced(place, force, share, bound, max(bound, np.finfo(np.float64).tiny))
         bound *= cooling
     return place

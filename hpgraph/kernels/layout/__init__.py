@@ -61,6 +61,12 @@ class Layout(Protocol):
         The factor is 1, max(length, least), log(1 + length) / length or 1 / length, as `law` says.
         """
 
+    def displaced(self, place: Any, force: Any, share: Any, bound: float, least: float) -> tuple[Any, Any]:
+        """Places after steps along the forces times each vertex's share; and the sum of the squares of the steps.
+
+        A step is as long as `bound`, or less where the force is weaker than `least`.
+        """
+
     def stress_moves(self, place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
         """The sum over pivots p of (wanted / |x - x_p| - weight) · (x - x_p) for each point x; float64 array (n, 2).
 

@@ -24,6 +24,8 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 
 # Points that a thread takes at a time.
 CHUNK = 64
+# Vertices whose steps are added up together.
+STRETCH = 1024
 # Up to so many points all pairs take less time than a tree.
 FEW = 256
 
@@ -46,6 +48,15 @@ def attraction(arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) 
     with team():
         _pull_each(Rows(arcs.indptr, arcs.indices, arcs.data), place, np.int64(law), least, force)
     return force
+
+
+def displaced(place: Any, force: Any, share: Any, bound: float, least: float) -> tuple[Any, Any]:
+    """`hpgraph.kernels.layout.Layout.displaced` on the CPU."""
+    found = np.empty_like(place)
+    squares = np.empty(-(-len(place) // STRETCH))
+    with team():
+        _displace(place, force, share, bound, least, found, squares)
+    return found, squares.sum()
 
 
 def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
@@ -109,6 +120,19 @@ def _pull_each(rows, place, law, least, force):
             fx += share * dx
             fy += share * dy
         force[v, 0], force[v, 1] = fx, fy
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
+def _displace(place, force, share, bound, least, found, squares):
+    for chunk in prange(squares.size):
+        total = 0.0
+        for v in range(chunk * STRETCH, min(chunk * STRETCH + STRETCH, share.size)):
+            x, y = share[v] * force[v, 0], share[v] * force[v, 1]
+            factor = bound / max(math.sqrt(x * x + y * y), least)
+            x, y = factor * x, factor * y
+            found[v, 0], found[v, 1] = place[v, 0] + x, place[v, 1] + y
+            total += x * x + y * y
+        squares[chunk] = total
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)

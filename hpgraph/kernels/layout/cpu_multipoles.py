@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.kernels.layout import DEPTH, SIDE_BITS
 from hpgraph.kernels.runtime.cpu.bits import bit_length
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team, vertex
 from hpgraph.kernels.structure.cpu_spanning_forest import stable_order
 
 ZERO, ONE, TINY = np.float32(0), np.float32(1), np.finfo(np.float64).tiny
@@ -24,9 +24,9 @@ LEAF = 32
 # Points that a thread takes at a time: each time it descends from the root.
 CHUNK = 1024
 # Nodes of a tree over points in Morton order: first point and the one after the last, right child (0 for a leaf; the
-# left one is the next node), centre of mass, mass, second and third moments about it, and a radius around it that
-# holds all points.
-Tree = namedtuple("Tree", "first last right centre mass second third radius")
+# left one is the next node), centre of mass, a radius around it that holds all points, mass, second and third moments
+# about the centre, complex numbers as points.
+Tree = namedtuple("Tree", "first last right x y radius mass qx qy ox oy")
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
@@ -34,7 +34,7 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     n = len(points)
     corner = np.array([points[:, d].min() for d in range(2)])
     side = max(*(float(points[:, d].max() - corner[d]) for d in range(2)), TINY)
-    codes, there, weights, force = np.empty(n, np.int64), np.empty(n, np.complex128), np.empty(n), np.empty((n, 2))
+    codes, there, weights, force = np.empty(n, np.int64), np.empty((n, 2)), np.empty(n), np.empty((n, 2))
     with team() as threads:
         _find_codes(points, corner, 1.0 / side, codes)
         # Nonnegative floats are in the order of their bits.
@@ -72,7 +72,7 @@ def _put_in_order(order, codes, points, mass, inverse, there, weights):
     for i in prange(order.size):
         v = vertex(order, i)
         ordered[i], weights[i] = codes[v], mass[v]
-        there[i] = complex(points[v, 0] * inverse, points[v, 1] * inverse)
+        there[i, 0], there[i, 1] = points[v, 0] * inverse, points[v, 1] * inverse
     return ordered
 
 
@@ -108,17 +108,17 @@ def _build(codes, there, weights):
         stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = high, end, node
         stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = begin, high, -1
         waiting += 2
-    centre, mass = np.empty(count, np.complex128), np.empty(count)
-    second, third, radius = np.empty(count, np.complex128), np.empty(count, np.complex128), np.empty(count)
+    x, y, mass, radius = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
+    qx, qy, ox, oy = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     for node in range(count - 1, -1, -1):
         total, middle, q, o, most = 0.0, 0j, 0j, 0j, 0.0
         if right[node] == 0:
             for i in range(first[node], last[node]):
                 total += weights[i]
-                middle += weights[i] * there[i]
+                middle += weights[i] * complex(there[i, 0], there[i, 1])
             middle /= max(total, TINY)
             for i in range(first[node], last[node]):
-                shift = there[i] - middle
+                shift = complex(there[i, 0], there[i, 1]) - middle
                 square = shift * shift
                 q += weights[i] * square
                 o += weights[i] * (square * shift)
@@ -128,27 +128,122 @@ def _build(codes, there, weights):
             children = (node + 1, right[node])
             for child in children:
                 total += mass[child]
-                middle += mass[child] * centre[child]
+                middle += mass[child] * complex(x[child], y[child])
             middle /= max(total, TINY)
             for child in children:
-                shift = centre[child] - middle
+                shift, second = complex(x[child], y[child]) - middle, complex(qx[child], qy[child])
                 square = mass[child] * (shift * shift)
-                q += second[child] + square
-                o += third[child] + shift * (3 * second[child] + square)
+                q += second + square
+                o += complex(ox[child], oy[child]) + shift * (3 * second + square)
                 most = max(most, math.sqrt(shift.real * shift.real + shift.imag * shift.imag) + radius[child])
+        x[node], y[node], mass[node] = middle.real, middle.imag, total
+        qx[node], qy[node], ox[node], oy[node] = q.real, q.imag, o.real, o.imag
         # No expansion takes rounding of the centre for a distance.
-        most += ROUNDING * (abs(middle.real) + abs(middle.imag))
-        mass[node], centre[node], second[node], third[node], radius[node] = total, middle, q, o, most
-    return Tree(first[:count], last[:count], right[:count], centre, mass, second, third, radius)
+        radius[node] = most + ROUNDING * (abs(middle.real) + abs(middle.imag))
+    return Tree(first[:count], last[:count], right[:count], x, y, radius, mass, qx, qy, ox, oy)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@part(counts_references=False)
+def _divided(tree, node, square, lists, begin, end, near, distant, opened):
+    """Candidates of a node by what becomes of them: distant ones, those of its children, leaves too near.
+
+    Candidates are `lists[begin:end]`; those of children follow them. Returns where these end, and the numbers of the
+    others; -1 first where an array is too short.
+    """
+    x, y, radius, inner = peek(tree.x, node), peek(tree.y, node), peek(tree.radius, node), peek(tree.right, node) > 0
+    top, close, apart = end, 0, 0
+    for i in range(begin, end):
+        waiting = 1
+        put(opened, 0, peek(lists, i))
+        while waiting:
+            waiting -= 1
+            other = peek(opened, waiting)
+            if top == lists.size or close == near.size or apart == distant.size:
+                return -1, 0, 0
+            dx, dy = x - peek(tree.x, other), y - peek(tree.y, other)
+            reach, right = radius + peek(tree.radius, other), peek(tree.right, other)
+            if reach * reach < square * (dx * dx + dy * dy):
+                put(distant, apart, other)
+                apart += 1
+            elif right > 0 and (not inner or peek(tree.radius, other) > radius):
+                put(opened, waiting, right)
+                put(opened, waiting + 1, other + 1)
+                waiting += 2
+            elif inner:
+                put(lists, top, other)
+                top += 1
+            else:
+                put(near, close, other)
+                close += 1
+    return top, close, apart
+
+
+@part(counts_references=False, error_model="numpy", fastmath={"reassoc", "contract"})
+def _expanded(tree, node, distant, count, expansion):
+    """Add the fields of distant nodes to a local expansion."""
+    ax, ay, bx, by, cx, cy, dx, dy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(count):
+        other = vertex(distant, i)
+        x, y = peek(tree.x, node) - peek(tree.x, other), peek(tree.y, node) - peek(tree.y, other)
+        inverse = 1 / (x * x + y * y)
+        x, y = x * inverse, -y * inverse
+        x2, y2 = x * x - y * y, 2 * x * y
+        x3, y3 = x2 * x - y2 * y, x2 * y + y2 * x
+        x4, y4 = x2 * x2 - y2 * y2, 2 * x2 * y2
+        m, qx, qy = peek(tree.mass, other), peek(tree.qx, other), peek(tree.qy, other)
+        ox, oy = peek(tree.ox, other), peek(tree.oy, other)
+        ax += m * x + (qx * x3 - qy * y3) + (ox * x4 - oy * y4)
+        ay += m * y + (qx * y3 + qy * x3) + (ox * y4 + oy * x4)
+        bx -= m * x2 + 3 * (qx * x4 - qy * y4)
+        by -= m * y2 + 3 * (qx * y4 + qy * x4)
+        cx += m * x3
+        cy += m * y3
+        dx -= m * x4
+        dy -= m * y4
+    expansion[0] += complex(ax, ay)
+    expansion[1] += complex(bx, by)
+    expansion[2] += complex(cx, cy)
+    expansion[3] += complex(dx, dy)
+
+
+@part(counts_references=False)
+def _gathered(tree, there, weights, node, near, count, sources):
+    """Positions from a node's centre, and masses, of the points of some leaves; returns how many, -1 if too many."""
+    x, y, filled = peek(tree.x, node), peek(tree.y, node), 0
+    for i in range(count):
+        begin, end = peek(tree.first, near[i]), peek(tree.last, near[i])
+        if filled + end - begin > sources.shape[1]:
+            return -1
+        for j in range(begin, end):
+            sources[0, filled] = there[j, 0] - x
+            sources[1, filled] = there[j, 1] - y
+            sources[2, filled] = weights[j]
+            filled += 1
+    return filled
+
+
+@part(counts_references=False, error_model="numpy", fastmath={"reassoc", "contract"})
+def _pushed(x, y, sources, count):
+    """The force of near points on one of unit mass."""
+    fx, fy = ZERO, ZERO
+    # All at once: vectorized.
+    for j in range(count):
+        dx, dy = x - sources[0, j], y - sources[1, j]
+        square = dx * dx + dy * dy
+        share = sources[2, j] / (square if square > ZERO else ONE)
+        fx += share * dx
+        fy += share * dy
+    return fx, fy
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True, error_model="numpy")
 def _push(tree, order, there, weights, theta, inverse, force, threads):
     following, n = np.zeros(1, np.int64), order.size
     for _ in prange(threads):
-        # Candidates of the nodes that wait, one list behind the other; leaves too near for expansions; their points.
-        lists, near, sources = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty((3, 1024), np.float32)
-        opened = np.empty(2 * DEPTH, np.int64)
+        # Candidates of the nodes that wait, one list behind the other; a node's leaves too near for expansions, and
+        # their points; nodes that are distant.
+        lists, near, distant = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
+        sources, opened = np.empty((3, 1024), np.float32), np.empty(2 * DEPTH, np.int64)
         stack, expansions = np.empty((2 * DEPTH, 3), np.int64), np.empty((2 * DEPTH, 4), np.complex128)
         for chunk in tasks(following, n, CHUNK):
             low, high = chunk, min(chunk + CHUNK, n)
@@ -158,43 +253,17 @@ def _push(tree, order, there, weights, theta, inverse, force, threads):
             while waiting:
                 waiting -= 1
                 node, begin, end = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+                top, close, apart = _divided(tree, node, theta * theta, lists, begin, end, near, distant, opened)
+                while top < 0:
+                    lists, near = np.concatenate((lists, lists)), np.empty(2 * near.size, np.int64)
+                    distant = np.empty(2 * distant.size, np.int64)
+                    top, close, apart = _divided(tree, node, theta * theta, lists, begin, end, near, distant, opened)
+                _expanded(tree, node, distant, apart, expansions[waiting])
                 a, b, c, d = expansions[waiting]
-                centre, radius, inner = tree.centre[node], tree.radius[node], tree.right[node] > 0
-                top, close = end, 0
-                for i in range(begin, end):
-                    opened[0], open_ = lists[i], 1
-                    while open_:
-                        open_ -= 1
-                        other = opened[open_]
-                        away = centre - tree.centre[other]
-                        square = away.real * away.real + away.imag * away.imag
-                        reach = radius + tree.radius[other]
-                        if reach * reach < theta * theta * square:
-                            inverted = complex(away.real / square, -away.imag / square)
-                            m, q = tree.mass[other] * inverted, tree.second[other]
-                            inverted2 = inverted * inverted
-                            m2, q3 = m * inverted, q * (inverted2 * inverted)
-                            a += m + q3 + tree.third[other] * (inverted2 * inverted2)
-                            b -= m2 + 3 * (q3 * inverted)
-                            c += m2 * inverted
-                            d -= m2 * inverted2
-                        elif tree.right[other] > 0 and (not inner or tree.radius[other] > radius):
-                            opened[open_], opened[open_ + 1] = tree.right[other], other + 1
-                            open_ += 2
-                        elif inner:
-                            if top == lists.size:
-                                lists = np.concatenate((lists, lists))
-                            lists[top] = other
-                            top += 1
-                        else:
-                            if close == near.size:
-                                near = np.concatenate((near, near))
-                            near[close] = other
-                            close += 1
-                if inner:
+                if tree.right[node] > 0:
                     for child in (tree.right[node], node + 1):
                         if tree.first[child] < high and tree.last[child] > low:
-                            h = tree.centre[child] - centre
+                            h = complex(tree.x[child] - tree.x[node], tree.y[child] - tree.y[node])
                             stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = child, end, top
                             expansions[waiting, 0] = a + h * (b + h * (c + h * d))
                             expansions[waiting, 1] = b + h * (2 * c + 3 * h * d)
@@ -202,26 +271,14 @@ def _push(tree, order, there, weights, theta, inverse, force, threads):
                             expansions[waiting, 3] = d
                             waiting += 1
                     continue
-                count = 0
-                for i in range(close):
-                    begin, end = tree.first[near[i]], tree.last[near[i]]
-                    if count + end - begin > sources.shape[1]:
-                        sources = np.concatenate((sources, sources), axis=1)
-                    for j in range(begin, end):
-                        from_ = there[j] - centre
-                        sources[0, count] = from_.real
-                        sources[1, count] = from_.imag
-                        sources[2, count] = weights[j]
-                        count += 1
+                count = _gathered(tree, there, weights, node, near, close, sources)
+                while count < 0:
+                    sources = np.empty((3, 2 * sources.shape[1]), np.float32)
+                    count = _gathered(tree, there, weights, node, near, close, sources)
                 for i in range(max(low, tree.first[node]), min(high, tree.last[node])):
-                    h = there[i] - centre
+                    x, y = there[i, 0] - tree.x[node], there[i, 1] - tree.y[node]
+                    h = complex(x, y)
                     far = a + h * (b + h * (c + h * d))
-                    x, y, fx, fy = np.float32(h.real), np.float32(h.imag), ZERO, ZERO
-                    for j in range(count):
-                        dx, dy = x - sources[0, j], y - sources[1, j]
-                        square_ = dx * dx + dy * dy
-                        share = sources[2, j] / (square_ if square_ > ZERO else ONE)
-                        fx += share * dx
-                        fy += share * dy
+                    fx, fy = _pushed(np.float32(x), np.float32(y), sources, count)
                     m, v = weights[i] * inverse, vertex(order, i)
                     force[v, 0], force[v, 1] = m * (far.real + fx), m * (fy - far.imag)

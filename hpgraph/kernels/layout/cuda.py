@@ -83,6 +83,13 @@ def attraction(arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) 
     return sums[:, :2] - sums[:, 2:] * place
 
 
+def displaced(place: Any, force: Any, share: Any, bound: float, least: float) -> tuple[Any, Any]:
+    """`hpgraph.kernels.layout.Layout.displaced` on the GPU."""
+    force = force * share[:, None]
+    move = force * (bound / cupy.maximum(length_of(force), least))[:, None]
+    return place + move, (move * move).sum()
+
+
 def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
     """`hpgraph.kernels.layout.Layout.stress_moves` on the GPU, by arrays of some pivots and all points."""
     moved, piece = cupy.zeros((len(place), 2)), max(1, PAIRS // max(len(place), 1))
