@@ -128,6 +128,23 @@ def ready():
 def endless():
     hpg.run(Counting, small, max_iteration=10**30)
 """,
+    # At any time: most in the first round, in which memory still has numbers that are no vertices.
+    "communities": """
+import os, signal, threading
+big = hpg.Graph.from_edges(*rng.integers(0, 50_000, (2, 1_000_000)), n_vertices=50_000, directed=False)
+def ready():
+    hpg.leiden(big)
+    for k in range(30):
+        try:
+            [np.full(50_000, 2**30, np.int32) for _ in range(40)]
+            threading.Timer(0.005 * k, os.kill, (os.getpid(), signal.SIGINT)).start()
+            endless()
+        except KeyboardInterrupt:
+            pass
+def endless():
+    while True:
+        hpg.leiden(big)
+""",
     "converged": """
 class Patient(hpg.VertexProgram):
     value = hpg.Property("float64", initial=1)

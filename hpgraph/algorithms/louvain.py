@@ -255,7 +255,7 @@ class Search:
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
         """The levels of the last iteration that raised the quality; ``given``: `label` has no single vertices."""
-        found = self._iteration(label, self.quality(self._base, label), key % 2**64, given=given)
+        found = self._iteration(label, np.nan, key % 2**64, given=given)
         gain, iteration = np.inf, 1
         # What few moves leave is .0000 to .0001 of modularity, for a third of the time. A walk's flow: not known.
         least = MIN_MOVES_LEIDEN[0] if times > 0 and not self._base.flow else -1.0
@@ -271,7 +271,7 @@ class Search:
         return [*found.parts, found._replace(label=connected).communities]
 
     def _iteration(self, label: Any, quality: float, key: int, *, given: bool, least: float = -1.0) -> _Found:
-        """All levels, from some communities of a known quality on.
+        """All levels, from some communities on, whose quality is NaN if not known yet.
 
         ``given``: the communities are not single vertices, and may lose some that are better alone. ``least``: share of
         the graph's vertices; if no more move, it ends before the first level.
@@ -290,6 +290,9 @@ class Search:
                 parts = [*found.parts, *(each[found.parts[-1]] if found.parts else each for each in more)]
                 label = label if part is None else label[part]
                 return _Found(parts, level if more else found.level, label, quality)
+            if np.isnan(quality):
+                quality = self.quality(level, label)
+                found = found._replace(quality=quality)
             moved, moves = self._backend.move_vertices(
                 level, label, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, limit=self._largest
             )

@@ -32,9 +32,10 @@ class Communities(Protocol):
     ) -> Any:  # fmt: skip
         """All levels of the Leiden method from one on in one call, None if it is too large for that.
 
-        ``refines``: whether this level is; ``left``: arcs of the next, and as a share of a level's, between which it is
-        refined; ``least``: share of moves of this level that ends it. Returns the part of each vertex by refined level,
-        the last refined level or this one, the communities of its vertices, and their quality.
+        ``quality``: of the labels, NaN if not known yet; ``refines``: whether this level is; ``left``: arcs of the
+        next, and as a share of a level's, between which it is refined; ``least``: share of moves of this level that
+        ends it. Returns the part of each vertex by refined level, the last refined level or this one, the communities
+        of its vertices, and their quality.
         """
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:

@@ -327,6 +327,8 @@ def _rounds(rows, groups, rule, space, flow, found, rounds, shares):
         moves = 0
         for batch in range(1 << turn[1]):
             begin, end = space.starts[batch], space.starts[batch + 1]
+            if begin == end:
+                continue
             if workers == 1 or space.work[batch] <= ALONE:
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
                 continue
@@ -335,6 +337,9 @@ def _rounds(rows, groups, rule, space, flow, found, rounds, shares):
             for worker in prange(workers):
                 own = found.keys[worker], found.sums[worker], found.used[worker]
                 _choose_chunks(rows, groups, rule, space, flow, own, begin, end, turn, chunk)
+            if is_stopped():
+                # Some vertices have no target.
+                break
             if rule.limit:
                 keep_to_limit(groups, rule, space, begin, end, round_)
             share = (end - begin + workers - 1) // workers

@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
-from hpgraph.kernels.communities.level import Level, summed_by
+from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
@@ -60,8 +60,10 @@ def weight_between(arcs: CSR, label: Any) -> int:
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     """What the vertices of each community send and receive: the same array twice if the graph is undirected."""
-    sent = summed_by(label, level.sent, count)
-    return sent, summed_by(label, level.received, count) if level.is_two_sided else sent
+    sent = np.zeros(count, np.int64)
+    received = np.zeros(count, np.int64) if level.is_two_sided else sent
+    add_strengths(label, level.sent, level.received, level.is_two_sided, sent, received)
+    return sent, received
 
 
 def quality_terms(level: Level, label: Any, count: int, between: int | None) -> tuple[int, float]:
@@ -85,7 +87,16 @@ def communities_of_parts(number: Any, label: Any, count: int) -> Any:
     return made
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
+def add_strengths(label, sent, received, two_sided, group_sent, group_received):
+    """Add what vertices send and receive to the sums of their communities."""
+    for v in range(label.size):
+        group_sent[label[v]] += sent[v]
+        if two_sided:
+            group_received[label[v]] += received[v]
+
+
+@njit(cache=True, nogil=True, counts_references=False)
 def multiply_shares(sent, received, total):
     """Over communities, the sum of the shares that they send times those that they receive."""
     shares = 0.0
@@ -94,7 +105,7 @@ def multiply_shares(sent, received, total):
     return shares
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def represent(label, least, made):
     """The smallest vertex of each vertex's community; `least` has -1 for each label."""
     for v in range(label.size):
@@ -104,20 +115,26 @@ def represent(label, least, made):
         made[v] = least[c]
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@part(counts_references=False)
+def between_rows(rows, label, begin, end):
+    """Weight of the arcs between communities of a range of rows."""
+    total = np.int64(0)
+    for v in range(begin, end):
+        own = label[v]
+        for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+            # Branch-free: which arcs lead out is unpredictable.
+            total += np.int64(entry(rows.data, at)) * np.int64(label[vertex(rows.indices, at)] != own)
+    return total
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
 def _between(rows, label, each):
     n, workers = label.size, each.size
     for worker in prange(workers):
-        total = np.int64(0)
-        for v in range(n * worker // workers, n * (worker + 1) // workers):
-            own = label[v]
-            for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
-                # Branch-free: which arcs lead out is unpredictable.
-                total += np.int64(entry(rows.data, at)) * np.int64(label[vertex(rows.indices, at)] != own)
-        each[worker] = total
+        each[worker] = between_rows(rows, label, n * worker // workers, n * (worker + 1) // workers)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def list_members(indptr, number, starts, members, ends):
     """Vertices by community: where each starts, and where its arcs start if laid end to end."""
     for v in range(number.size):
@@ -136,7 +153,7 @@ def list_members(indptr, number, starts, members, ends):
     starts[0] = 0
 
 
-@part(forceinline=True)
+@part(forceinline=True, counts_references=False)
 def sum_row(rows, number, groups, made, table, c):
     """Sum the row of one community; returns its number of entries."""
     wide, weights = made
@@ -172,7 +189,7 @@ def sum_row(rows, number, groups, made, table, c):
     return at - start
 
 
-@part
+@part(counts_references=False)
 def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
     for task in tasks(counter, bounds.size - 1):
         for c in range(bounds[task], bounds[task + 1]):

@@ -11,7 +11,15 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu import MANY_MOVES, UNKNOWN, Groups, Rule, Space, move_alone
-from hpgraph.kernels.communities.cpu_aggregate import Members, list_members, multiply_shares, represent, sum_row
+from hpgraph.kernels.communities.cpu_aggregate import (
+    Members,
+    add_strengths,
+    between_rows,
+    list_members,
+    multiply_shares,
+    represent,
+    sum_row,
+)
 from hpgraph.kernels.communities.cpu_choice import LINE, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import SERIAL, is_stopped, njit, part, team
@@ -59,19 +67,9 @@ def _moved(arcs, label, within, given, found, seed, alone):
         return 0
     size, sent = np.zeros(n, np.int64), np.zeros(n, np.int64)
     received = np.zeros(n, np.int64) if given.two_sided else sent
-    free, held = np.empty(n, np.bool_), np.zeros(n, np.bool_)
-    joined = present = 0
-    for v in range(n):
-        c, has_arcs = label[v], arcs.indptr[v + 1] > arcs.indptr[v]
-        size[c] += 1
-        sent[c] += arcs.sent[v]
-        if given.two_sided:
-            received[c] += arcs.received[v]
-        free[v] = has_arcs
-        if has_arcs:
-            joined += 1
-            present += not held[c]
-            held[c] = True
+    add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
+    free = np.empty(n, np.bool_)
+    joined, present = _count_joined(rows.indptr, label, size, free, np.zeros(n, np.bool_))
     bits, load, refining = _batch_bits(joined, rows.indices.size), arcs.sent[:0], within.size > 0
     rule = Rule(
         arcs.sent, arcs.received, within, given.penalty, given.two_sided, refining, alone,
@@ -88,6 +86,46 @@ def _moved(arcs, label, within, given, found, seed, alone):
     return move_alone(rows, groups, rule, space, None, found, rounds, (few, least, MANY_MOVES))
 
 
+@part(counts_references=False)
+def _count_joined(indptr, label, size, free, held):
+    """Count each community's vertices, and all vertices with arcs and their communities, which `held` marks."""
+    joined = present = 0
+    for v in range(label.size):
+        c, has_arcs = label[v], indptr[v + 1] > indptr[v]
+        size[c] += 1
+        free[v] = has_arcs
+        if has_arcs:
+            joined += 1
+            present += not held[c]
+            held[c] = True
+    return joined, present
+
+
+@part(counts_references=False)
+def _number(label, present, number):
+    """Number communities in the order of their labels; `present` has -1 for each. Returns how many there are."""
+    count = 0
+    for v in range(label.size):
+        present[label[v]] = 0
+    for c in range(label.size):
+        if present[c] == 0:
+            present[c] = count
+            count += 1
+    for v in range(label.size):
+        number[v] = present[label[v]]
+    return count
+
+
+@part(counts_references=False)
+def _sum_rows(rows, number, groups, made, table, indptr):
+    for c in range(indptr.size - 1):
+        length, begin, end = sum_row(rows, number, groups, made, table, c), indptr[c], groups.ends[c]
+        for at in range(length):
+            made[0][begin + at] = made[0][end + at]
+            made[1][begin + at] = made[1][end + at]
+        indptr[c + 1] = begin + length
+
+
 @part
 def _represented(label):
     made = np.empty_like(label)
@@ -99,32 +137,17 @@ def _represented(label):
 def _coarse(arcs, label, given, found):
     """The graph of the communities, and the number of each vertex's."""
     n, rows = label.size, Rows(arcs.indptr, arcs.indices, arcs.data)
-    present, number = np.full(n, -1, label.dtype), np.empty_like(label)
-    for v in range(n):
-        present[label[v]] = 0
-    count = 0
-    for c in range(n):
-        if present[c] == 0:
-            present[c] = count
-            count += 1
+    number = np.empty_like(label)
+    count = _number(label, np.full(n, -1, label.dtype), number)
     sent = np.zeros(count, np.int64)
     received = np.zeros(count, np.int64) if given.two_sided else sent
-    for v in range(n):
-        c = number[v] = present[label[v]]
-        sent[c] += arcs.sent[v]
-        if given.two_sided:
-            received[c] += arcs.received[v]
+    add_strengths(number, arcs.sent, arcs.received, given.two_sided, sent, received)
     starts, ends = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     groups = Members(starts, np.empty_like(label), ends, rows.indices.size > LINE * n)
     list_members(rows.indptr, number, starts, groups.members, ends)
     made = np.empty_like(arcs.indices), np.empty_like(arcs.data)
     indptr, table = np.zeros(count + 1, np.int64), (found.keys[0], found.sums[0], found.used[0])
-    for c in range(count):
-        length = sum_row(rows, number, groups, made, table, c)
-        for at in range(length):
-            made[0][indptr[c] + at] = made[0][ends[c] + at]
-            made[1][indptr[c] + at] = made[1][ends[c] + at]
-        indptr[c + 1] = indptr[c] + length
+    _sum_rows(rows, number, groups, made, table, indptr)
     return Arcs(indptr, made[0][: indptr[count]].copy(), made[1][: indptr[count]].copy(), sent, received), number
 
 
@@ -147,16 +170,11 @@ def _coarser(arcs, label, given, found, seed, refines):
 @part
 def _quality(arcs, label, given):
     """`hpgraph.algorithms.communities.quality_of`."""
-    between, n = np.int64(0), label.size
+    n = label.size
     sent = np.zeros(n, np.int64)
     received = np.zeros(n, np.int64) if given.two_sided else sent
-    for v in range(n):
-        sent[label[v]] += arcs.sent[v]
-        if given.two_sided:
-            received[label[v]] += arcs.received[v]
-        for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
-            if label[arcs.indices[at]] != label[v]:
-                between += arcs.data[at]
+    add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
+    between = between_rows(Rows(arcs.indptr, arcs.indices, arcs.data), label, 0, n)
     shares = multiply_shares(sent, received, given.total)
     return 1 - between / given.weights - given.resolution * (given.scale * shares)
 
@@ -164,6 +182,8 @@ def _quality(arcs, label, given):
 @njit(cache=True, nogil=True)
 def _finish(arcs, label, quality, given, found, alone, refines):
     n = label.size
+    if np.isnan(quality):
+        quality = _quality(arcs, label, given)
     parts, kept, depth, changed = np.empty((DEPTH, n), label.dtype), 0, 0, False
     # The last level that was refined, or the first, and the communities of its vertices.
     base, communities, until = arcs, label, label

@@ -1,4 +1,8 @@
-"""Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, with the same results."""
+"""Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, but for what is examined again.
+
+Without bounds of what vertices may gain, all neighbours of a vertex that moves are examined again, hubs by chance; and
+after fewer moves than there all vertices are. So communities differ from the CPU's, but not from run to run.
+"""
 
 from typing import Any, NamedTuple
 
