@@ -17,10 +17,10 @@ from hpgraph.core.progress import progress_bar, ticking
 from hpgraph.warmup_examples import example_calls
 
 Calls = Callable[[str], Sequence[tuple[str, Callable[[], Any]]]]
-# The usual types of graphs; others compile on first use.
-_WEIGHTS = ("int64", "float32", "float64")
-_FLOATS = ("float32", "float64")
-_SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
+# The usual types of weights, and the semirings, of README, guide and notebooks; others compile on first use, on the CPU
+# in a second or two each.
+_WEIGHTS = {"cpu": ("int64", "float64"), "cuda": ("int64", "float32", "float64")}
+_SEMIRINGS = ("min_plus", "any_pair", "plus_pair")
 # Large enough for the kernels that share work out among threads.
 _SCALE = 13
 # With more arcs than a GPU has under way at once, which it relaxes by another kernel.
@@ -89,6 +89,7 @@ def _timed(calls: Calls, device: str, at: int) -> float:
 def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     """A call for every kernel that a first use would otherwise compile."""
     device = normalize_device(device)
+    floats = [kind for kind in _WEIGHTS[device] if kind.startswith("float")]
     plain = hpg.datasets.kron(_SCALE, device=device)
     weighted = _weighted(_SCALE, device)
     source = int(plain.out_degree.argmax())
@@ -100,7 +101,7 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     if device == "cuda":
         graphs = _weighted(_LARGE_SCALE, device)
         calls += [(f"SSSP of many arcs, {what}", partial(hpg.sssp, graph, source)) for what, graph in graphs.items()]
-    calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in _FLOATS]
+    calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in floats]
     # Triangles are counted in another order where degrees are uneven.
     for graph, degrees in ((hpg.datasets.grid(64, device=device), "even"), (plain, "uneven")):
         calls.append((f"triangle count, {degrees}", partial(hpg.triangle_count, graph)))
@@ -127,16 +128,16 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         ("triangles by vertex, clustering", partial(hpg.clustering, plain)),
         ("louvain", partial(hpg.louvain, plain)),
     ]
-    for kind in _FLOATS:
+    for kind in floats:
         calls.append((f"SSSP, many sources, {kind}", partial(hpg.sssp, weighted[kind], sources=many)))
         route = partial(hpg.shortest_path, weighted[kind], source, near, weight=True)
         calls.append((f"shortest path, {kind}", route))
-    for kind in _FLOATS:
+    for kind in floats:
         x = array_module(device).ones(plain.n_vertices, dtype=kind)
         matrix = hpg.Matrix(weighted[kind])
         calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, x)))
         calls.append((f"A @ A, {kind}", partial(matrix.__matmul__, matrix)))
-        if kind == _FLOATS[0]:
+        if kind == floats[0]:
             calls += [(f"A.mxv, {name}, {kind}", partial(matrix.mxv, x, name)) for name in _SEMIRINGS]
             calls.append((f"A.mxm, plus_pair, {kind}", partial(matrix.mxm, matrix, "plus_pair")))
     if device == "cpu":
@@ -149,5 +150,5 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
 def _weighted(scale: int, device: str) -> dict[str, hpg.Graph]:
     """Graphs with each type of weights, and one without: directed, as its paths are else found breadth-first."""
     csr = hpg.datasets.kron(scale, weighted=True, device=device).out_csr
-    graphs = {kind: hpg.Graph._made(csr.with_data(csr.data.astype(kind)), False, None) for kind in _WEIGHTS}
+    graphs = {kind: hpg.Graph._made(csr.with_data(csr.data.astype(kind)), False, None) for kind in _WEIGHTS[device]}
     return {"no weights": hpg.Graph._made(csr.with_data(None), True, None), **graphs}

@@ -21,8 +21,7 @@ def not_kept() -> Iterator[str]:
 
 def test_every_call(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     """In one type of weights: the others differ in what is compiled, and not in what is called."""
-    monkeypatch.setattr(warmup, "_WEIGHTS", ("float64",))
-    monkeypatch.setattr(warmup, "_FLOATS", ("float64",))
+    monkeypatch.setitem(warmup._WEIGHTS, device, ("float64",))
     before = {*not_kept()}
     calls = warmup.built_in_calls.__wrapped__(device)
     names = {what for what, _ in calls}

@@ -32,7 +32,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core import cache_folder, ready_kernels
-from hpgraph.core.device import cuda_extra, require_cupy
+from hpgraph.core.device import cuda_available, cuda_extra, require_cupy
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
 from hpgraph.core.ready_kernels import CuPyRequest
@@ -395,6 +395,8 @@ def main() -> int:
     parser.add_argument("--requests", type=Path, default=REQUESTS, help="default: %(default)s")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the wheel goes (default: %(default)s)")
     options = parser.parse_args()
+    if options.command != "build" and not cuda_available():
+        parser.error(f"{options.command} needs a CUDA GPU, and none is visible here")
     if options.command == "record":
         return record(options.requests, options.jobs, options.seconds)
     if options.command == "list":
