@@ -85,13 +85,14 @@ def levels_from(
         level = one.level[None]
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
     joint = joint_traversal(graph.device)
-    find = joint.parents_of_levels
+    find, begin = joint.parents_of_levels, joint.begin_parents
     # Long rows cost more than this saves: 1.14 of the time at 86 arcs a vertex, 0.65 at 40, 0.33 at 32 (H200). Where
     # arcs have their reverse one takes a quarter of the bytes: 0.62 of the time at 86, 0.85 at 250.
-    if parents and find is not None and graph.in_one_memory and (not graph.directed or graph.n_edges <= _SHORT * n):
+    if parents and find and begin and graph.in_one_memory and (not graph.directed or graph.n_edges <= _SHORT * n):
         check_memory(k * n * (1 + ids.itemsize), f"levels and parents of {k} searches of {n} vertices", graph.device)
-        levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
         rows = graph.out_csr if incoming else graph.in_csr
+        begin(rows, k, np.dtype(_TYPES[0]), not graph.directed)
+        levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
         return levels._replace(parent=find(rows, levels.level, vertices, not graph.directed), first=True)
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
     known: dict[bool, int] = {} if graph.in_pages or graph.on_cluster else _known(graph.out_csr)

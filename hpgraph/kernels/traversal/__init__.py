@@ -86,6 +86,10 @@ class JointTraversal(Protocol):
         """
 
     @property
+    def begin_parents(self) -> Callable[[CSR, int, Any, bool], None] | None:
+        """Begins to compile `parents_of_levels`: rows, number of searches, dtype of levels, and its last argument."""
+
+    @property
     def kernel_of_searches(self) -> Callable[[ProgramCode, CSR, int, int], Any] | None:
         """Begins to compile searches, by arcs by sender, number and limit to supersteps; None where that is no wait."""
 

@@ -46,7 +46,7 @@ _COUNTING = separate.Runs(
 MAX_SOURCES = SIDE
 # Several groups of a survey: if the frontiers of one hardly overlap, it and the rest search separately.
 MAX_SURVEYED = 8 * SIDE
-SHORT, parents_of_levels, kernel_of_searches = 0, None, None
+SHORT, parents_of_levels, begin_parents, kernel_of_searches = 0, None, None, None
 
 
 class _Totals:

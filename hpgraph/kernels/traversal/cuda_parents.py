@@ -22,17 +22,31 @@ def _words(sources: int, bits: int) -> int:
     return 1 << (-(-sources * bits // 32) - 1).bit_length()
 
 
+def _together(rows: CSR, k: int, level: Any, symmetric: bool) -> tuple[int, int]:
+    """Bits of a code, and how many of k searches share a launch; ``level``: dtype of levels."""
+    bits, n = 2 if symmetric else 8 * level.itemsize, rows.shape[0]
+    return bits, sources_within(min(k, SEARCHES, 8 * BYTES // bits), lambda some: 4 * n * _words(some, bits), "cuda")
+
+
+def _kernels(rows: CSR, level: Any, bits: int, sources: int) -> Any:
+    return KERNELS.of(Level=level, Bits=str(bits), Words=str(_words(sources, bits)), Index=rows.indices.dtype)
+
+
+def begin_parents(rows: CSR, k: int, level: Any, symmetric: bool) -> None:
+    """See `hpgraph.kernels.traversal.JointTraversal`."""
+    _kernels(rows, level, *_together(rows, k, level, symmetric))
+
+
 def parents_of_levels(rows: CSR, level: Any, sources: Any, symmetric: bool) -> Any:
     """See `hpgraph.kernels.traversal.JointTraversal`."""
     (k, n), ids = level.shape, rows.indices.dtype
-    parents, bits = cupy.empty((k, n), ids), 2 if symmetric else 8 * level.itemsize
-    most = sources_within(min(k, SEARCHES, 8 * BYTES // bits), lambda some: 4 * n * _words(some, bits), "cuda")
+    parents, (bits, most) = cupy.empty((k, n), ids), _together(rows, k, level.dtype, symmetric)
     starts, binned = cupy.asarray(sources, ids), bins(rows)
     for first in range(0, k, most):
         some = level[first : first + most]
         width = _words(len(some), bits)
         words, count, blocks = cupy.empty(n * width, np.uint32), np.int32(len(some)), 16 * multiprocessors()
-        kernels = KERNELS.of(Level=level.dtype, Bits=str(bits), Words=str(width), Index=ids)
+        kernels = _kernels(rows, level.dtype, bits, len(some))
         kernels.launch("gather_levels", min(blocks, -(-n // GATHERED)), some, np.int64(n), count, words)
         arcs, found = (rows.indptr, rows.indices, np.int64(n), words), parents[first:]
         kernels.launch("find_parents", min(blocks, -(-n // TILE)), *arcs, starts[first:], count, found)

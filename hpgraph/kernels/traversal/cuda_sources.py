@@ -25,6 +25,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.traversal import JointOutcome, SourceTotals, Totals
 from hpgraph.kernels.traversal.cuda_bands import Bands, bands
+from hpgraph.kernels.traversal.cuda_parents import begin_parents as begin_parents
 from hpgraph.kernels.traversal.cuda_parents import parents_of_levels as parents_of_levels
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
