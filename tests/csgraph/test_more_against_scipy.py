@@ -142,6 +142,29 @@ def test_lightest_matchings_of_real_weights(seed: int) -> None:
     assert dense[row, column].sum() == pytest.approx(dense[best].sum())
 
 
+@pytest.mark.parametrize("wide", [0, 7])
+@pytest.mark.parametrize("seed", range(20))
+def test_lightest_matchings_of_rows_with_one_column_left(seed: int, wide: int) -> None:
+    rng = np.random.default_rng(seed)
+    # A shuffled triangle with a full diagonal, of few other entries: mostly each row in turn has but one choice.
+    kept = np.triu(rng.random((30, 30)) < 0.15) | np.eye(30, dtype=bool)
+    if seed % 2:
+        kept |= rng.random((30, 30)) < 0.03
+    kept = np.hstack([kept, rng.random((30, wide)) < 0.1])
+    if seed % 5 == 4:
+        # Two rows with the same column alone.
+        kept[3] = kept[4] = np.arange(30 + wide) == 4
+    dense = np.where(kept, rng.integers(1, 9, kept.shape), 0)[rng.permutation(30)][:, rng.permutation(30 + wide)]
+    graph = sp.csr_array(dense.astype(float))
+    if seed % 5 == 4:
+        raises(ValueError, "no full matching", ours.min_weight_full_bipartite_matching, graph)
+        return
+    row, column = ours.min_weight_full_bipartite_matching(graph)
+    best = scipy.optimize.linear_sum_assignment(np.where(dense > 0, dense, np.inf))
+    assert (dense[row, column] > 0).all() and len(set(column)) == 30
+    assert dense[row, column].sum() == dense[best].sum()
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(("n", "density"), GRAPHS)
 def test_reverse_cuthill_mckee(n: int, density: float, symmetric: bool, device: str) -> None:

@@ -65,7 +65,7 @@ def _reduce_columns(indices, weight, price):
 def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
     """Augmenting row reduction: a row takes its cheapest column, whose price falls until the second is as cheap.
 
-    Returns how many rows are left in `free`, or -1 where a row has no arc.
+    Returns how many rows are left in `free`, or -1 where a row has no arc, or others must have its columns.
     """
     waiting, left, looks, taken = free.size, 0, _LOOKS * free.size, 0
     while taken < waiting:
@@ -79,7 +79,7 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
                 first, second, best = cost, first, np.int64(at)
             elif cost < second:
                 second = cost
-        if best < 0:
+        if best < 0 or first == np.inf:
             return -1
         u = vertex(indices, best)
         displaced = np.int64(row_of[u])
@@ -87,8 +87,8 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
             free[left] = v
             left += 1
             continue
-        if second < np.inf:
-            price[u] -= second - first
+        # To -inf where no other is left to the row: none but it can have the column, and those left may have one less.
+        price[u] -= second - first
         arc_of[v], row_of[u] = best, v
         if displaced >= 0:
             arc_of[displaced] = -1
