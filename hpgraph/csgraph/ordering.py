@@ -58,6 +58,6 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     degree[arcs.indices[arcs.indices == arcs.expand_rows()]] += 1
     degree = degree.astype(np.int32)
     # NumPy's default sort, which is not stable: SciPy's seeds are those of the same call.
-    seeds = xp.asarray(np.argsort(to_device(degree, "cpu")))
+    seeds = np.argsort(to_device(degree, "cpu"))
     order = kernels(arcs.device).cuthill_mckee(arcs, degree, seeds)
     return to_device(order[::-1].astype(np.int32), rows.device)

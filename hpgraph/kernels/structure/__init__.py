@@ -31,7 +31,7 @@ class Structure(Protocol):
         """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
 
     def cuthill_mckee(self, arcs: CSR, degree: Any, seeds: Any) -> Any:
-        """Vertices in Cuthill-McKee order; each component begins at the first of its vertices in `seeds`."""
+        """Vertices in Cuthill-McKee order; each component begins at its first in `seeds`, an array of the host."""
 
     def is_both_ways(self, csr: CSR) -> bool:
         """As `is_symmetric`, of a pattern; on the CPU an exact pass, which ends at the first arc without a reverse."""

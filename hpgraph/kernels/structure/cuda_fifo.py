@@ -70,16 +70,20 @@ def cuthill_mckee(arcs: CSR, degree: Any, seeds: Any) -> Any:
     """
     n = arcs.shape[0]
     if n == 0:
-        return seeds
+        return cupy.asarray(seeds)
     every = cupy.arange(n)
     count, part = components(arcs, True)
-    rank, number = cupy.empty(n, np.int64), cupy.empty(n, np.int64)
+    by_degree = cupy.argsort(degree.astype(np.int64) * n + every)
+    rows, number = arcs.permute(by_degree), cupy.empty(n, np.int64)
+    number[by_degree] = every
+    if count == 1:
+        # One queue, whose order is the answer: nothing but its start is copied to the GPU.
+        return by_degree[fifo_order(rows, int(number[int(seeds[0])]), -1)[0]]
+    seeds, rank = cupy.asarray(seeds), cupy.empty(n, np.int64)
     rank[seeds] = every
     first = cupy.full(count, n, np.int64)
     minimum_at(first, part, rank)
-    by_degree = cupy.argsort(degree.astype(np.int64) * n + every)
-    number[by_degree] = every
-    found, _ = fifo_order(arcs.permute(by_degree), number[seeds[cupy.sort(first)]], -1)
+    found, _ = fifo_order(rows, number[seeds[cupy.sort(first)]], -1)
     order = by_degree[found]
     turn = cupy.empty(count, np.int64)
     turn[cupy.argsort(first)] = every[:count]
