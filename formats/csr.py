@@ -254,10 +254,12 @@ class CSR(RowOrder):
 
         `indptr` and `indices` are shared; with ``copy=False`` so are the values, which must not be written to.
         """
+        if data is None:
+            return CSR(self.shape, self.indptr, self.indices, validate=False)
         device_of(self.indices, data)
         values = as_values(data, "data", self.indices.shape)
         made = CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
-        if self.data is None and values is not None:
+        if self.data is None:
             object.__setattr__(made, "_pattern", self)
         return made
 

@@ -1,5 +1,6 @@
 """Matrices from tuples: SciPy's forms (shape), (values, (rows, columns)) and (values, indices, indptr)."""
 
+import functools
 import importlib
 import operator
 import sys
@@ -75,10 +76,16 @@ def csr_of_dense(source: Any) -> CSR:
 
 def is_older_matrix(source: Any) -> bool:
     """Whether a sparse matrix is of SciPy's or CuPy's older classes, whose ``*`` is ``@``, and none of their arrays."""
-    name = "cupyx.scipy.sparse" if type(source).__module__.startswith("cupyx.") else "scipy.sparse"
+    # mypy takes object's own __hash__ for that of its type.
+    return _is_older(type(source))  # type: ignore[arg-type]
+
+
+@functools.cache
+def _is_older(kind: type) -> bool:
+    name = "cupyx.scipy.sparse" if kind.__module__.startswith("cupyx.") else "scipy.sparse"
     library = sys.modules.get(name)
     older, arrays = (getattr(library, name, ()) for name in ("spmatrix", "sparray"))
-    return isinstance(source, older) and not isinstance(source, arrays)
+    return issubclass(kind, older) and not issubclass(kind, arrays)
 
 
 def of_family(made: Any, as_matrix: bool) -> Any:

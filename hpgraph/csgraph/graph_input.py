@@ -13,17 +13,17 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix_source import is_older_matrix, of_family
 from hpgraph.core.device import array_module, is_cuda, is_sparse_matrix
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
+from hpgraph.formats.checks import INT32_MAX, as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.interchange import Sharing, check_places, scipy_of_csr
 from hpgraph.kernels.backend import kernels
 from hpgraph.scipy_api.matrix import Matrix
 
 # SciPy's mark for a vertex that has no predecessor.
 NO_PREDECESSOR = -9999
-_IDS = (np.dtype(np.int32), np.dtype(np.int64))
+_IDS, _WEIGHT = (np.dtype(np.int32), np.dtype(np.int64)), np.dtype(np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass
 class GraphInput:
     """A graph that a user gave.
 
@@ -56,12 +56,14 @@ class GraphInput:
         if not self.as_stored:
             return self
         csr = self.csr
+        _check_offsets(csr)
         rows = CSR.from_rows(csr.shape, csr.indptr, csr.indices, csr.data, duplicates="min", copy=False)
         return GraphInput(rows, self.as_matrix)
 
     def within_shape(self) -> "GraphInput":
         """The graph as stored, its columns seen to be within the shape: to sort rows takes ten times as long."""
         if self.as_stored:
+            _check_offsets(self.csr)
             as_ids(self.csr.indices, "indices", self.csr.shape[1], "column")
         return self
 
@@ -101,29 +103,59 @@ def as_graph_input(csgraph: Any) -> GraphInput:
     return GraphInput(rows_of_dense(array, ~null), as_matrix)
 
 
-def as_stored(csgraph: Any) -> GraphInput:
-    """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them."""
+def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
+    """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them.
+
+    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them.
+    """
     if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
-    require_square(csgraph, "csgraph")
-    as_value_dtype(csgraph.data.dtype, "csgraph", real=True)
-    from hpgraph.kernels.structure.cpu_stored import narrowed, rises
+    if csgraph.shape[0] != csgraph.shape[1]:
+        require_square(csgraph, "csgraph")
+    arrays = csgraph.indptr, csgraph.indices, csgraph.data
+    if not _are_plain(*arrays, csgraph.shape[0]):
+        arrays = _made_plain(csgraph)
+    rows = CSR(csgraph.shape, *arrays, validate=False)
+    if not reads_rows:
+        _check_offsets(rows)
+    return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
+
+def _are_plain(indptr: Any, indices: Any, data: Any, n: int) -> bool:
+    """Whether a matrix of n rows has arrays as most have them, which need no look at each in turn."""
+    return bool(
+        indptr.dtype in _IDS and indices.dtype == _IDS[0] and data.dtype == _WEIGHT and n <= INT32_MAX
+        and indptr.shape == (n + 1,) and indices.shape == data.shape == (indptr[-1],)
+        and indptr.flags.c_contiguous and indices.flags.c_contiguous and data.flags.c_contiguous
+    )  # fmt: skip
+
+
+def _made_plain(csgraph: Any) -> tuple[Any, Any, Any]:
+    as_value_dtype(csgraph.data.dtype, "csgraph", real=True)
     # SciPy allows arrays longer than the last offset says.
     indptr, total, n = np.ascontiguousarray(csgraph.indptr), csgraph.nnz, csgraph.shape[0]
     indices, data = csgraph.indices[:total], csgraph.data[:total].astype(np.float64, copy=False)
-    if indptr.shape != (n + 1,) or indptr.dtype not in _IDS or not rises(indptr, len(indices)):
+    if indptr.shape != (n + 1,) or indptr.dtype not in _IDS:
         indptr = as_offsets(indptr, "indptr", n, len(indices))
     data, indices = as_values(data, "data", indices.shape), np.ascontiguousarray(indices)
     if index_dtype(n) == np.int64:
         # Kernels see that an id is negative if it has 32 bits.
         indices = as_ids(indices, "indices", n, "column")
     elif indices.dtype == np.int64:
+        from hpgraph.kernels.structure.cpu_stored import narrowed
+
         narrow = narrowed(indices)
         # What does not fit is no column.
         indices = narrow if len(narrow) == len(indices) else as_ids(indices, "indices", n, "column")
-    rows = CSR(csgraph.shape, indptr, indices, data, validate=False)
-    return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
+    return indptr, indices, data
+
+
+def _check_offsets(rows: CSR) -> None:
+    if rows.device == "cpu":
+        from hpgraph.kernels.structure.cpu_stored import rises
+
+        if not rises(rows.indptr, rows.nnz):
+            as_offsets(rows.indptr, "indptr", rows.shape[0], rows.nnz)
 
 
 def is_scipys_csr(graph: Any, wide: bool = False) -> bool:

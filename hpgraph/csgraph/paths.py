@@ -228,7 +228,7 @@ def _trees(
 ) -> tuple[Any, Any] | None:
     """Distances and predecessors by one thread a search: on the CPU, if it meets no negative weight; or None."""
     tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
-    if given.device != "cpu" or (tried and len(sources) != 1):
+    if given.device != "cpu":
         return None
     from hpgraph.kernels.relaxation.cpu_dijkstra import NO_LIMIT, shortest_trees
 
@@ -273,7 +273,9 @@ def _nearest(
 ) -> Any:
     """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
     n, xp = given.csr.shape[0], given.xp
-    starts = np.unique(_starts(indices, n))
+    starts = _starts(indices, n).reshape(-1)
+    if len(starts) > 1:
+        starts = np.unique(starts)
     found = _trees(given, directed, starts[None], return_predecessors, unweighted, cutoff)
     if found is not None:
         distance, predecessors = found[0][0], found[1]

@@ -77,11 +77,17 @@ def _in_order(
     if not directed and getattr(csgraph, "format", None) == "csc":
         # Its columns are the rows of the reverse, which SciPy searches then: neighbours come in the order of these.
         csgraph = csgraph.T
-    given = as_stored(csgraph)
+    given = as_stored(csgraph, reads_rows=directed)
     start = checked_index(i_start, given.csr.shape[0], "i_start")
-    arcs = given.csr.with_data(None) if device is None else given.csr.with_data(None).to(device)
-    found = search(arcs if directed else kernels(arcs.device).rows_both_ways(arcs), start, NO_PREDECESSOR)
-    order, predecessors = (to_device(array.astype(np.int32, copy=False), given.device) for array in found)
+    arcs = given.csr
+    is_moved = device not in (None, arcs.device)
+    if is_moved:
+        arcs = arcs.with_data(None).to(str(device))
+    if not directed:
+        arcs = kernels(arcs.device).rows_both_ways(arcs.with_data(None))
+    order, predecessors = search(arcs, start, NO_PREDECESSOR)
+    if is_moved or order.dtype != np.int32:
+        order, predecessors = (to_device(array.astype(np.int32), given.device) for array in (order, predecessors))
     return (order, predecessors) if return_predecessors else order
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from hpgraph.algorithms.simple_paths import by_length
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_graph_input
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored
 from hpgraph.csgraph.paths import distances_from, distances_from_everywhere
+from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 
@@ -68,20 +69,19 @@ def yen(
     >>> csgraph.yen(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), 0, 2, 5)
     array([3., 4.])
     """
-    given = as_graph_input(csgraph)
+    given = as_stored(csgraph)
     n, K = given.csr.shape[0], operator.index(K)
     source, sink = operator.index(source), operator.index(sink)
     if not (0 <= source < n and 0 <= sink < n):
         raise ValueError(f"source and sink must have 0 <= source < {n} and 0 <= sink < {n}, not {source} and {sink}")
     if K < 0:
         raise ValueError(f"K, the number of paths, must not be negative, not {K}")
-    arcs = given.graph(directed).out_csr.to("cpu")
+    rows = given.csr.to("cpu")
     if unweighted:
-        arcs = arcs.with_data(np.ones(arcs.nnz), copy=False)
-    if arcs.nnz and arcs.data.min() < 0:
-        distances_from_everywhere(arcs)
-    left = distances_from(Graph(kernels("cpu").transpose(arcs), directed=True), sink)
-    paths = [] if np.isinf(left[source]) else list(itertools.islice(by_length(arcs, source, sink, left), K))
+        rows = rows.with_data(np.ones(rows.nnz), copy=False)
+    elif given.least < 0:
+        distances_from_everywhere(given.checked().graph(directed).out_csr.to("cpu"))
+    paths = _shortest(rows if directed else kernels("cpu").rows_both_ways(rows), source, sink, K)
     lengths = np.array([length for length, _ in paths], np.float64)
     if not return_predecessors:
         return to_device(lengths, given.device)
@@ -89,3 +89,26 @@ def yen(
     for row, (_, path) in zip(predecessors, paths, strict=True):
         row[path[1:]] = path[:-1]
     return to_device(lengths, given.device), to_device(predecessors, given.device)
+
+
+def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, list[int]]]:
+    """Up to K paths and their lengths, among the vertices that are reached; rows may be unsorted, with duplicates."""
+    from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
+
+    cpu = kernels("cpu")
+    reached, before = cpu.fifo_order(rows, source, NO_PREDECESSOR)
+    if source != sink and before[sink] == NO_PREDECESSOR:
+        return []
+    if is_part := len(reached) <= len(before) // 2:
+        reached.sort()
+        number = np.empty(len(before), rows.indices.dtype)
+        number[reached] = np.arange(len(reached))
+        source, sink = int(number[source]), int(number[sink])
+        rows = cpu.rows_of(rows, reached, 0, len(before))
+        rows = CSR((len(reached),) * 2, rows.indptr, number[rows.indices], rows.data, validate=False)
+    arcs = CSR.from_rows(rows.shape, rows.indptr, rows.indices, rows.data, duplicates="min", copy=False)
+    back = cpu.transpose(arcs)
+    found = shortest_trees(back, np.array([[sink]]), np.inf, None)
+    left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
+    paths = itertools.islice(by_length(arcs, source, sink, left), K)
+    return [(length, reached[path].tolist() if is_part else path) for length, path in paths]

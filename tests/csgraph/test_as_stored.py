@@ -205,3 +205,62 @@ def test_arrays_that_are_views(kind: Any) -> None:
     ):
         for mine, theirs_ in zip(found, expected, strict=True):
             np.testing.assert_array_equal(mine, theirs_)
+
+
+@pytest.mark.parametrize("offsets", [[0, -1, 3, 4, 5], [0, 2, 1, 4, 5], [0, 1 << 20, 4, 4, 5], [0, 2, 4, 4, 1 << 20]])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: ours.breadth_first_order(graph, 0),
+        lambda graph: ours.depth_first_order(graph, 0),
+        lambda graph: ours.dijkstra(graph, indices=0),
+        lambda graph: ours.shortest_path(graph, indices=[0, 1]),
+        lambda graph: ours.breadth_first_order(graph, 0, directed=False),
+        lambda graph: ours.reconstruct_path(graph, np.array([-1, 0, 1, 2])),
+        ours.floyd_warshall,
+        ours.connected_components,
+    ],
+)
+def test_offsets_that_are_no_rows(call: Any, offsets: list[int]) -> None:
+    graph = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=2))
+    # SciPy reads nnz off the last one.
+    graph.indptr = np.array(offsets, np.int32)
+    if offsets[-1] > 5:
+        graph.indptr[-1] = 5
+        graph.indptr[1] = 6
+    raises(ValueError, "indptr must", call, graph)
+
+
+def test_searches_of_several_sources_that_reach_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = shuffled(random_graph(300, 0.02))
+    for most, tried in ((0, 1 << 16), (0, 20), (0, 0)):
+        monkeypatch.setattr("hpgraph.csgraph.paths._MAX_ALONE", most)
+        monkeypatch.setattr("hpgraph.csgraph.paths._MAX_TRIED", tried)
+        for directed in (True, False):
+            found = ours.dijkstra(graph, directed, [4, 9])
+            np.testing.assert_array_equal(found, theirs.dijkstra(graph, directed, [4, 9]))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("unweighted", [True, False])
+def test_paths_within_the_part_that_is_reached(directed: bool, unweighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    # Two parts, their vertices mixed: what one reaches is less than half of all.
+    parts = sp.block_diag([random_graph(40, 0.1), random_graph(90, 0.05)], format="csr")
+    order = rng.permutation(130)
+    graph = shuffled(sp.csr_array(parts[order][:, order]))
+    place = np.argsort(order)
+    options = {"directed": directed, "unweighted": unweighted, "return_predecessors": True}
+    for source, sink in ((place[0], place[20]), (place[50], place[120]), (place[0], place[120]), (place[3], place[3])):
+        lengths, before = ours.yen(graph, source, sink, 6, **options)
+        canonical = sp.csr_array(ours.csgraph_from_dense(parts.toarray()[np.ix_(order, order)]))
+        wanted, _ = theirs.yen(canonical, source, sink, 6, **options)
+        if source != sink:
+            np.testing.assert_allclose(lengths, wanted)
+        for length, row in zip(lengths, before, strict=True):
+            v, total, arcs = sink, 0.0, canonical.toarray()
+            while row[v] >= 0:
+                weight = arcs[row[v], v], np.inf if directed else arcs[v, row[v]] or np.inf
+                total += 1 if unweighted else min(weight[0] or np.inf, weight[1])
+                v = row[v]
+            assert v == source and total == pytest.approx(length)

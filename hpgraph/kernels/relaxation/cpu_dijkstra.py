@@ -12,13 +12,13 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.ladder import clear, enlarged, has_room, insert, ladder_of, refill, waiting
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.structure.cpu_fifo import incoming_rows, side_of
 from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
-from hpgraph.kernels.structure.cpu_stored import within
+from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_row, within
 from hpgraph.semiring.stop import is_stopped
 
 # More arcs than there are.
@@ -42,23 +42,24 @@ def shortest_trees(
 ) -> tuple[Any, Any] | None:
     """Distances up to a limit and predecessors, arrays of shape (k, n), of k searches from arrays of sources each.
 
-    None where a search met a weight that is negative or NaN, or a path longer than floats; or where a single one has
-    looked at more than `most` arcs, and so many vertices wait that several threads may take some each: a search of few
-    at a time is best left to one. Predecessors are int32, `missing` where there is none; if that is None, they are not
-    sought, and are an array without elements.
+    None where a search met a weight that is negative or NaN, or a path longer than floats; or where one has looked at
+    more than `most` arcs, and there are others, or so many vertices wait that several threads may take some each: a
+    search of few at a time is best left to one. Predecessors are int32, `missing` where there is none; if that is None,
+    they are not sought, and are an array without elements.
 
-    ``rows``: float64 weights, or none, which are 1 each. Rows need neither be sorted nor free of duplicates, and
-    columns need not have been checked; unless `directed`, arcs go both ways. ``sources`` (integer array, shape (k, s)).
+    ``rows``: float64 weights, or none, which are 1 each. Rows need neither be sorted nor free of duplicates, and rows
+    that a search reads are checked; unless `directed`, arcs go both ways, and offsets must have been checked.
+    ``sources`` (integer array, shape (k, s)).
     """
     k, n = len(sources), rows.shape[0]
     joined = None if directed else incoming_rows(rows)
-    # SciPy's offsets are 32-bit where they fit: one code for both, as there are fewer of them than distances.
-    arcs = _arrays(rows), joined and _arrays(joined)
-    distance = np.full((k, n), np.inf)
-    before = np.empty((k, 0), np.int32) if missing is None else np.full((k, n), missing, np.int32)
+    arcs = (rows.indptr, rows.indices, rows.data), joined and (joined.indptr, joined.indices, joined.data)
+    distance, before = np.empty((k, n)), np.empty((k, 0 if missing is None else n), np.int32)
+    distance.fill(np.inf)
+    before.fill(missing or 0)
     # Whether a search met an arc that makes no path longer.
     flat = np.zeros(k, np.bool_)
-    with interruptible():
+    with interruptible_beyond(k * (rows.nnz + n)):
         done = _search_in_turn(*arcs, sources, limit, most, (distance, before, flat))
     if done == NO_LIMIT:
         return None
@@ -76,23 +77,20 @@ def shortest_trees(
     return distance, before
 
 
-def _arrays(rows: CSR) -> tuple[Any, Any, Any]:
-    return rows.indptr.astype(np.int64, copy=False), rows.indices, rows.data
-
-
 @njit(cache=True, nogil=True)
 def _search_in_turn(rows, back, sources, limit, most, found):
     """How many searches one thread has done when several are to share the others; `NO_LIMIT` if so of a single one."""
     distance, before, flat = found
-    alone = sources.shape[0] == 1
-    left, wide = (most, MIN_WAITING) if alone else (MAX_IN_TURN, 0)
+    alone, is_tried = sources.shape[0] == 1, most < NO_LIMIT
+    # Of several searches vertices count, as one hub is no sign that much is left, unless these are tried.
+    left, wide = (most, MIN_WAITING if alone else 1) if alone or is_tried else (MAX_IN_TURN, 0)
     queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):
         state = distance[search], before[search], hops, flat[search : search + 1]
         looked, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
         if looked < 0 or looked == NO_LIMIT:
-            return search if looked == NO_LIMIT and not alone else looked
-        left -= looked
+            return search if looked == NO_LIMIT and not (alone or is_tried) else looked
+        left -= looked if wide == 0 else 0
     return sources.shape[0]
 
 
@@ -165,9 +163,12 @@ def _go_on(rows, back, limit, most, wide, state, queue, progress):
             if size == 0:
                 break
         v, here = vertex(vertices, 0), keys[0]
-        ends = np.int64(peek(rows[0], v + 1) - peek(rows[0], v))
+        first, last = np.int64(peek(rows[0], v)), np.int64(peek(rows[0], v + 1))
+        if not is_row(first, last, rows[1].size):
+            return -1
+        ends = last - first
         if back is not None:
-            ends += peek(back[0], v + 1) - peek(back[0], v)
+            ends += np.int64(peek(back[0], v + 1) - peek(back[0], v))
         if not has_room(queue, size, ends):
             progress[SIZE], progress[LOOKED], progress[TREES] = size, looked, keeps
             return NO_ROOM - ends
@@ -178,7 +179,6 @@ def _go_on(rows, back, limit, most, wide, state, queue, progress):
             _fetch(rows, vertex(vertices, 0))
             if back is not None:
                 _fetch(back, vertex(vertices, 0))
-        # Of several searches vertices count, as one hub is no sign that much is left.
         looked += ends if wide > 0 else 1
         arcs = hops[v] + 1 if keeps else 0
         for side in range(1 if back is None else 2):

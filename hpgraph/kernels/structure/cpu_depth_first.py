@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
-from hpgraph.kernels.structure.cpu_stored import within
+from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_row, within
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
 # parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the forest.
@@ -36,12 +36,12 @@ def depth_first(arcs: CSR) -> DepthFirst:
 def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     """Depth-first order from a vertex, neighbours in the order of their rows, and predecessors, or `missing`.
 
-    Columns need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
+    Rows need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
     """
     n, ids = rows.shape[0], rows.indices.dtype
-    order, predecessors = np.empty(n, ids), np.full(n, missing, ids)
-    path, following = np.empty(n, ids), np.empty(n, rows.indptr.dtype)
-    with interruptible():
+    order, predecessors, path, following = (np.empty(n, kind) for kind in (ids, ids, ids, rows.indptr.dtype))
+    predecessors.fill(missing)
+    with interruptible_beyond(rows.nnz):
         count = _follow(rows.indptr, rows.indices, start, missing, path, following, order, predecessors)
     return order[: within(rows, count)], predecessors
 
@@ -97,6 +97,8 @@ def _follow(indptr, indices, start, missing, path, following, order, predecessor
     order[0], predecessors[start] = start, start
     count, depth, v, n = np.int64(1), np.int64(0), np.int64(start), order.size
     at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
+    if not is_row(at, end, indices.size):
+        return -1
     while count < n:
         met = np.int64(-1)
         while at < end:
@@ -116,6 +118,8 @@ def _follow(indptr, indices, start, missing, path, following, order, predecessor
             count += 1
             v = met
             at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
+            if not is_row(at, end, indices.size):
+                return -1
         elif depth == 0 or is_stopped():
             break
         else:
@@ -191,7 +195,7 @@ def strong_numbers(arcs: CSR) -> tuple[int, Any]:
 def _strong(arcs: CSR, part: Any, low: Any, number: Any, found: Any) -> int:
     n, ids = arcs.shape[0], arcs.indices.dtype
     work = np.empty(n, ids), np.empty(n, ids), np.empty(n, ids), np.empty(n, arcs.indptr.dtype)
-    with interruptible():
+    with interruptible_beyond(arcs.nnz + n):
         return int(_search_strong(arcs.indptr, arcs.indices, part, low, work, number, found))
 
 

@@ -10,16 +10,17 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, prefetch, put, vertex
-from hpgraph.kernels.structure.cpu_stored import within
+from hpgraph.kernels.structure.cpu_stored import is_row, within
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
     """Breadth-first order by rows, which need not be sorted, and the vertex that discovered each, or `missing`.
 
-    Columns need not have been checked: one beyond the shape is an IndexError.
+    Neither offsets nor columns need have been checked: what a search reads is, and one beyond the shape is an error.
     """
     n = rows.shape[0]
-    order, predecessors = np.empty(n + 1, rows.indices.dtype), np.full(n, missing, rows.indices.dtype)
+    order, predecessors = np.empty(n + 1, rows.indices.dtype), np.empty(n, rows.indices.dtype)
+    predecessors.fill(missing)
     count = within(rows, _fill(rows.indptr, rows.indices, start, missing, order, predecessors))
     return order[:count], predecessors
 
@@ -143,6 +144,8 @@ def _fill(indptr, indices, start, missing, order, predecessors):
         if taken + _AHEAD < count:
             prefetch(indices, np.int64(peek(indptr, vertex(order, taken + _AHEAD))))
         at, end = np.int64(peek(indptr, u)), np.int64(peek(indptr, u + 1))
+        if not is_row(at, end, indices.size):
+            return -1
         if end - at < _LONG:
             while at < end:
                 v = vertex(indices, at)

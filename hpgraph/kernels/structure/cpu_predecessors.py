@@ -105,23 +105,25 @@ def _find_tree(rows, back, starts, distance, before, work):
 
 def roots(before: Any, starts: Any, missing: int) -> Any:
     """The start above each vertex by predecessors, itself of a start; `missing` where there is none (int32)."""
-    root = np.full(len(before), missing, np.int32)
+    root = np.empty(len(before), np.int32)
+    root.fill(missing)
     root[starts] = starts
-    _climb(before, missing, root, np.empty(len(before), np.int32))
+    # A search may reach few.
+    _climb(np.flatnonzero(before != missing), before, missing, root, np.empty(len(before), np.int32))
     return root
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _climb(before, missing, root, path):
-    for start in range(before.size):
-        v, depth = np.int64(start), 0
+def _climb(reached, before, missing, root, path):
+    for i in range(reached.size):
+        v, depth = np.int64(reached[i]), 0
         while peek(root, v) == missing and peek(before, v) != missing:
             path[depth] = v
             depth += 1
             v = np.int64(before[v])
         found = root[v]
-        for i in range(depth):
-            root[path[i]] = found
+        for k in range(depth):
+            root[path[k]] = found
 
 
 def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
@@ -130,18 +132,30 @@ def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
     Rows need neither be sorted nor free of duplicates, and columns need not have been checked.
     """
     n = rows.shape[0]
-    arc, indptr = np.full(n, -1, np.int64), np.zeros(n + 1, np.int64)
+    # One more, as what is the begin of each row at first is its end at last.
+    arc, indptr = np.empty(n, rows.indptr.dtype), np.zeros(n + 2, rows.indptr.dtype)
+    arc.fill(-1)
     count = within(rows, _find_arcs(rows.indptr, rows.indices, rows.data, before, directed, arc, indptr))
     indices, data = np.empty(count, rows.indices.dtype), np.empty(count, rows.data.dtype)
     _lay_out(arc, before, rows.data, indptr, indices, data)
-    return CSR(rows.shape, indptr, indices, data, validate=False)
+    return CSR(rows.shape, indptr[:-1], indices, data, validate=False)
 
 
 @njit(cache=True, nogil=True)
-def _find_arcs(indptr, indices, weight, before, directed, arc, ends):
-    """The position of the `arc` to each vertex from its predecessor, and how many each row has before its `ends`."""
+def _find_arcs(indptr, indices, weight, before, directed, arc, begins):
+    """The position of the `arc` to each vertex from its predecessor, and where each row `begins`, one place further on.
+
+    Only rows that may have one are read.
+    """
     n = arc.size
+    has_arcs = np.zeros(n, np.bool_)
     for v in range(n):
+        if 0 <= before[v] < n:
+            has_arcs[before[v]] = True
+            has_arcs[v] |= not directed
+    for v in range(n):
+        if not has_arcs[v]:
+            continue
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             if u >= n:
@@ -152,17 +166,16 @@ def _find_arcs(indptr, indices, weight, before, directed, arc, ends):
                 arc[v] = at
     for v in range(n):
         if arc[v] >= 0:
-            ends[before[v] + 1] += 1
+            begins[before[v] + 2] += 1
     for v in range(n):
-        ends[v + 1] += ends[v]
-    return ends[n]
+        begins[v + 2] += begins[v + 1]
+    return begins[n + 1]
 
 
 @njit(cache=True, nogil=True)
-def _lay_out(arc, before, weight, indptr, indices, data):
-    following = indptr[:-1].copy()
+def _lay_out(arc, before, weight, following, indices, data):
     for v in range(arc.size):
         if arc[v] >= 0:
-            at = following[before[v]]
-            following[before[v]] = at + 1
+            at = following[before[v] + 1]
+            following[before[v] + 1] = at + 1
             indices[at], data[at] = v, weight[arc[v]]
