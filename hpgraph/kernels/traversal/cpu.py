@@ -38,7 +38,11 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         settled, receivers = _without_in_arcs(search.in_)
         is_open = code.cond is None
         settled = settled.copy() if is_open else settled | settled_words(code, search.state, search.out.shape[0])
-        np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
+        if len(sources) == 1:
+            # In a tenth of the time.
+            settled[int(sources[0]) >> 6] |= np.uint64(1 << (int(sources[0]) & 63))
+        else:
+            np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         return _run(search, settled, receivers, 0, workers)
 
 
@@ -64,8 +68,12 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     loop = Loop(workers, PROGRESS, tables)
     board, progress = loop.board, loop.progress
     board[TAIL] = active.size
-    leaving = int(np.add.reduce(out.indptr[active + 1] - out.indptr[active]))
-    progress[[STEP, ACTIVE, ARCS, QUEUED, OPEN]] = done, active.size, leaving, 1, waiting
+    if active.size == 1:
+        leaving = out.indptr[active[0] + 1] - out.indptr[active[0]]
+    else:
+        leaving = np.add.reduce(out.indptr[active + 1] - out.indptr[active])
+    progress[STEP], progress[ACTIVE], progress[ARCS] = done, active.size, leaving
+    progress[QUEUED], progress[OPEN] = 1, waiting
     # In a symmetric graph the only arc of a reached vertex leads back to its parent.
     dead_end = int(in_.indices is out.indices)
     policy = float(search.alpha), float(search.beta), search.forced, limit, dead_end
@@ -74,8 +82,7 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
         run_supersteps(program, search.state, search.world, arrays(out), arrays(in_), space, claims, policy)
         if not loop.goes_on(limit):
             break
-    trace, thin = loop.convert(loop.rows(ROW)), loop.rows(THIN_ROW)
-    return lambda: unfolded(trace, thin)
+    return lambda: unfolded(loop.convert(loop.rows(ROW)), loop.rows(THIN_ROW))
 
 
 @attached
