@@ -75,6 +75,19 @@ def test_what_flows_back(seed, device):
     assert (again.flow.to("cpu").toarray() == found.flow.to("cpu").toarray()).all()
 
 
+def test_later_calls_on_a_graph(device):
+    """What the first call keeps serves others, there and on another device."""
+    network = random_network(60, 500, 5)
+    graph, floats = (hpg.Graph(capacity).to(device) for capacity in (network, network / 4))
+    for s, t in ((0, 59), (59, 0), (3, 7)):
+        wanted = maximum_flow(network, s, t).flow_value
+        assert hpg.maximum_flow(graph, s, t).flow_value == wanted
+        assert hpg.maximum_flow(graph.to("cpu"), s, t).flow_value == wanted
+        found = hpg.maximum_flow(floats, s, t)
+        flow = found.flow.to("cpu").toarray()
+        assert found.flow_value == wanted / 4 and (flow == -flow.T).all()
+
+
 def test_undirected_and_unweighted_edges(device):
     network = random_network(80, 300, 7)
     both = network.maximum(network.T).tocsr()
