@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import batches
-from hpgraph.kernels.communities.cpu import MANY_MOVES, UNKNOWN, Groups, Rule, Space, move_alone
+from hpgraph.kernels.communities.cpu import ALONE, MANY_MOVES, UNKNOWN, Groups, Rule, Space, move_alone
 from hpgraph.kernels.communities.cpu_aggregate import (
     Members,
     add_strengths,
@@ -41,7 +41,11 @@ def finish_levels(
 ) -> Any:  # fmt: skip
     """See `hpgraph.kernels.communities.Communities`."""
     arcs = level.arcs
-    if not 0 < arcs.nnz <= SERIAL or largest or level.movable is not None or level.flow:
+    if arcs.nnz == 0 or largest or level.movable is not None or level.flow:
+        return None
+    # Where one thread would choose for each batch anyway.
+    bits = batches.batch_bits(int(np.count_nonzero(arcs.degrees)), arcs.nnz)
+    if arcs.nnz > max(SERIAL, ALONE << bits):
         return None
     data = np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     first = Arcs(arcs.indptr, arcs.indices, data, level.sent, level.received)
