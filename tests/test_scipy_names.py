@@ -33,6 +33,8 @@ def shown(value: Any) -> Any:
         ("spdiags", ([[1, 2, 3], [4, 5, 6]], [0, -1], 3, 3), {}),
         ("spdiags", ([[1, 2, 3]], [1]), {}),
         ("kronsum", (sp.csr_array(DENSE), sp.csr_array(DENSE[:2, :2])), {}),
+        ("kron", (sp.csr_array(DENSE), DENSE[:2]), {}),
+        ("kron", (DENSE[:2], sp.csr_array(DENSE)), {}),
         ("swapaxes", (sp.csr_array(DENSE), 0, -1), {}),
         ("permute_dims", (sp.csr_array(DENSE),), {}),
         ("permute_dims", (sp.csr_array(DENSE),), {"axes": (0, 1)}),
@@ -247,3 +249,12 @@ def test_save_npz_replaces_a_file_whole_or_not_at_all(tmp_path: Path, monkeypatc
     monkeypatch.setattr(sp, "save_npz", full)
     raises(OSError, "No space left", hpg.save_npz, tmp_path / "m.npz", hpg.eye(4))
     assert [file.name for file in tmp_path.iterdir()] == ["m.npz"] and hpg.load_npz(tmp_path / "m.npz").nnz == 3
+
+
+@pytest.mark.parametrize("values", [np.array([True, False]), np.array([4, 9], np.int8), np.array([4, 9], np.uint8)])
+def test_functions_of_small_integers(values: Any, device: str) -> None:
+    vector = hpg.Vector(values).to(device)
+    for function in (np.sqrt, np.sin, np.expm1):
+        found = function(vector)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(shown(found), function(values.astype(np.float32)), rtol=1e-3)

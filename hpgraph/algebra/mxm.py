@@ -176,7 +176,7 @@ def kronecker(
     Parameters
     ----------
     A : Matrix, shape (m, n)
-        A sparse array of SciPy or CuPy serves as well.
+        A sparse array of SciPy or CuPy, or a dense array, serves as well.
     B : Matrix, shape (k, l)
         On the same device.
     op : BinaryOp, str or function, default "times"
@@ -197,7 +197,7 @@ def kronecker(
     array([[4, 5],
            [6, 7]])
     """
-    A, B = as_matrix(A, "A"), as_matrix(B, "B")
+    A, B = as_matrix(A, "A", dense=True), as_matrix(B, "B", dense=True)
     check_same_device("A", A.device, "B", B.device)
     op = get_binary(op)
     if op.position is not None:

@@ -30,11 +30,11 @@ def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
     )
 
 
-def as_matrix(x: Any, name: str) -> Any:
-    """A factor as a Matrix."""
+def as_matrix(x: Any, name: str, *, dense: bool = False) -> Any:
+    """A factor as a Matrix; so is a `dense` array of two dimensions, if it may be one."""
     if isinstance(x, MatrixStorage):
         return x
-    if is_sparse_matrix(x):
+    if is_sparse_matrix(x) or (dense and getattr(x, "ndim", 0) == 2):
         return make_matrix(x)
     raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
 

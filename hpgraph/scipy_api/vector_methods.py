@@ -339,6 +339,9 @@ class Operators:
 
     def _made(self, values: Any, present: Bitmask | None) -> Any:
         kind: Any = type(self)
+        if values.dtype == np.float16:
+            # NumPy's roots and sines of small integers.
+            values = values.astype(np.float32)
         return kind(values, present)
 
 
