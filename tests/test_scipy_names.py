@@ -224,6 +224,13 @@ def test_arrays_of_other_libraries_are_shared(library: str, device: str) -> None
     assert hpg.Vector(data).device == device and host(hpg.Vector(data).values).tolist() == [2, 3, 4]
 
 
+@pytest.mark.parametrize("layout", ["to_sparse_csr", "to_sparse_csc", "to_sparse_coo"])
+def test_sparse_tensors(layout: str) -> None:
+    torch = pytest.importorskip("torch")
+    tensor = getattr(torch.tensor(DENSE, requires_grad=True), layout)()
+    np.testing.assert_array_equal(hpg.Matrix(tensor).toarray(), DENSE)
+
+
 def test_the_documented_table_is_current() -> None:
     """As for the SciPy that it was made with; others may have other names."""
     place = Path(__file__).parents[1] / "docs" / "scipy_table.py"

@@ -54,7 +54,10 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
 
 
 def csr_of_dense(source: Any) -> CSR:
-    """The nonzero, unmasked elements of a two-dimensional array."""
+    """The nonzero, unmasked elements of a two-dimensional array; the entries of a sparse tensor of PyTorch."""
+    if str(getattr(source, "layout", "")).startswith("torch.sparse") and source.ndim == 2:
+        rows = source.detach().to_sparse_csr()
+        return csr_from_tuple((rows.values(), rows.col_indices(), rows.crow_indices()), tuple(rows.shape), None)
     source = shared(source)
     if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
         raise TypeError(
