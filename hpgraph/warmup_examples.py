@@ -34,6 +34,7 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("PageRank, small graph", partial(hpg.pagerank, web)),
         ("PageRank, weighted", partial(hpg.pagerank, payments, weight=True)),
         ("connected components, strong", partial(hpg.connected_components, web, connection="strong")),
+        ("connected components, many vertices", partial(hpg.connected_components, debian)),
         ("triangle count, small graph", partial(hpg.triangle_count, web)),
         ("core numbers, small graph", partial(hpg.core_number, web)),
         ("louvain, small graph", partial(hpg.louvain, groups)),

@@ -57,6 +57,11 @@ GRAPHS: dict[str, Any] = {
     "small": lambda: hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], directed=False),
     "int64": lambda: _weights("int64"),
 }
+# Of `list`, where none of a function's kernels may have been compiled for the graph: made on the host.
+HOST_GRAPHS: dict[str, Any] = {
+    "float32": lambda: hpg.datasets.kron(13, weighted=True),
+    "plain": lambda: hpg.datasets.kron(13),
+}
 FIRST = {"bfs", "sssp", "pagerank", "connected_components", "triangle_count", "louvain", "core_number", "hits"}
 _ONE, _TWO = hpg.id(0), hpg.id([0, 1])
 
@@ -104,7 +109,10 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "ego_graph": [((_ONE,), {})],
     **{name: [((_TWO, 2), {})] for name in ("k_hop", "k_hop_subgraph")},
     **{name: [((), {"sources": 16, "seed": 1})] for name in ("betweenness_centrality", "edge_betweenness_centrality")},
-    **{name: [((), {"largest_component": True})] for name in ("eccentricity", "diameter", "radius", "center")},
+    **{
+        name: [((), {"largest_component": True})]
+        for name in ("eccentricity", "diameter", "radius", "center", "periphery")
+    },
     **{name: [(((_TWO, hpg.id([1, 2])),), {})] for name in FUNCTIONS["similarity"].split()},
     "simrank_similarity": [((), {"max_iterations": 2})],
     "steiner_tree": [((_TWO,), {})],
@@ -223,15 +231,21 @@ def _begin(folder: str, number: Any, gpus: list[str]) -> None:
     ready_kernels.serve_cupy(ready_kernels.ready_folder(cuda_extra()) or Path(folder))
 
 
-def _recorded(call: tuple[str, str, int]) -> tuple[tuple[str, str, int], list[Request | CuPyRequest], str]:
+def _recorded(
+    call: tuple[str, str, int], graphs: dict[str, Any] = GRAPHS
+) -> tuple[tuple[str, str, int], list[Request | CuPyRequest], str]:
     """What one call asks for that its process was not asked for before; and the error by which it ended, if it did."""
     compiler.requests, ready_kernels.requests = [], []
     try:
-        _call(GRAPHS[call[0]]().to("cuda"), *call[1:])
+        _call(graphs[call[0]]().to("cuda"), *call[1:])
         error = ""
     except Exception as raised:  # the other calls are recorded all the same
         error = f"{type(raised).__name__}: {raised}".splitlines()[0][:150]
     return call, list(dict.fromkeys([*compiler.requests, *ready_kernels.requests])), error
+
+
+def _recorded_alone(call: tuple[str, str, int]) -> Any:
+    return _recorded(call, HOST_GRAPHS)
 
 
 def _answers(
@@ -269,8 +283,10 @@ def record_functions(path: Path, jobs: int, seconds: float) -> int:
     """
     texts: dict[CuPyRequest, int] = {}
     found: dict[str, dict[int, None]] = {}
-    tasks = [call for graph in ("float32", "plain") for call in calls() if call[0] == graph]
-    for (_, name, _), asked, _ in _answers(tasks, jobs, seconds, 1, ordered=True):
+    tasks = [call for graph in HOST_GRAPHS for call in calls() if call[0] == graph]
+    for (graph, name, number), asked, error in _answers(tasks, jobs, seconds, 1, _recorded_alone, ordered=True):
+        if error:
+            print(graph, name, number, error, flush=True)
         for request in asked:
             if isinstance(request, CuPyRequest) and request.options in ready_kernels.OPTIONS:
                 found.setdefault(name, {})[texts.setdefault(request, len(texts))] = None
