@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cuda import persistent
+from hpgraph.kernels.runtime.cuda.compile import Kernel
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import POST, SHARED, DividedRecord, Launch, Parts, message_dtype
 from hpgraph.kernels.runtime.cuda.part import MAX_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.program import cuda_program
@@ -30,7 +31,11 @@ TRACE = persistent.TRACE.of()
 # Blocks of the cluster that searches graphs of small frontiers, as in cluster_traversal.cuh, and threads of each: with
 # more or fewer, a level of a road network takes longer on an H200. Mean arcs of a superstep up to which the cluster is
 # faster than the grid there, and supersteps from which it gains more, 2 µs each, than the host's wait at the end costs.
-CLUSTER, CLUSTER_THREADS, CLUSTER_ARCS, CLUSTER_SUPERSTEPS = 16, 512, 16384, 16
+# Mean degree up to which it may be: parts of the frontier are evened out by vertices, not by arcs, and on a chain of
+# cliques of 64 a level takes 5.3 µs instead of 4.2.
+CLUSTER, CLUSTER_THREADS, CLUSTER_ARCS, CLUSTER_SUPERSTEPS, CLUSTER_DEGREE = 16, 512, 16384, 16, 8
+# CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, without which a cluster has up to 8 blocks.
+_NON_PORTABLE_CLUSTER = 14
 EXCHANGE = Layout(
     "TraversalExchange<{Index}, {Message}>", mail=("*", 3 * MAX_PARTS), fronts=("*", 2 * MAX_PARTS), post=POST
 )
@@ -65,10 +70,17 @@ def _plan_in_cluster(out: CSR, code: ProgramCode, chosen: str) -> persistent.Pla
     )
 
 
-def _in_cluster(search: Search, turn: Takeover, policy: bytes) -> persistent.Record | None:
-    """Search by one cluster of blocks, and wait; None if a frontier was too large for it."""
-    out = search.out
-    plan, n = _plan_in_cluster(out, search.code, persistent.techniques_type()), out.shape[0]
+@cache
+def _allow_cluster(kernel: Kernel) -> None:
+    cupy.cuda.driver.funcSetAttribute(kernel.raw.kernel.ptr, _NON_PORTABLE_CLUSTER, 1)
+
+
+def _in_cluster(plan: persistent.Plan, search: Search, turn: Takeover, policy: bytes) -> persistent.Record | None:
+    """Search by one cluster of blocks, and wait; None if it is being compiled, or a frontier was too large for it."""
+    kernel: Kernel = plan.launch.func  # type: ignore[assignment]
+    if not kernel.is_built:
+        return None
+    n = search.out.shape[0]
     space, record = persistent.Space((n + 31) // 32 * 4), persistent.Record(n)
     arguments = (
         plan.program.struct(search.state, search.world, search.beginnings), n, plan.arcs,
@@ -77,6 +89,7 @@ def _in_cluster(search: Search, turn: Takeover, policy: bytes) -> persistent.Rec
     )  # fmt: skip
     with contextlib.suppress(cupy.cuda.driver.CUDADriverError):
         # A part of a GPU may have no place for it.
+        _allow_cluster(kernel)
         plan.launch(arguments)
         turn.fits_cluster = not record.counts()[1]
         return record if turn.fits_cluster else None
@@ -98,11 +111,14 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     policy = policy_struct(
         n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
     )
-    narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS and not plan.pieces
     # Begun anew, a search needs values that the kernel fills in.
     restarts = forced != PULL and None not in search.beginnings and techniques.local_block
-    if narrow and restarts and not waits and turn.fits_cluster and _has_clusters(cupy.cuda.runtime.getDevice()):
-        found = _in_cluster(search, turn, policy)
+    narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS
+    # Compiled in a thread, beside the kernel of the first search, unless code of Python functions is to be linked.
+    may_be = arcs <= CLUSTER_DEGREE * n and not plan.pieces and (narrow or not plan.program.ltoir)
+    if may_be and restarts and turn.fits_cluster and _has_clusters(cupy.cuda.runtime.getDevice()):
+        beside = _plan_in_cluster(out, search.code, persistent.techniques_type())
+        found = _in_cluster(beside, search, turn, policy) if narrow and not waits else None
         if found is not None:
             return found
     plan.launch(

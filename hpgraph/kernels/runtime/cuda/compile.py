@@ -140,6 +140,11 @@ class Kernel:
         """CuPy's kernel; waits for the compilation."""
         return self._module.loaded.function(self._name)
 
+    @property
+    def is_built(self) -> bool:
+        """Whether a launch need not wait for the compilation."""
+        return self._module.is_built
+
     @functools.cached_property
     def faults(self) -> Faults | None:
         """Where its functions may end by an exception."""
@@ -223,6 +228,12 @@ class Module:
         self._kernels = {name: Kernel(self, name) for name in names}
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
+
+    @property
+    def is_built(self) -> bool:
+        """Whether its code is on the device, or compiled to be put there."""
+        built = self._built
+        return built is None or built.done()
 
     @property
     def loaded(self) -> _Loaded:

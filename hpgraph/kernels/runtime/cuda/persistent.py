@@ -4,7 +4,6 @@ Work runs on CuPy's current stream and allocates from CuPy's pool. Nothing here 
 docstring says so: a trace stays on the device until it is read.
 """
 
-from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -30,8 +29,6 @@ BATCH = 2
 IN_FLIGHT = 3072
 # Limits of vertices and arcs for supersteps on one block.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
-# CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, without which a cluster has up to 8 blocks.
-_NON_PORTABLE_CLUSTER = 14
 # Rows of a trace; later supersteps are not recorded.
 TRACE_ROWS = 1 << 20
 # The structs that a launch passes or finds in memory; the ``.cuh`` files describe them.
@@ -193,7 +190,7 @@ def checks(*layouts: StructLayout) -> str:
 def kernel(
     program: CUDAProgram, source: str, name: str, switches: str, ids: np.dtype, pattern: bool, device: int,
     threads: int = THREADS, layouts: tuple[StructLayout, ...] = (), beside: int = 1, cluster: int = 0,
-) -> Callable[..., None]:  # fmt: skip
+) -> partial[None]:  # fmt: skip
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
     ``switches``: its template arguments behind the weight's type. It does not compile where the structs it is passed
@@ -211,10 +208,7 @@ def kernel(
         source, prologue=prologue, ltoir=program.ltoir, names=(name,), title=title, checks=checks(*layouts),
         cooperative=beside == 1 and not cluster,
     )  # fmt: skip
-    found = module.function(name)
-    if cluster:
-        cupy.cuda.driver.funcSetAttribute(found.raw.kernel.ptr, _NON_PORTABLE_CLUSTER, 1)
-    return partial(found, (cluster or multiprocessors() // beside,), (threads,))
+    return partial(module.function(name), (cluster or multiprocessors() // beside,), (threads,))
 
 
 class Plan(NamedTuple):
@@ -224,7 +218,7 @@ class Plan(NamedTuple):
     """
 
     program: CUDAProgram
-    launch: Callable[..., None]
+    launch: partial[None]
     layout: StructLayout
     arcs: bytes
     pieces: int
