@@ -41,8 +41,8 @@ struct Priority {
     Value threshold, delta, ceiling, largest;  // threshold and delta: the initial ones
 };
 
-// Mean degree up to which a warp looks ahead, and from how many vertices at the most: elsewhere it repeats too much (on
-// chained cliques half of the time more).
+// Mean degree up to which a warp of a short queue looks ahead, and from how many vertices at the most: elsewhere it
+// repeats too much (on chained cliques half of the time more).
 constexpr i64 ARCS_AHEAD = 4;
 constexpr int VERTICES_AHEAD = 8;
 
@@ -263,25 +263,31 @@ private:
         return [this](bool has_one, Index v) { append(has_one, v, exchange.listed, team.header->received_tail); };
     }
 
-    // A separate loop, to keep values of the other paths out of its registers.
+    // Separate loops, to keep values of the other paths out of their registers.
     __device__ void run_short() {
-        do superstep<true>([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
+        if constexpr (THREADS <= 640 && !Team::DIVIDED)
+            if (all_arcs <= ARCS_AHEAD * n) return repeat_short<true>();
+        repeat_short<false>();
+    }
+    template <bool sparse>
+    __device__ void repeat_short() {
+        do superstep<sparse>([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
         while (!Team::DIVIDED && now.count && step < limit && is_short<T>(queue_tally()) && !holds());
     }
 
     // One superstep over the arcs that `each_arc` enumerates in batches.
-    template <bool looks_ahead = false, class EachArc>
+    template <bool sparse = false, class EachArc>
     __device__ void superstep(EachArc each_arc) {
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
         Collector<T, Index> found(out.indptr, following(), next_tally());
         ++step;
         const auto arrive = arrivals(found);
         const auto send_along = [&](const Batch<Index, T::BATCH>& batch) {
-            send(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
+            send<sparse>(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
         };
         each_arc(send_along);
-        if constexpr (looks_ahead && !Team::DIVIDED && THREADS <= 640)
-            if (bounds.on && all_arcs <= ARCS_AHEAD * n) look_ahead(send_along);
+        if constexpr (sparse)
+            if (bounds.on) look_ahead(send_along);
         for (u64 i = thread; i < queue_tally().light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
         for (u64 i = thread; i < queue_tally().pieces; i += threads)
             queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;

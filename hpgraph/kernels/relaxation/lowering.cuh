@@ -64,20 +64,22 @@ struct OwnsAll {
 };
 
 // Lower vertices by messages; warp-collective. For each newly queued or waiting vertex calls arrive(comes, near, again,
-// vertex), `again` if it was near before: at most `size` times, until no lane of the warp has one.
-template <int size, class Program, class Index, class Value, class Arrive, class Owns = OwnsAll>
+// vertex), `again` if it was near before: at most `size` times, until no lane of the warp has one. Of `few` messages
+// latency counts, not the number of atomics: minima and bits are not looked at before these.
+template <bool few = false, int size, class Program, class Index, class Value, class Arrive, class Owns = OwnsAll>
 __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32* queued, u32* waiting,
                         const Index (&v)[size], const Value (&message)[size], bool (&live)[size], Arrive arrive,
                         Owns owns = {}) {
     Value current[size];
     // May be stale in L1; safe, since values only move one way and the atomic checks again.
 #pragma unroll
-    for (int k = 0; k < size; ++k) current[k] = live[k] ? program.p0[v[k]] : Value();
+    for (int k = 0; k < size; ++k) current[k] = live[k] && !(few && Program::MIN) ? program.p0[v[k]] : Value();
     u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         if constexpr (Program::MIN) {
-            live[k] = live[k] && message[k] < current[k];
+            // No atomic stores a NaN.
+            live[k] = live[k] && (few ? message[k] == message[k] : message[k] < current[k]);
             if (live[k]) current[k] = atomic_least(program.p0 + v[k], message[k]);
             again |= (u32)(bounds.on && current[k] < bounds.threshold) << k;
         } else {
@@ -93,7 +95,7 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
         if constexpr (Program::MIN) live[k] = live[k] && message[k] < current[k], current[k] = message[k];
         live[k] = live[k] && !(bounds.on && current[k] > bounds.ceiling && owns(v[k]));
         is_near[k] = !bounds.on || current[k] < bounds.threshold || !owns(v[k]);
-        seen[k] = live[k] ? *word(k) : ALL;
+        seen[k] = !live[k] ? ALL : few ? 0 : *word(k);
     }
     loaded(seen);
 #pragma unroll
@@ -108,7 +110,8 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
 }
 
 // Lower the targets of a batch of arcs; see `deliver`.
-template <int size, class Program, class Index, class Weight, class Value, class Arrive, class Owns = OwnsAll>
+template <bool few = false, int size, class Program, class Index, class Weight, class Value, class Arrive,
+          class Owns = OwnsAll>
 __device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Bounds<Value>& bounds,
                      u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive, Owns owns = {}) {
     Index v[size];
@@ -122,7 +125,7 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
         live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
         message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
     }
-    deliver(program, bounds, queued, waiting, v, message, live, arrive, owns);
+    deliver<few>(program, bounds, queued, waiting, v, message, live, arrive, owns);
 }
 
 }  // namespace hpgraph
