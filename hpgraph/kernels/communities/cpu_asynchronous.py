@@ -50,7 +50,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
     return label
 
 
-@part
+@part(counts_references=False)
 def _heaviest(rows, state, v, begin, end, table, around, seed):
     """The label of largest weight around a vertex of the block begin..end."""
     keys, sums, used = table
@@ -92,7 +92,7 @@ def _heaviest(rows, state, v, begin, end, table, around, seed):
     return best
 
 
-@part
+@part(counts_references=False)
 def _update_block(rows, state, begin, end, size, table, seed, backwards):
     """Update the vertices of a block in order; returns how many took another label."""
     changed = 0
@@ -116,13 +116,13 @@ def _update_block(rows, state, begin, end, size, table, seed, backwards):
     return changed
 
 
-@part
+@part(counts_references=False)
 def _turn(block, round_, seed):
     """Random bits of a block, drawn anew in each round: its batch, and in the last bit the direction of its update."""
     return drawn(block, round_, seed, BATCH_BITS + 1)
 
 
-@part
+@part(counts_references=False)
 def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
     n, changed = state.label.size, 0
     for block in tasks(counter, state.touched.size):
@@ -134,7 +134,7 @@ def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
     fetch_add(counter, 16, changed)
 
 
-@part
+@part(counts_references=False)
 def _publish(state, batch, round_, seed, size, worker, workers):
     """Make the new labels of a batch visible to other blocks, and activate the vertices that it activated there."""
     n, blocks = state.label.size, state.touched.size
