@@ -11,6 +11,12 @@ import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 
 
+@pytest.fixture(autouse=True, params=[0, 1 << 17], ids=["threads", "one thread"])
+def lone_thread_arcs(request, monkeypatch):
+    """On the CPU several threads search small graphs, too."""
+    monkeypatch.setattr("hpgraph.kernels.traversal.cpu.LONE_THREAD_ARCS", request.param)
+
+
 def host(found):
     """The arrays of a result as NumPy's."""
     return to_device(found.level, "cpu"), None if found.parent is None else to_device(found.parent, "cpu")
