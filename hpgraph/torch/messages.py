@@ -106,7 +106,7 @@ def _shape(pattern: Pattern, made: Program, operands: Sequence[Tensor]) -> tuple
     return (size,) if made.summed or not width else (size, width)
 
 
-@operators.operator
+@operators.Operator
 def messages(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
     made, where = PROGRAMS[number], pattern_of(pattern)
@@ -122,7 +122,7 @@ def messages(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     return out
 
 
-@operators.fake(messages)
+@messages.fake
 def _(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     return operands[0].new_empty(_shape(pattern_of(pattern), PROGRAMS[number], operands))
 
@@ -143,7 +143,7 @@ def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return None, None, found
 
 
-operators.derive(messages, _back, _saves)
+messages.derive(_back, _saves)
 
 
 @torch.compiler.disable

@@ -143,13 +143,16 @@ def pattern_of(number: int) -> Pattern:
     return found if found.number == number else found.entries
 
 
+_HALVES = frozenset((torch.float16, torch.bfloat16))
+
+
 def array(given: Tensor) -> Any:
     """A tensor's memory as a NumPy or CuPy array, contiguous."""
-    plain = given.detach().contiguous()
+    plain = given.contiguous()
     # Of halves the words: CuPy has no type for all of them.
-    plain = plain.view(torch.uint16) if plain.dtype in (torch.float16, torch.bfloat16) else plain
     if not plain.is_cuda:
-        return plain.numpy()
+        plain = plain.detach()
+        return (plain.view(torch.uint16) if plain.dtype in _HALVES else plain).numpy()
     # DLPack costs some ten microseconds more, in which streams are compared: here there is one, that of `stream_of`.
     cupy = require_cupy()
     memory = cupy.cuda.UnownedMemory(plain.data_ptr(), plain.nbytes, plain, plain.get_device())
@@ -158,7 +161,7 @@ def array(given: Tensor) -> Any:
 
 @functools.cache
 def _dtype(kind: torch.dtype) -> np.dtype[Any]:
-    return torch.empty(0, dtype=kind).numpy().dtype
+    return np.dtype(np.uint16) if kind in _HALVES else torch.empty(0, dtype=kind).numpy().dtype
 
 
 def tensor(given: Any) -> Tensor:
@@ -172,8 +175,12 @@ def stream_of(given: Tensor) -> Iterator[None]:
     if not given.is_cuda:
         yield
         return
-    index = given.get_device()
-    with require_cupy().cuda.Device(index), _stream(index, torch.cuda.current_stream(index).cuda_stream):
+    index, cuda = given.get_device(), require_cupy().cuda
+    address = torch.cuda.current_stream(index).cuda_stream
+    if cuda.runtime.getDevice() == index and cuda.get_current_stream().ptr == address:
+        yield
+        return
+    with cuda.Device(index), _stream(index, address):
         yield
 
 

@@ -76,7 +76,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         found = operators.per_head(extreme, values, X)
     else:
         found = extreme(values, _flat(X))
-    found = found.reshape(A.shape[0], *X.shape[1:])
+    found = found if X.ndim == 2 else found.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
         found = operators.means(A.pattern.number, found)
     return found.to(given)
@@ -192,7 +192,8 @@ class _SparseProduct(torch.autograd.Function):
 
 
 def _flat(X: Tensor) -> Tensor:
-    return X.reshape(len(X), math.prod(X.shape[1:])).contiguous()
+    # A view would be a step of its own in derivatives.
+    return (X if X.ndim == 2 else X.reshape(len(X), math.prod(X.shape[1:]))).contiguous()
 
 
 def checked_operand(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tensor | None, Tensor]:

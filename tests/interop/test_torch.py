@@ -1,6 +1,7 @@
 """`hpgraph.torch` against PyTorch's own dense operations, and its derivatives against finite differences."""
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from hpgraph.core.device import cuda_available
 torch = pytest.importorskip("torch")
 
 from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import hpgraph.torch as ht  # noqa: E402
 
@@ -129,6 +133,29 @@ def test_halves_of_all_shapes(device: str, half: str) -> None:
         assert all(torch.allclose(one.float(), other, atol=0.1, rtol=0.05) for one, other in zip(*found, strict=True))
 
 
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+@pytest.mark.parametrize("columns", [32, 64, 72])
+@pytest.mark.parametrize("skipped", [0, 1])
+def test_halves_of_long_rows(device: str, half: str, columns: int, skipped: int) -> None:
+    """Rows that begin anywhere, one of several tasks; values that begin anywhere in memory."""
+    kind, rng = getattr(torch, half), np.random.default_rng(columns)
+    degree = rng.integers(0, 40, 50)
+    degree[[3, 7]] = 2500, 0
+    index = np.stack([np.repeat(np.arange(50), degree), rng.integers(0, 60, degree.sum())])
+    A = ht.Adjacency.of(torch.from_numpy(index).to(device), shape=(50, 60))
+    values = values_of(A.nnz + skipped, device=device, dtype=torch.float32).to(kind)[skipped:]
+    X, gradient = (values_of(n, columns, device=device, dtype=torch.float32).to(kind) for n in (60, 50))
+    wide = A.with_values(values.double())
+    for given in (values, values.detach().clone().requires_grad_()):
+        x = X.clone().requires_grad_()
+        found, B = ht.spmm(A.with_values(given), x), x.detach().double().requires_grad_()
+        expected = ht.spmm(wide, B)
+        for made, of in ((found, expected), *zip(torch.autograd.grad(found, x, gradient),
+                         torch.autograd.grad(expected, B, gradient.double()), strict=True)):  # fmt: skip
+            assert float((made.double() - of).abs().max() / of.abs().max()) < (2e-3 if half == "float16" else 1e-2)
+    assert torch.equal(ht.spmm(A, X), ht.spmm(A.with_values(torch.ones_like(values)), X))
+
+
 @pytest.mark.parametrize("shape", [(0, 0), (3, 0), (0, 3), (3, 2)])
 def test_without_entries(device: str, shape: tuple[int, int]) -> None:
     A = ht.Adjacency.of(torch.zeros(2, 0, dtype=torch.int64, device=device), shape=shape)
@@ -242,6 +269,43 @@ def test_torch_compile_keeps_the_operators(device: str) -> None:
         for a, b in zip(*(torch.autograd.grad(out.square().sum(), (X, Y)) for out in (found, expected)), strict=True):
             assert torch.allclose(a, b)
     assert len(made) == 1
+
+
+def test_what_watches_calls_sees_operators(device: str) -> None:
+    """Modes, tracers, transforms of functions and subclasses of tensors; elsewhere calls skip the dispatcher."""
+    A = ht.Adjacency.of(edges(device), values_of(len(ROWS), device=device), shape=SHAPE)
+    X, other = (values_of(SHAPE[1], 3, device=device) for _ in range(2))
+    seen = []
+
+    class Seeing(TorchDispatchMode):
+        def __torch_dispatch__(self, called: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+            seen.append(str(called))
+            return called(*given, **(named or {}))
+
+    class Kind(torch.Tensor):
+        pass
+
+    expected = [ht.spmm(A, one) for one in (X, other)]
+    with Seeing():
+        found = ht.spmm(A, X)
+    assert seen == ["hpgraph.spmm.default"] and torch.equal(found, expected[0])
+    for traced in (make_fx(lambda x: ht.spmm(A, x))(X), torch.jit.trace(lambda x: ht.spmm(A, x), X)):
+        assert torch.equal(traced(other), expected[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = torch.vmap(lambda x: ht.spmm(A, x))(torch.stack([X, other]))
+    assert torch.equal(both, torch.stack(expected))
+    assert type(ht.spmm(A, X.as_subclass(Kind))) is Kind
+    with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+        torch.func.jvp(lambda x: ht.spmm(A, x), (X,), (other,))
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="no forward-mode"):
+        ht.spmm(A, torch.autograd.forward_ad.make_dual(X, other))
+    with torch.inference_mode():
+        assert torch.equal(ht.spmm(A, X), expected[0])
+    weighed = torch.nn.Parameter(X)
+    found = checkpoint(lambda x: ht.spmm(A, x), weighed, use_reentrant=False)
+    first, again = (torch.autograd.grad(one.sum(), weighed)[0] for one in (found, ht.spmm(A, weighed)))
+    assert torch.equal(first, again) and first.any()
 
 
 def test_edge_index_keeps_its_order(device: str) -> None:
