@@ -45,7 +45,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
             flatten(label)
             largest = most_frequent(label) if symmetric else -1
             link_rows(arcs.indptr, arcs.indices, (0, n, 0), NEIGHBOURS, largest, label)
-    return int(_number(label)), label
+    return int(number_trees(label)), label
 
 
 def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
@@ -53,7 +53,7 @@ def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
     label = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
     with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
         _link_within(arcs.indptr, arcs.indices, group, label)
-    return int(_number(label)), label
+    return int(number_trees(label)), label
 
 
 @njit(parallel=LOOPS, cache=True)
@@ -68,7 +68,7 @@ def _link_within(indptr, indices, group, label):
 
 
 @njit(cache=True, counts_references=False)
-def _number(label):
+def number_trees(label):
     """Number the trees, of which each vertex points to a smaller one or is the root; returns how many there are."""
     count = 0
     for v in range(label.size):
