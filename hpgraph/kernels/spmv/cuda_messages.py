@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.spmv.cuda_spmm import IN_FLIGHT, launch_rows, launch_sums, width_of
+from hpgraph.kernels.spmv.cuda_spmm import IN_FLIGHT, Rows, launch_sums, width_of
 from hpgraph.semiring.c_types import c_type
 
 # Where an operand is read, by what the rows of the matrix are: u is the column, w the value and v the row of an entry.
@@ -69,4 +69,4 @@ def reduce_messages(csr: CSR, message: Any, reduce: Any, state: tuple[Any, ...],
     if out.ndim == 1 and any(wide):
         launch_sums(special, csr, csr.data, gather, out, width, columns)
     else:
-        launch_rows(special, csr, csr.data, gather, out.reshape(len(out), -1), (width, 1))
+        Rows(special, csr, columns, (width, 1)).launch(csr, csr.data, gather, out.reshape(len(out), -1))

@@ -171,7 +171,7 @@ def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> Non
         gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype,
         width, loads := loads_of(columns, width),
     )  # fmt: skip
-    launch_rows(special, csr, csr.data, struct(operand, columns), out, (width, loads))
+    Rows(special, csr, columns, (width, loads)).launch(csr, csr.data, struct(operand, columns), out)
 
 
 def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = None, order: Any = None) -> None:
@@ -179,40 +179,57 @@ def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = 
     if not out.size:
         return
     heads = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
-    width = width_of(out.shape[1] // heads, x, out)
+    columns = out.shape[1]
+    width = width_of(columns // heads, x, out)
+    placed, weighted = None if order is None else order.dtype, weights is not None
     # Loads of a thread are apart: those of one head must be.
-    loads = loads_of(out.shape[1], width) if heads == 1 else 1
-    placed = None if order is None else order.dtype
-    special = specialize_numbers(x.dtype, half, csr.indices.dtype, weights is not None, heads > 1, width, loads, placed)
-    launch_rows(special, csr, weights, struct(x, out.shape[1]), out, (width, loads), heads, order)
+    loads = loads_of(columns, width) if heads == 1 else 1
+    prepared, key = _prepared(csr), (x.dtype, half, weighted, heads, columns, width, loads, placed)
+    if key not in prepared:
+        special = specialize_numbers(x.dtype, half, csr.indices.dtype, weighted, heads > 1, width, loads, placed)
+        prepared[key] = Rows(special, csr, columns, (width, loads), heads)
+    prepared[key].launch(csr, weights, struct(x, columns), out, order)
 
 
-def launch_rows(
-    special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, taken: tuple[int, int], heads: int = 1,
-    order: Any = None,
-) -> None:  # fmt: skip
-    """Fold the messages of each row, for each column; a thread `takes` so many columns by each of so many loads."""
-    module = special.load("spmm.cuh", *DENSE_ROWS)
-    columns, binned, short = out.shape[1], bins(csr), len(bins(csr).slots)
-    width, loads = taken
-    threads = columns // (width * loads)
-    tiles = -(-threads // LANES)
-    lanes = -(-threads // tiles)
-    part = cupy.empty((binned.pieces, columns), special.gather.message_dtype)
-    dealt = struct(order, columns, heads, np.uint32(lanes))
-    if tasks := binned.pieces + short:
-        module.function("hpgraph::dense_rows<Product>")(
-            (-(-tasks // (BLOCK // lanes)), tiles), (BLOCK,),
-            (gather, csr.indptr, struct(csr.indices, weights), binned.arguments, np.int64(short), dealt, out, part),
-        )  # fmt: skip
-    long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(columns)
-    launch(module, "dense_long", -(-binned.long_rows * columns // BLOCK), *long_rows, out, part)
+class Rows:
+    """The launches that fold the messages of a matrix's rows, for so many columns: of one type they are made once.
+
+    A thread takes so many adjacent columns by each of so many loads, as `taken` says.
+    """
+
+    def __init__(self, special: Specialization, csr: CSR, columns: int, taken: tuple[int, int], heads: int = 1) -> None:
+        module, self._bins, short = special.load("spmm.cuh", *DENSE_ROWS), bins(csr), len(bins(csr).slots)
+        self._rows, self._long = (module.function(f"hpgraph::{name}<Product>") for name in DENSE_ROWS)
+        threads = columns // (taken[0] * taken[1])
+        tiles = -(-threads // LANES)
+        lanes = -(-threads // tiles)
+        tasks, self._shape = self._bins.pieces + short, (columns, heads, np.uint32(lanes))
+        self._grid = -(-tasks // (BLOCK // lanes)), tiles
+        self._long_grid = (-(-self._bins.long_rows * columns // BLOCK),)
+        self._short, self._type = np.int64(short), special.gather.message_dtype
+
+    def launch(self, csr: CSR, weights: Any, gather: Any, out: Any, order: Any = None) -> None:
+        """Launch them; the gather is given as kernels take it."""
+        binned, columns = self._bins, self._shape[0]
+        part = cupy.empty((binned.pieces, columns), self._type) if binned.pieces else None
+        entries, dealt = struct(csr.indices, weights), struct(order, *self._shape)
+        if self._grid[0]:
+            given = gather, csr.indptr, entries, binned.arguments, self._short, dealt, out, part
+            self._rows(self._grid, (BLOCK,), given)
+        if binned.long_rows:
+            long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows), np.int64(columns)
+            self._long(self._long_grid, (BLOCK,), (*long_rows, out, part))
+
+
+@attached
+def _prepared(csr: CSR) -> dict[tuple[Any, ...], Rows]:
+    return {}
 
 
 def launch_sums(
     special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, columns: int
 ) -> None:
-    """`launch_rows`, and the sum over the columns, of which each operand has so many."""
+    """As `Rows`, and the sum over the columns, of which each operand has so many."""
     module = special.load("messages.cuh", "dense_sums", "dense_long")
     binned, short = bins(csr), len(bins(csr).slots)
     lanes = min(LANES, 1 << (columns // width - 1).bit_length())
