@@ -11,7 +11,7 @@ import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 
 
-@pytest.fixture(autouse=True, params=[0, 1 << 17], ids=["threads", "one thread"])
+@pytest.fixture(autouse=True, params=[0, 1 << 20], ids=["threads", "one thread"])
 def lone_thread_arcs(request, monkeypatch):
     """On the CPU several threads search small graphs, too."""
     monkeypatch.setattr("hpgraph.kernels.traversal.cpu.LONE_THREAD_ARCS", request.param)

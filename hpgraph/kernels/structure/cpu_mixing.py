@@ -14,7 +14,6 @@ from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Sums in any order, so that they are vectorized: two products and their sum otherwise wait for each other.
 _SUMS = {"reassoc", "contract"}
-_LONE_THREAD_ARCS = 1 << 17
 # Entries of a row that are added up without a branch.
 _FIRST = 4
 # Sums of integers below it are exact in float64.
@@ -43,10 +42,8 @@ def _of_whole_numbers(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     x = np.asarray(x, np.float64)
     y = x if received is None else np.asarray(y, np.float64)
     with team() as threads:
-        # One thread is faster where the values, which it has just written, fit its cache.
-        kernel, threads = (_add_up.alone, 1) if arcs.nnz <= _LONE_THREAD_ARCS else (_add_up, threads)
         each = np.empty((threads, 5))
-        kernel(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
+        _add_up(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
     both, *ends = (sum(map(int, column)) for column in each.T.tolist())
     x_sum, x_squares, y_sum, y_squares = ends if received is not None else ends[:2] * 2
     spread = sqrt(arcs.nnz * x_squares - x_sum**2) * sqrt(arcs.nnz * y_squares - y_sum**2)

@@ -29,10 +29,10 @@ from hpgraph.kernels.traversal.direction_optimizing import (
 )
 from hpgraph.kernels.traversal.thin import THIN_PER_ROW, unfolded
 
-# Arcs up to which one thread is faster: what is written fits the cache of one core, and lines that go back and forth
-# between two cost more than misses. On two quiet cores of a Xeon kernels of two threads took 1.1 to 4.9 times as long
-# on five kinds of 10⁵ arcs, and .7 on one that is searched bottom-up.
-LONE_THREAD_ARCS = 1 << 17
+# Arcs up to which one thread is faster: lines that go back and forth between two cores cost more than misses of the
+# cache of one. On two quiet cores of a Xeon one thread takes .24 to 1.0 of the time of two on seven kinds of graphs of
+# 10⁵ to 10⁶ arcs, but 1.6 on one that is searched bottom-up; at 4·10⁶ .2 to 1.9.
+LONE_THREAD_ARCS = 1 << 20
 
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:
