@@ -185,6 +185,12 @@ def test_at_the_ends():
     ends = np.concatenate((np.stack(hubs.edges()[:2]), np.stack(hubs.edges()[1::-1])), axis=1)
     wanted = np.corrcoef(hubs.degree[ends[0]], hubs.degree[ends[1]])[0, 1]
     assert hpg.degree_assortativity_coefficient(hubs) == pytest.approx(wanted)
+    # Nor of squares, where it holds those of products.
+    degrees = [400_001, 400_003, 400_007]
+    ends = np.repeat(range(3), degrees), np.concatenate([np.arange(d) + 7 * k + 3 for k, d in enumerate(degrees)])
+    stars = hpg.Graph.from_edges(*ends)
+    wanted = np.corrcoef(stars.out_degree[ends[0]] - 400_003.0, stars.in_degree[ends[1]])[0, 1]
+    assert hpg.degree_assortativity_coefficient(stars) == pytest.approx(wanted, rel=1e-9)
     pair = hpg.Graph.from_edges([0], [1], n_vertices=3, directed=False)
     assert np.isnan(hpg.numeric_assortativity_coefficient(pair, [0.1, 0.1, 5.0]))
     assert hpg.density(hpg.Graph.from_edges([], [], n_vertices=1)) == 0 and hpg.isolates(empty).tolist() == [0, 1, 2]

@@ -283,3 +283,14 @@ def test_the_page_lists_the_functions_and_what_is_left() -> None:
 
         assert set(reasons()) | set(FUNCTIONS) >= set(REGISTERED)
         assert PAGE.read_text() == replaced(PAGE.read_text()), "python -m tests.networkx_suite.table"
+
+
+def test_large_negative_numbers_of_nodes_correlate_as_small_ones_do() -> None:
+    G = nx.gnm_random_graph(30, 80, seed=1, directed=True)
+    for shift in (0, -(2**31)):
+        nx.set_node_attributes(G, {node: node % 7 + shift for node in range(30)}, f"{shift}")
+        # In no arc, and far from the others.
+        G.add_node("apart", **{f"{shift}": 0})
+    found = [nx.numeric_assortativity_coefficient(G, f"{shift}", backend="hpgraph") for shift in (0, -(2**31))]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    assert found[0] == pytest.approx(nx.numeric_assortativity_coefficient(G, "0", backend="networkx"))

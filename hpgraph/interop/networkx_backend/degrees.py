@@ -149,7 +149,7 @@ def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> flo
     numbers = np.array([data.get(node, {}).get(attribute, 0) for node in G])
     if numbers.dtype.kind not in "if":
         raise NotImplementedError(f"{attribute!r} is not a number somewhere")
-    arcs = _arcs_between(G, nodes, False)
+    arcs, numbers = _arcs_between(G, nodes, False), numbers.astype(np.float64)
     return mixing.correlation(arcs, _received(arcs), numbers, numbers)
 
 

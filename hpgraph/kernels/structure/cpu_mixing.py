@@ -16,14 +16,16 @@ from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 _SUMS = {"reassoc", "contract"}
 # Entries of a row that are added up without a branch.
 _FIRST = 4
-# Sums of integers below it are exact in float64.
+# Sums of integers from 0 on that come out below it are exact in float64.
 _EXACT = 1 << 53
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """`hpgraph.algorithms.mixing.correlation` on the CPU."""
     if x.dtype.kind == "i" and int(x.max()) * int(y.max()) * arcs.nnz < _EXACT:
-        return _of_whole_numbers(arcs, received, x, y)
+        exact = _of_degrees(arcs, received, x, y)
+        if exact is not None:
+            return exact
     with team() as threads:
         each = np.empty((threads, 3))
         x, x_sum, x_squares = first = _centred(x, arcs.degrees, arcs.nnz, each)
@@ -36,14 +38,16 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
         return (sum(each[:, 0].tolist()) - x_sum * y_sum / arcs.nnz) / spread
 
 
-def _of_whole_numbers(arcs: CSR, received: Any, x: Any, y: Any) -> float:
-    """The correlation of integers from 0 on, whose sums of products float64 holds."""
+def _of_degrees(arcs: CSR, received: Any, x: Any, y: Any) -> float | None:
+    """The correlation of integers from 0 on, or None where float64 does not hold the sums of their squares."""
     times = None if received is None else np.asarray(received)
     x = np.asarray(x, np.float64)
     y = x if received is None else np.asarray(y, np.float64)
     with team() as threads:
         each = np.empty((threads, 5))
         _add_up(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
+    if each[:, : 3 if received is None else 5].max() >= _EXACT:
+        return None
     both, *ends = (sum(map(int, column)) for column in each.T.tolist())
     x_sum, x_squares, y_sum, y_squares = ends if received is not None else ends[:2] * 2
     spread = sqrt(arcs.nnz * x_squares - x_sum**2) * sqrt(arcs.nnz * y_squares - y_sum**2)
