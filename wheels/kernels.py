@@ -1,7 +1,7 @@
 """The wheel of kernels compiled ahead: ``hpgraph_kernels_cu13``, or ``cu12``, by the release of the compiler here.
 
     python -m wheels.kernels record     needs a GPU: which kernels the calls below ask for, into wheels/requests.json
-    python -m wheels.kernels list       needs a GPU: what each function asks CuPy for, into `ready_kernels.RECORD`
+    python -m wheels.kernels list       needs a GPU: what each function asks CuPy for, into `cupy_kernels.RECORD`
     python -m wheels.kernels build      no GPU: compiles them for each architecture, and makes the wheel in dist/
 
 What is recorded are C++ texts written for a program and its types; the templates that they include are read when the
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.core import cache_folder, ready_kernels
+from hpgraph.core import cache_folder, cupy_kernels, ready_kernels
 from hpgraph.core.device import cuda_available, cuda_extra, require_cupy
 from hpgraph.core.placements import FUNCTIONS
 from hpgraph.core.platform import cuda_driver, try_lock
@@ -279,7 +279,7 @@ def record(path: Path, jobs: int, seconds: float, work: Any = _recorded) -> int:
 def record_functions(path: Path, jobs: int, seconds: float) -> int:
     """Make calls, each in a process of its own, and write what each function asks CuPy for, in order.
 
-    Texts with options that `ready_kernels` does not know are left out: they are few.
+    Texts with options that `cupy_kernels` does not know are left out: they are few.
     """
     texts: dict[CuPyRequest, int] = {}
     found: dict[str, dict[int, None]] = {}
@@ -288,7 +288,7 @@ def record_functions(path: Path, jobs: int, seconds: float) -> int:
         if error:
             print(graph, name, number, error, flush=True)
         for request in asked:
-            if isinstance(request, CuPyRequest) and request.options in ready_kernels.OPTIONS:
+            if isinstance(request, CuPyRequest) and request.options in cupy_kernels.OPTIONS:
                 found.setdefault(name, {})[texts.setdefault(request, len(texts))] = None
     import cupy
 
@@ -416,7 +416,7 @@ def main() -> int:
     if options.command == "record":
         return record(options.requests, options.jobs, options.seconds)
     if options.command == "list":
-        return record_functions(ready_kernels.RECORD, options.jobs, options.seconds)
+        return record_functions(cupy_kernels.RECORD, options.jobs, options.seconds)
     start = time.monotonic()
     requests = [*requested(options.requests), *requested_by_cupy(options.requests)]
     place = package(requests, options.architectures, options.jobs, ROOT / "build" / "kernels")

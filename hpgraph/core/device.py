@@ -21,11 +21,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from hpgraph.core.config import config
+from hpgraph.core.cupy_kernels import compile_for_cupy
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 from hpgraph.core.locks import Lock
 from hpgraph.core.patches import defer_special_functions, precompile_cupys_headers
 from hpgraph.core.platform import available_memory, cuda_driver
-from hpgraph.core.ready_kernels import compile_for_cupy, ready_folder, serve_cupy
+from hpgraph.core.ready_kernels import ready_folder, serve_cupy
 
 Device = Literal["cpu", "cuda"]
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
+from hpgraph.core.cupy_kernels import begin
 from hpgraph.core.number import flag
-from hpgraph.core.ready_kernels import begin
 
 
 def _by_name(table: dict[str, str]) -> dict[str, str]:

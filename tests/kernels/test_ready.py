@@ -18,7 +18,7 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph import config
-from hpgraph.core import ready_kernels
+from hpgraph.core import cupy_kernels
 from hpgraph.core.device import cuda_available
 from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.kernels.runtime.cuda import compile as compiler
@@ -135,7 +135,7 @@ def test_cupy_finds_its_own_without_a_compiler(tmp_path: Path) -> None:
 
 
 class _CuPy(ModuleType):
-    """As much of CuPy as `ready_kernels` asks, with one device."""
+    """As much of CuPy as `cupy_kernels` asks, with one device."""
 
     __version__ = "14.2"
 
@@ -166,39 +166,39 @@ def test_cupys_kernels_of_a_function_compile_in_threads(tmp_path: Path, monkeypa
             raise ValueError(source)
         return f"module of {source}"
 
-    monkeypatch.setattr(ready_kernels, "RECORD", record)
-    monkeypatch.setattr(ready_kernels, "_compile", compiled)
-    monkeypatch.setattr(ready_kernels, "_under_way", {})
-    ready_kernels._record.cache_clear()
-    ready_kernels.begin.cache_clear()
+    monkeypatch.setattr(cupy_kernels, "RECORD", record)
+    monkeypatch.setattr(cupy_kernels, "_compile", compiled)
+    monkeypatch.setattr(cupy_kernels, "_under_way", {})
+    cupy_kernels._record.cache_clear()
+    cupy_kernels.begin.cache_clear()
     with config(cache_dir=tmp_path / "cache"):
-        ready_kernels.begin("f")
-        for future in [*ready_kernels._under_way.values()]:
+        cupy_kernels.begin("f")
+        for future in [*cupy_kernels._under_way.values()]:
             future.exception()
         plain = "-Ifolder", "--std=c++17"
         for source, options, kernels in (
             ("one", plain, None), ("named", ("-Ifolder", "-std=c++17"), ("set<int>",)), ("wrong", plain, None),
             ("other", plain, None),
         ):  # fmt: skip
-            made = ready_kernels._taken_or(compiled, source, options, name_expressions=kernels)
+            made = cupy_kernels._taken_or(compiled, source, options, name_expressions=kernels)
             assert made == f"module of {source}"
         in_threads = [one[:3] for one in done if not one[3]]
         assert {one[0] for one in done if one[3]} == {"wrong", "other"} and len(in_threads) == 3
         assert (("named", ("-Ifolder", "-std=c++17"), ("set<int>",))) in in_threads
         # The next process finds them in CuPy's cache.
-        ready_kernels.begin.cache_clear()
-        ready_kernels.begin("f")
-    assert not any(ready_kernels._under_way.values()) and len(done) == 5
-    ready_kernels._record.cache_clear()
-    ready_kernels.begin.cache_clear()
+        cupy_kernels.begin.cache_clear()
+        cupy_kernels.begin("f")
+    assert not any(cupy_kernels._under_way.values()) and len(done) == 5
+    cupy_kernels._record.cache_clear()
+    cupy_kernels.begin.cache_clear()
 
 
 def test_listed_kernels_are_of_functions() -> None:
-    record = json.loads(lzma.decompress(ready_kernels.RECORD.read_bytes()))
+    record = json.loads(lzma.decompress(cupy_kernels.RECORD.read_bytes()))
     functions = record["calls"].keys() - {"products", "csgraph"}
     assert len(functions) > 70 and all(hasattr(hpg, name) for name in functions)
     assert {at for places in record["calls"].values() for at in places} == set(range(len(record["texts"])))
-    assert all(tuple(options) in ready_kernels.OPTIONS for _, options, _ in record["texts"])
+    assert all(tuple(options) in cupy_kernels.OPTIONS for _, options, _ in record["texts"])
 
 
 def test_recorded_requests_have_their_sources() -> None:
