@@ -65,7 +65,8 @@ def force_atlas2(
     linlog : bool
         Whether an edge pulls with the logarithm of its length, which draws communities together (A. Noack).
     theta : float
-        Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, in n² steps.
+        Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, in n² steps. On the
+        CPU, where cells act on cells, more than 0.9 counts as 0.9.
     seed : int
         Of the beginning.
 

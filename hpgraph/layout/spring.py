@@ -72,7 +72,7 @@ def spring(
         The middle.
     theta : float
         Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, as NetworkX does, in
-        n² steps.
+        n² steps. On the CPU, where cells act on cells, more than 0.9 counts as 0.9.
     seed : int
         Of the beginning.
 

@@ -28,14 +28,16 @@ CHUNK = 64
 STRETCH = 1024
 # Up to so many points all pairs take less time than a tree.
 FEW = 256
+# From 1 on expansions do not converge. On a ring, whose forces nearly cancel, the error is 1.5% at 0.8, 2.8% at 0.9,
+# and 12% at 0.95; by Barnes and Hut's algorithm 13% at 1.2.
+MAX_THETA = 0.9
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
     """Repulsive force on each point; coincident points do not act on each other."""
     n = len(points)
     if theta > 0 and n > FEW:
-        # From 1 on expansions do not converge.
-        return repulsion_of_nodes(points, mass, min(theta, 1.0))
+        return repulsion_of_nodes(points, mass, min(theta, MAX_THETA))
     force = np.empty((n, 2))
     with team():
         _push_each(points, mass, force)

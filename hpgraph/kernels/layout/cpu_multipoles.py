@@ -30,7 +30,10 @@ Tree = namedtuple("Tree", "first last right x y radius mass qx qy ox oy")
 
 
 def repulsion(points: Any, mass: Any, theta: float) -> Any:
-    """`hpgraph.kernels.layout.Layout.repulsion`, for 0 < theta <= 1: of the radii of two nodes to their distance."""
+    """`hpgraph.kernels.layout.Layout.repulsion`, for 0 < theta < 1: of the radii of two nodes to their distance.
+
+    Points of a leaf that are nearer than 2⁻²⁴ of its radius count as coincident.
+    """
     n = len(points)
     corner = np.array([points[:, d].min() for d in range(2)])
     side = max(*(float(points[:, d].max() - corner[d]) for d in range(2)), TINY)
@@ -39,7 +42,7 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
         _find_codes(points, corner, 1.0 / side, codes)
         # Nonnegative floats are in the order of their bits.
         order = stable_order(codes.view(np.float64))
-        ordered = _put_in_order(order, codes, points, mass, 1.0 / side, there, weights)
+        ordered = _put_in_order(order, codes, points, corner, mass, 1.0 / side, there, weights)
         tree = _build(ordered, there, weights)
         _push(tree, order, there, weights, theta, 1.0 / side, force, threads)
     return force
@@ -66,13 +69,13 @@ def _find_codes(points, corner, inverse, codes):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _put_in_order(order, codes, points, mass, inverse, there, weights):
+def _put_in_order(order, codes, points, corner, mass, inverse, there, weights):
     """Codes in Morton order; positions, of a square of side 1, and masses."""
     ordered = np.empty_like(codes)
     for i in prange(order.size):
         v = vertex(order, i)
         ordered[i], weights[i] = codes[v], mass[v]
-        there[i, 0], there[i, 1] = points[v, 0] * inverse, points[v, 1] * inverse
+        there[i, 0], there[i, 1] = (points[v, 0] - corner[0]) * inverse, (points[v, 1] - corner[1]) * inverse
     return ordered
 
 
