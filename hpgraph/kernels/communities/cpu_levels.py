@@ -45,7 +45,8 @@ def finish_levels(
         return None
     # Where one thread would choose for each batch anyway.
     bits = batches.batch_bits(int(np.count_nonzero(arcs.degrees)), arcs.nnz)
-    if arcs.nnz > max(SERIAL, ALONE << bits):
+    # Parts of each level are kept for all vertices, also for those without arcs.
+    if arcs.nnz > max(SERIAL, ALONE << bits) or len(label) > max(SERIAL, arcs.nnz):
         return None
     data = np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     first = Arcs(arcs.indptr, arcs.indices, data, level.sent, level.received)
