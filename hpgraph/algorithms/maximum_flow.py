@@ -8,6 +8,7 @@ relabelling, a search from the sink, runs each time that pushes have cost as muc
 V. Goldberg, "On implementing the push-relabel method for the maximum flow problem", Algorithmica 19, 1997).
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -266,10 +267,9 @@ def _kept_both_ways(graph: Graph) -> tuple[Graph, Any]:
     """`both_ways`, kept by a directed graph; an undirected one, which is its own, would keep itself."""
     if not graph.directed:
         return both_ways(graph)
-    kept = graph._layouts
-    if "capacity_both_ways" not in kept:
-        kept["both_ways"], kept["capacity_both_ways"] = both_ways(graph)
-    return kept["both_ways"], kept["capacity_both_ways"]
+    made = functools.cache(lambda: both_ways(graph))
+    both = graph.once("both_ways", lambda: made()[0])
+    return both, graph.once("capacity_both_ways", lambda: made()[1])
 
 
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:

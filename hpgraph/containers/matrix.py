@@ -7,7 +7,13 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense, is_older_matrix
+from hpgraph.containers.matrix_source import (
+    csr_from_tuple,
+    csr_of_dense,
+    csr_of_tensor,
+    is_older_matrix,
+    is_sparse_tensor,
+)
 from hpgraph.containers.public import public
 from hpgraph.core.device import Device, array_module, check_memory, is_sparse_matrix
 from hpgraph.core.devices import Devices, device_index, move_array, require_current
@@ -350,7 +356,7 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
         return layouts, False
     if is_sparse_matrix(source):
         return new_layouts(CSR.from_scipy(source, copy=copy)), False
-    return new_layouts(csr_of_dense(source)), False
+    return new_layouts(csr_of_tensor(source) if is_sparse_tensor(source) else csr_of_dense(source)), False
 
 
 def new_layouts(csr: CSR, **others: Any) -> Layouts:

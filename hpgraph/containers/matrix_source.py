@@ -54,10 +54,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
 
 
 def csr_of_dense(source: Any) -> CSR:
-    """The nonzero, unmasked elements of a two-dimensional array; the entries of a sparse tensor of PyTorch."""
-    if str(getattr(source, "layout", "")).startswith("torch.sparse") and source.ndim == 2:
-        rows = source.detach().to_sparse_csr()
-        return csr_from_tuple((rows.values(), rows.col_indices(), rows.crow_indices()), tuple(rows.shape), None)
+    """The nonzero, unmasked elements of a two-dimensional array."""
     source = shared(source)
     if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
         raise TypeError(
@@ -75,6 +72,17 @@ def csr_of_dense(source: Any) -> CSR:
         # A masked element is no entry, as in ``scipy.sparse.csgraph``.
         values = values.data
     return CSR.from_coo(row, col, values, array.shape, copy=False)
+
+
+def is_sparse_tensor(source: Any) -> bool:
+    """Whether it is a matrix in one of PyTorch's sparse layouts."""
+    return str(getattr(source, "layout", "")).startswith("torch.sparse") and source.ndim == 2
+
+
+def csr_of_tensor(source: Any) -> CSR:
+    """The entries of a sparse tensor of PyTorch, without its derivatives."""
+    rows = source.detach().to_sparse_csr()
+    return csr_from_tuple((rows.values(), rows.col_indices(), rows.crow_indices()), tuple(rows.shape), None)
 
 
 def is_older_matrix(source: Any) -> bool:

@@ -1,9 +1,9 @@
 """Repulsion between all points in O(n), by multipole and local expansions of a tree.
 
 L. Greengard, V. Rokhlin, "A fast algorithm for particle simulations", J. Comput. Phys. 73 (1987), in complex numbers:
-the field of a mass m at w is m / (z - w), the conjugate of the force. Pairs of nodes
-interact, as in W. Dehnen, "A hierarchical O(N) force calculation algorithm", J. Comput. Phys. 179 (2002); a node's
-candidates are what its parent left open. Terms up to the third degree in both nodes' extents.
+the field of a mass m at w is m / (z - w), the conjugate of the force. Pairs of nodes interact, as in W. Dehnen, "A
+hierarchical O(N) force calculation algorithm", J. Comput. Phys. 179 (2002); a node's candidates are what its parent
+left open. Terms up to the third degree in both nodes' extents.
 """
 
 import math
@@ -36,15 +36,15 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     """
     n = len(points)
     corner = np.array([points[:, d].min() for d in range(2)])
-    side = max(*(float(points[:, d].max() - corner[d]) for d in range(2)), TINY)
+    inverse = 1.0 / max(*(float(points[:, d].max() - corner[d]) for d in range(2)), TINY)
     codes, there, weights, force = np.empty(n, np.int64), np.empty((n, 2)), np.empty(n), np.empty((n, 2))
     with team() as threads:
-        _find_codes(points, corner, 1.0 / side, codes)
+        _find_codes(points, corner, inverse, codes)
         # Nonnegative floats are in the order of their bits.
         order = stable_order(codes.view(np.float64))
-        ordered = _put_in_order(order, codes, points, corner, mass, 1.0 / side, there, weights)
+        ordered = _put_in_order(order, codes, points, corner, mass, inverse, there, weights)
         tree = _build(ordered, there, weights)
-        _push(tree, order, there, weights, theta, 1.0 / side, force, threads)
+        _push(tree, order, there, weights, theta, inverse, force, threads)
     return force
 
 
@@ -81,7 +81,14 @@ def _put_in_order(order, codes, points, corner, mass, inverse, there, weights):
 
 @njit(cache=True, nogil=True)
 def _build(codes, there, weights):
-    """The tree, parents before children. Points of one cell are divided by halves."""
+    """The tree, parents before children."""
+    first, last, right = _divide(codes)
+    return Tree(first, last, right, *_moments(first, last, right, there, weights))
+
+
+@part
+def _divide(codes):
+    """Points of each node, and its right child. Points of one cell are divided by halves."""
     n = codes.size
     first, last, right = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     stack, count, waiting = np.empty((2 * DEPTH, 3), np.int64), 0, 1
@@ -111,6 +118,13 @@ def _build(codes, there, weights):
         stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = high, end, node
         stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = begin, high, -1
         waiting += 2
+    return first[:count], last[:count], right[:count]
+
+
+@part
+def _moments(first, last, right, there, weights):
+    """What the tree has of each node's masses: their centre, radius and moments."""
+    count = first.size
     x, y, mass, radius = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     qx, qy, ox, oy = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     for node in range(count - 1, -1, -1):
@@ -143,7 +157,7 @@ def _build(codes, there, weights):
         qx[node], qy[node], ox[node], oy[node] = q.real, q.imag, o.real, o.imag
         # No expansion takes rounding of the centre for a distance.
         radius[node] = most + ROUNDING * (abs(middle.real) + abs(middle.imag))
-    return Tree(first[:count], last[:count], right[:count], x, y, radius, mass, qx, qy, ox, oy)
+    return x, y, radius, mass, qx, qy, ox, oy
 
 
 @part(counts_references=False)
