@@ -56,14 +56,12 @@ class GraphInput:
         if not self.as_stored:
             return self
         csr = self.csr
-        _check_offsets(csr)
         rows = CSR.from_rows(csr.shape, csr.indptr, csr.indices, csr.data, duplicates="min", copy=False)
         return GraphInput(rows, self.as_matrix)
 
     def within_shape(self) -> "GraphInput":
         """The graph as stored, its columns seen to be within the shape: to sort rows takes ten times as long."""
         if self.as_stored:
-            _check_offsets(self.csr)
             as_ids(self.csr.indices, "indices", self.csr.shape[1], "column")
         return self
 
@@ -106,7 +104,8 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
     """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them.
 
-    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them.
+    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them; nothing else may
+    read them then.
     """
     if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
