@@ -5,6 +5,7 @@ with the transpose; those of an SDDMM are two products.
 """
 
 import math
+import types
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -90,7 +91,9 @@ class Operator:
             return found
 
         methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-        self._derived = type(self._function.__name__, (torch.autograd.Function,), methods)
+        # Not type(): the site is built with a stand-in for PyTorch, whose classes are no types.
+        name, bases = self._function.__name__, (torch.autograd.Function,)
+        self._derived = types.new_class(name, bases, exec_body=lambda members: members.update(methods))
 
 
 def keeping(*places: int, result: bool = False) -> Callable[..., None]:
