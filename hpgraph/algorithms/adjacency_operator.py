@@ -50,14 +50,14 @@ class _InPages:
 
     def __matmul__(self, X: Any) -> Any:
         weighted, loops, dtype = self._kind
-        made = array_module(self._graph.device).zeros(X.shape, dtype)
+        product = array_module(self._graph.device).zeros(X.shape, dtype)
         with self._graph.exclusive():
             for block in row_blocks(self._graph, by_target=self._by_target, weighted=weighted):
                 if not loops:
                     block = block.keep(block.sources != block.csr.indices)
                 # A row that goes on in the next block gets its sum in parts.
-                made[block.rows] += _matrix(block.csr, weighted, True, dtype) @ X
-        return made
+                product[block.rows] += _matrix(block.csr, weighted, True, dtype) @ X
+        return product
 
 
 def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:
@@ -203,16 +203,16 @@ class AdjacencyOperator:
         X = array_module(graph.device).ascontiguousarray(to_device(X, graph.device).astype(self.dtype, copy=False))
         if X.ndim != 2 or len(X) != self.shape[1]:
             raise ValueError(f"X must have {self.shape[1]} rows, not shape {X.shape}")
-        made = array_module(graph.device).zeros(X.shape, self.dtype)
+        product = array_module(graph.device).zeros(X.shape, self.dtype)
         if graph.on_cluster:
-            for column, x in zip(made.T, X.T, strict=True):
+            for column, x in zip(product.T, X.T, strict=True):
                 column[:] = self._times(_Transposed if by_target else _Product, x)
-            return made
+            return product
         with graph.exclusive():
             for block in _blocks(graph, by_target):
                 # A row that goes on in the next block gets its sum in parts.
-                made[block.rows] += _in_type(block.csr, self.dtype) @ X
-        return made
+                product[block.rows] += _in_type(block.csr, self.dtype) @ X
+        return product
 
     def __repr__(self) -> str:
         return f"<AdjacencyOperator {self.shape[0]}x{self.shape[1]}, {self.dtype}, of {self._graph!r}>"

@@ -33,10 +33,10 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         # From the GPU it is copied.
-        made = to_device(getattr(self, self._array), "cpu")
-        if dtype is not None and made.dtype != dtype:
-            return np.asarray(made.astype(dtype))
-        return np.array(made) if copy else np.asarray(made)
+        array = to_device(getattr(self, self._array), "cpu")
+        if dtype is not None and array.dtype != dtype:
+            return np.asarray(array.astype(dtype))
+        return np.array(array) if copy else np.asarray(array)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         given = (one._values_by_vertex() if isinstance(one, ArrayResult) else one for one in inputs)
@@ -74,9 +74,9 @@ class SearchResult(ResultTable):
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_find_")}
 
     def __copy__(self) -> Any:
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        return made
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
 
     def _index(self, vertex: Any, n: int, argument: str) -> int:
         if self._names is not None and not isinstance(vertex, id):

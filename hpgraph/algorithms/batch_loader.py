@@ -78,13 +78,13 @@ class BatchLoader:
         """The sample with the rows of its vertices, written into room made before or now."""
         if self._features is None:
             return sample
-        rows, found = self._features, self._room(sample) if room is None else room
+        rows, arrays = self._features, self._room(sample) if room is None else room
         if not isinstance(rows, dict):
-            rows.fetch(sample.vertex, found, order)
-            return replaced(sample, features=found)
+            rows.fetch(sample.vertex, arrays, order)
+            return replaced(sample, features=arrays)
         for name, one in rows.items():
-            one.fetch(sample.vertex, found[name], order)
-        return replaced(sample, features=found)
+            one.fetch(sample.vertex, arrays[name], order)
+        return replaced(sample, features=arrays)
 
     def _room(self, sample: NeighborSample) -> Any:
         rows, count = self._features, len(sample.vertex)

@@ -135,10 +135,10 @@ def belief_propagation(
         # The message to a neighbour combines all messages received except that neighbour's.
         incoming = (own + gathered @ messages).take(arcs.indices, axis=0)
         incoming -= messages.take(back, axis=0)
-        made = send(_highest_is_0(incoming))
+        outgoing = send(_highest_is_0(incoming))
         if damping:
-            made += damping * (messages - made)
-        return made, float(abs(made - messages).max()) if made.size else 0.0
+            outgoing += damping * (messages - outgoing)
+        return outgoing, float(abs(outgoing - messages).max()) if outgoing.size else 0.0
 
     messages = xp.zeros((arcs.nnz, len(likes)), dtype)
     messages, iterations, residual = iterated(step, messages, limit, lambda residual: residual < tol)
@@ -174,7 +174,7 @@ def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> 
         raise ValueError("weights must be smaller: a potential raised to such powers is beyond all floats")
 
     def send(incoming: Any) -> Any:
-        made = xp.empty_like(incoming)
+        messages = xp.empty_like(incoming)
         for state in range(c):
             if powers is None:
                 terms = incoming + likes[:, state]
@@ -183,11 +183,11 @@ def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> 
                 for power, along in powers:
                     terms += power[:, None] * (likes[:, state] if along else likes[state])
             highest = _row_maxima(terms)
-            made[:, state] = highest
+            messages[:, state] = highest
             if product == "sum":
                 terms -= highest[:, None]
-                made[:, state] += xp.log(xp.exp(terms).sum(axis=1))
-        return _highest_is_0(made)
+                messages[:, state] += xp.log(xp.exp(terms).sum(axis=1))
+        return _highest_is_0(messages)
 
     return send
 

@@ -374,8 +374,8 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
     """Add the dependencies of each source by numbers of arcs."""
     xp = array_module(graph.device)
     for at, source in enumerate(sources.tolist()):
-        found = run(Paths, graph, active=id(source))
-        level, paths = found.level, found.paths
+        result = run(Paths, graph, active=id(source))
+        level, paths = result.level, result.paths
         there = level >= 0
         if not everywhere(xp.isfinite(paths)):
             placement = "on a cluster" if graph.on_cluster else "in pages"
@@ -383,13 +383,13 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         depth = int(level.max())
         limit = max(depth - 1, 0)
         if graph.on_cluster:
-            found = run(_AllDependencies, graph, max_iteration=limit, level=level, paths=paths, depth=depth)
+            result = run(_AllDependencies, graph, max_iteration=limit, level=level, paths=paths, depth=depth)
         else:
-            found = run(
+            result = run(
                 _BACK, graph, max_iteration=limit, level=level, paths=paths, depth=depth, depends=0,
                 share=xp.where(there, 1 / xp.where(there, paths, 1), 0),
             )  # fmt: skip
-        sums.vertices[:] += found.depends
+        sums.vertices[:] += result.depends
         if len(sums.reached):
             there[source] = False
             sums.reached[:] += there

@@ -96,8 +96,8 @@ def bridges(G: Graph | Any) -> Array:
     >>> hpg.bridges(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [[2, 3]]
     """
-    given = as_graph(G)
-    graph = given.simple().undirected
+    original = as_graph(G)
+    graph = original.simple().undirected
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.device == "cpu":
         forest = _searched(arcs)
@@ -106,8 +106,8 @@ def bridges(G: Graph | Any) -> Array:
         ends = np.stack([below, forest.parent[below]], axis=1)
     else:
         ends = bridge_ends(arcs)
-    if given.multigraph:
-        ends = ends[~_are_parallel(given.simple("count").out_csr, ends)]
+    if original.multigraph:
+        ends = ends[~_are_parallel(original.simple("count").out_csr, ends)]
     ends = xp.sort(ends, axis=1)
     order = xp.argsort(ends[:, 0] * graph.n_vertices + ends[:, 1])
     return vertex_names(graph, ends[order].astype(arcs.indices.dtype))
@@ -115,12 +115,12 @@ def bridges(G: Graph | Any) -> Array:
 
 def _are_parallel(counts: CSR, ends: Any) -> Any:
     """Whether two vertices are joined by more than one arc the same way, pair by pair."""
-    xp, found = array_module(counts.device), False
+    xp, parallel = array_module(counts.device), False
     u, v = (xp.ascontiguousarray(one, dtype=np.int64) for one in ends.T)
     for pair in ((u, v), (v, u)):
         place = kernels(counts.device).positions_of(counts, *pair)
-        found = found | (place >= 0) & (counts.data[place] > 1)
-    return found
+        parallel = parallel | (place >= 0) & (counts.data[place] > 1)
+    return parallel
 
 
 @naming_arguments
@@ -251,17 +251,17 @@ def searched(arcs: CSR) -> "tuple[RootedForest, Any, Reach]":
 def _below(values: Any, forest: "RootedForest", better: Any) -> Any:
     """The best value over each vertex's subtree: a range query by two intervals of a sparse table."""
     xp = array_module(values)
-    table, found = xp.empty_like(values), xp.empty_like(values)
+    table, extremes = xp.empty_like(values), xp.empty_like(values)
     table[forest.number] = values
     rest, width = xp.arange(len(values)), 1
     while len(rest):
         size = forest.size[rest]
         done = size < 2 * width
         here, begin = rest[done], forest.number[rest[done]]
-        found[here] = better(table[begin], table[begin + size[done] - width])
+        extremes[here] = better(table[begin], table[begin + size[done] - width])
         table, rest = better(table[:-width], table[width:]), rest[~done]
         width *= 2
-    return found
+    return extremes
 
 
 def bridge_ends(arcs: CSR) -> Any:

@@ -84,9 +84,9 @@ def by_levels(graph: Graph) -> Any:
     if graph.n_vertices == 0:
         return xp.empty(0, "int32")
     # From the least vertex of every component at once.
-    found = connected_components(graph)
-    first = xp.full(found.count, graph.n_vertices, "int64")
-    kernels(graph.device).minimum_at(first, found.label, xp.arange(graph.n_vertices, dtype="int64"))
+    components = connected_components(graph)
+    first = xp.full(components.count, graph.n_vertices, "int64")
+    kernels(graph.device).minimum_at(first, components.label, xp.arange(graph.n_vertices, dtype="int64"))
     program = Tree if arcs.indices.itemsize == 4 else WideTree
     starts = xp.zeros(graph.n_vertices, bool)
     starts[first] = True

@@ -84,17 +84,17 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
     """
     graph = as_simple(G)
     n, (mutual, one_way) = graph.n_vertices, _pairs(graph)
-    found = _closed(graph, mutual, one_way)
+    counts = _closed(graph, mutual, one_way)
     transposed = one_way.T
     at = {"m": mutual.csr.degrees, "o": one_way.csr.degrees, "i": transposed.csr.degrees}
     for name, wedge in _OPEN.items():
         a, b = wedge[0], wedge[1]
         wedges = int((at[a] * (at[b] - 1)).sum()) // 2 if a == b else int((at[a] * at[b]).sum())
-        found[name] = wedges - sum(found[other] * sides.count(wedge) for other, sides in _CLOSED.items())
+        counts[name] = wedges - sum(counts[other] * sides.count(wedge) for other, sides in _CLOSED.items())
     for name, place, pairs in (("102", 0, mutual.nnz // 2), ("012", 1, one_way.nnz)):
-        found[name] = pairs * (n - 2) - sum(int(other[place]) * number for other, number in found.items())
-    found["003"] = n * (n - 1) * (n - 2) // 6 - sum(found.values())
-    return {name: found[name] for name in _ORDER}
+        counts[name] = pairs * (n - 2) - sum(int(other[place]) * number for other, number in counts.items())
+    counts["003"] = n * (n - 1) * (n - 2) // 6 - sum(counts.values())
+    return {name: counts[name] for name in _ORDER}
 
 
 def _pairs(graph: Graph) -> tuple[Any, Any]:

@@ -52,8 +52,8 @@ def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
     [[0, 1, 2], [2, 3]]
     """
     graph, arcs = plain(G)
-    least = whole(min_size, "min_size")
-    return _listed(graph, arcs, least, False)
+    min_vertices = whole(min_size, "min_size")
+    return _listed(graph, arcs, min_vertices, False)
 
 
 def _listed(graph: Graph, arcs: CSR, least: int, largest: bool) -> Iterator[np.ndarray]:
@@ -89,10 +89,10 @@ def maximum_clique(G: Graph | Any) -> np.ndarray:
     [0, 1, 2]
     """
     graph, arcs = plain(G)
-    found = vertex_names(graph, np.zeros(0, np.int64))
+    largest = vertex_names(graph, np.zeros(0, np.int64))
     for clique in _listed(graph, arcs, 1, True):
-        found = clique
-    return found
+        largest = clique
+    return largest
 
 
 @naming_arguments

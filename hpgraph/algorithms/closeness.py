@@ -121,11 +121,11 @@ def closeness_centrality(
     [0.5, 0.75]
     """
     graph, weighted = with_lengths(G, weight)
-    found = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed)
+    sums = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed)
     xp = array_module(graph.device)
-    others = found.reached - 1.0
-    near = found.total > 0
-    closeness = xp.where(near, others, 0.0) / xp.where(near, found.total, 1.0)
+    others = sums.reached - 1.0
+    near = sums.total > 0
+    closeness = xp.where(near, others, 0.0) / xp.where(near, sums.total, 1.0)
     if wf_improved and graph.n_vertices > 1:
         closeness *= others / (graph.n_vertices - 1)
     return by_vertex(closeness, graph) if sources is None else closeness
@@ -157,5 +157,5 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
     [2.5, 1.833]
     """
     graph, weighted = with_lengths(G, weight)
-    found = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed).inverse
-    return by_vertex(found, graph) if sources is None else found
+    centrality = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed).inverse
+    return by_vertex(centrality, graph) if sources is None else centrality

@@ -75,13 +75,17 @@ def clustering(
     if form == "ldbc" and weighted:
         raise ValueError('form="ldbc" has no weights: use weight=None, or form="networkx"')
     if graph.directed and form == "ldbc":
-        found = _ldbc(graph)
+        coefficients = _ldbc(graph)
     elif graph.directed or weighted:
-        found = _by_cubes(graph, weighted)
+        coefficients = _by_cubes(graph, weighted)
     else:
         degree = _neighbours(graph)
-        found = _ratio(2 * triangles(graph), degree * (degree - 1))
-    return by_vertex(found, graph) if vertices is None else found[to_device(graph.indices_of(vertices), graph.device)]
+        coefficients = _ratio(2 * triangles(graph), degree * (degree - 1))
+    return (
+        by_vertex(coefficients, graph)
+        if vertices is None
+        else coefficients[to_device(graph.indices_of(vertices), graph.device)]
+    )
 
 
 @naming_arguments
@@ -112,10 +116,10 @@ def average_clustering(
     >>> hpg.average_clustering(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False))
     1.0
     """
-    found = clustering(G, vertices, weight=weight, form=form)
+    coefficients = clustering(G, vertices, weight=weight, form=form)
     if not count_zeros:
-        found = found[found != 0]
-    return float(found.mean()) if len(found) else float("nan")
+        coefficients = coefficients[coefficients != 0]
+    return float(coefficients.mean()) if len(coefficients) else float("nan")
 
 
 @naming_arguments
@@ -157,9 +161,9 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
     xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
     values = xp.ones(arcs.nnz)
     if weighted:
-        least, largest = least_and_largest(graph.out_csr) if graph.n_edges else (1.0, 1.0)
-        if not (0 < largest < np.inf and least > -np.inf):
-            held = least if least == -np.inf else largest
+        smallest, largest = least_and_largest(graph.out_csr) if graph.n_edges else (1.0, 1.0)
+        if not (0 < largest < np.inf and smallest > -np.inf):
+            held = smallest if smallest == -np.inf else largest
             raise ValueError(f"weights must be finite, and the largest positive, not {held}; or weight=None")
         values = xp.cbrt(arcs.data.astype(np.float64) / largest)
     one_way = matrix_of_csr(arcs.with_data(values))
@@ -229,14 +233,14 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     ends = to_device(xp.cumsum(around[rows]), "cpu")
     begin = 0
     while begin < len(rows):
-        most = WAYS + (int(ends[begin - 1]) if begin else 0)
-        end = max(begin + 1, int(np.searchsorted(ends, most, "right")))
+        max_ways = WAYS + (int(ends[begin - 1]) if begin else 0)
+        end = max(begin + 1, int(np.searchsorted(ends, max_ways, "right")))
         squares[begin:end] = _squares(adjacency, rows[begin:end], degree)
         begin = end
     d, t = degree[rows], triangles(graph)[rows]
     possible = (d - 1) * around[rows] - d * (d - 1) - 2 * t - squares
-    found = xp.where(possible > 0, squares / xp.maximum(possible, 1), 0.0)
-    return by_vertex(found, graph) if chosen is None else found
+    coefficients = xp.where(possible > 0, squares / xp.maximum(possible, 1), 0.0)
+    return by_vertex(coefficients, graph) if chosen is None else coefficients
 
 
 def _sums_around(adjacency: CSR) -> Any:

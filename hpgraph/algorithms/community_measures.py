@@ -48,9 +48,9 @@ def conductance(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arr
     graph, level, _ = checked(G, weight, 1.0, positive=False)
     label = as_labels(graph, communities)[1]
     cut, volume, _ = _cuts(level, label)
-    least = array_module(cut).minimum(volume, level.total - volume)
+    smaller_volume = array_module(cut).minimum(volume, level.total - volume)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return cut / array_module(cut).where(least > 0, least, np.nan)
+        return cut / array_module(cut).where(smaller_volume > 0, smaller_volume, np.nan)
 
 
 @naming_arguments
@@ -97,8 +97,8 @@ def silhouette(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arra
     vertex, mean = vertex[~own][order], mean[~own][order]
     last = xp.flatnonzero(xp.diff(vertex, append=n))
     outside[vertex[last]] = mean[last]
-    most = xp.maximum(inside, outside)
-    score = xp.where((most > 0) & (size[label] > 1), (inside - outside) / xp.where(most > 0, most, 1), 0)
+    larger = xp.maximum(inside, outside)
+    score = xp.where((larger > 0) & (size[label] > 1), (inside - outside) / xp.where(larger > 0, larger, 1), 0)
     return occurrences(label, count, score) / size
 
 
@@ -218,8 +218,8 @@ def adjusted_rand_index(first: Any, second: Any) -> float:
     counts = counts_of_two(first, second)
     together, of_a, of_b = map(_pairs, counts)
     every = _pairs(counts[0].sum(keepdims=True))
-    chance, most = of_a * of_b / every if every else 0.0, (of_a + of_b) / 2
-    return (together - chance) / (most - chance) if most != chance else 1.0
+    chance, maximum = of_a * of_b / every if every else 0.0, (of_a + of_b) / 2
+    return (together - chance) / (maximum - chance) if maximum != chance else 1.0
 
 
 def _pairs(counts: Any) -> float:

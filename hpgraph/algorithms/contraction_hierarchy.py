@@ -72,17 +72,17 @@ class ContractionHierarchy:
         graph = self.graph
         if graph._is_one(source) and graph._is_one(target):
             s, t = self._place(source, "source"), self._place(target, "target")
-            found = meet(self.up, self.down, self.table, self._space(), s, t)[0]
-            if found == np.inf:
+            distances = meet(self.up, self.down, self.table, self._space(), s, t)[0]
+            if distances == np.inf:
                 self._refuse_overflow([s])
-            return found
+            return distances
         ends = (to_device(end, "cpu") for end in graph._pairs(source, target, ("source", "target")))
         sources, targets = (self._places[end] for end in ends)
-        found = np.empty(len(sources))
+        distances = np.empty(len(sources))
         with interruptible():
-            meet_each(self.up, self.down, self.table, self._space(), sources, targets, found)
-        self._refuse_overflow(sources[np.isinf(found)])
-        return found
+            meet_each(self.up, self.down, self.table, self._space(), sources, targets, distances)
+        self._refuse_overflow(sources[np.isinf(distances)])
+        return distances
 
     def _refuse_overflow(self, places: Any) -> None:
         """Refuse weights that add up to infinity on the way from some places, from which a distance is infinite."""
@@ -129,11 +129,11 @@ class ContractionHierarchy:
         >>> hpg.contraction_hierarchy(([0, 1, 0], [1, 2, 2], [1.0, 1.5, 4.0])).distances(0).tolist()
         [0.0, 1.0, 2.5]
         """
-        found, s = np.empty(len(self.vertices)), self._place(source, "source")
-        sweep(self.up, self.down, self._space(), s, found)
-        if np.isinf(found).any():
+        distance, s = np.empty(len(self.vertices)), self._place(source, "source")
+        sweep(self.up, self.down, self._space(), s, distance)
+        if np.isinf(distance).any():
             self._refuse_overflow([s])
-        return by_vertex(found[self._places], self.graph)
+        return by_vertex(distance[self._places], self.graph)
 
     def isochrone(self, source: Any, limit: float) -> Any:
         """The vertices to which the distance from one is at most a limit.

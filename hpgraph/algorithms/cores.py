@@ -274,8 +274,8 @@ def core_numbers(graph: Any) -> Any:
     """The core number of each vertex, in the type of ids."""
     xp, ids = array_module(graph.device), graph.id_dtype
     with graph.memory_for_arcs() as room:
-        most = room // (_BOTH if graph.directed else _ARC)
-        if graph.on_devices and not graph.in_pages and graph.n_edges <= most:
+        capacity = room // (_BOTH if graph.directed else _ARC)
+        if graph.on_devices and not graph.in_pages and graph.n_edges <= capacity:
             # No part is extracted where all of it fits.
             return kernels(graph.device).peel(both_ways(graph.put_together(graph.shards[0].device)))[0]
         loops = graph.loops()
@@ -287,7 +287,7 @@ def core_numbers(graph: Any) -> Any:
             there = core < 0
             if not anywhere(there):
                 return core.astype(ids)
-            band, after, known = _band(graph, there, left, core, most)
+            band, after, known = _band(graph, there, left, core, capacity)
             core[band] = _numbers_within(graph, band, left, loops) if known is None else known
             left = after
 
@@ -299,21 +299,21 @@ def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any,
     """
     xp = array_module(left)
     degrees = left[there]
-    least, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()
+    min_degree, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()
     if arcs <= most:
         return there, left, None
     # Half, as removals make the degrees of others fall.
     arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees.astype(np.float64)))
-    below = max(count(arcs_below <= most // 2), least + 1)
+    below = max(count(arcs_below <= most // 2), min_degree + 1)
     while True:
         going = there & (left < below)
         after, removed = _peel(graph, going, left, xp.where(going, below - 1, core), below - 1)
         band = there & (removed >= 0)
-        if below == least + 1:
-            return band, after, least
+        if below == min_degree + 1:
+            return band, after, min_degree
         if int((left * band).sum()) <= most:
             return band, after, None
-        below = least + 1 + (below - least - 1) // 2
+        below = min_degree + 1 + (below - min_degree - 1) // 2
 
 
 def _numbers_within(graph: Any, band: Any, left: Any, loops: Any) -> Any:
@@ -329,7 +329,7 @@ def _numbers_within(graph: Any, band: Any, left: Any, loops: Any) -> Any:
 def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
     """Peel until every remaining vertex has degree > k."""
     if graph.directed:
-        found = run(_BOTH_WAYS, graph, left=left, core=core, round=going.astype(np.int64), k=k)
+        result = run(_BOTH_WAYS, graph, left=left, core=core, round=going.astype(np.int64), k=k)
     else:
-        found = run(Peel, graph, active=going, left=left, core=core, k=k)
-    return found.left, found.core
+        result = run(Peel, graph, active=going, left=left, core=core, k=k)
+    return result.left, result.core

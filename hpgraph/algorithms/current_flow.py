@@ -191,10 +191,10 @@ def _potentials(conductance: Any) -> Iterator[tuple[int, Any]]:
     kept = np.delete(np.arange(n), np.diff(conductance.indptr).argmax()) if n else np.arange(0)
     if not len(kept):
         return
-    least, largest = (end.reduceat(conductance.data, conductance.indptr[:-1]) for end in (np.minimum, np.maximum))
-    if (largest / _MAX_RATIO > least).any():
+    lightest, largest = (end.reduceat(conductance.data, conductance.indptr[:-1]) for end in (np.minimum, np.maximum))
+    if (largest / _MAX_RATIO > lightest).any():
         raise ValueError(
-            f"weight: at vertex {int((largest / _MAX_RATIO > least).argmax())} conductances differ by more than "
+            f"weight: at vertex {int((largest / _MAX_RATIO > lightest).argmax())} conductances differ by more than "
             f"{_MAX_RATIO:.0e} times, more than their sum holds: remove the least, or contract the largest"
         )
     laplacian = (diags_array(degree) - conductance).tocsc()[:, kept][kept]

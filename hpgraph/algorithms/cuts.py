@@ -119,9 +119,9 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
     label, side, value = np.arange(n), np.zeros(n, bool), np.inf
     while n > 1 and value > 0:
         degree = np.bincount(arcs.expand_rows(), arcs.data, n)
-        least = int(degree.argmin())
-        if degree[least] < value:
-            value, side = float(degree[least]), label == least
+        min_vertex = int(degree.argmin())
+        if degree[min_vertex] < value:
+            value, side = float(degree[min_vertex]), label == min_vertex
         lightest, part, root = scan(arcs, value)
         if lightest < value:
             value, side = lightest, part[label]
@@ -235,10 +235,10 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
         return int(_lightest(plain.out_csr.to("cpu"))[0])
     if source is not None:
         return int(maximum_flow(plain, source, sink).flow_value)
-    least = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
+    connectivity = plain.n_edges if plain.dtype is None else int(plain.weights.sum())
     both, capacity = both_ways(plain)
     for v in range(n):
-        least = min(least, flow_between(both, capacity, v, (v + 1) % n)[0])
-        if least == 0:
+        connectivity = min(connectivity, flow_between(both, capacity, v, (v + 1) % n)[0])
+        if connectivity == 0:
             break
-    return least
+    return connectivity

@@ -124,8 +124,8 @@ def node_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
         return 0
     if source is not None:
         return least_separation(arcs, [two_ends(graph, source, sink)], n)[0]
-    least = int(min(arcs.degrees.min(), np.bincount(arcs.indices, minlength=n).min()))
-    return least_separation(arcs, separated(arcs, graph.directed), least)[0]
+    connectivity = int(min(arcs.degrees.min(), np.bincount(arcs.indices, minlength=n).min()))
+    return least_separation(arcs, separated(arcs, graph.directed), connectivity)[0]
 
 
 def least_separation(arcs: CSR, pairs: Iterable[tuple[int, int]], least: int) -> tuple[int, tuple[int, int] | None]:
@@ -163,8 +163,8 @@ class VerticesAsArcs:
         self.n = n = arcs.shape[0]
         vertex = np.arange(n)
         source, target = np.concatenate([arcs.expand_rows() + n, vertex]), np.concatenate([arcs.indices, vertex + n])
-        made = Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
-        self.both, self.capacity = both_ways(made)
+        split = Graph.from_edges(source, target, n_vertices=2 * n, directed=True, names=False)
+        self.both, self.capacity = both_ways(split)
 
     def flow(self, s: int, t: int) -> tuple[int, Any]:
         """The number of paths without a common vertex, and what flows along each arc."""

@@ -64,24 +64,24 @@ def distance_sums(
     vertices = sources_of(graph, sources, seed)
     if weighted:
         return _weighted(graph, vertices, incoming)
-    found = survey(graph, vertices, incoming=incoming)
-    return DistanceSums(*(to_device(part, graph.device) for part in found[:4]))
+    totals = survey(graph, vertices, incoming=incoming)
+    return DistanceSums(*(to_device(part, graph.device) for part in totals[:4]))
 
 
 def _weighted(graph: Graph, vertices: np.ndarray, incoming: bool) -> DistanceSums:
     xp = array_module(graph.device)
     k = len(vertices)
-    found = DistanceSums(xp.zeros(k, np.int64), xp.zeros(k), xp.zeros(k), xp.zeros(k))
+    totals = DistanceSums(xp.zeros(k, np.int64), xp.zeros(k), xp.zeros(k), xp.zeros(k))
     for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=True):
         there = block < np.inf
         distance = xp.where(there, block, 0)
-        found.reached[part] = there.sum(axis=1)
-        found.total[part] = distance.sum(axis=1, dtype=np.float64)
-        found.farthest[part] = distance.max(axis=1)
+        totals.reached[part] = there.sum(axis=1)
+        totals.total[part] = distance.sum(axis=1, dtype=np.float64)
+        totals.farthest[part] = distance.max(axis=1)
         # An inverse of infinity is 0, as of vertices that are not reached.
         away = xp.where(distance > 0, block, np.inf).astype(np.float64)
-        found.inverse[part] = (1 / away).sum(axis=1)
-    return found
+        totals.inverse[part] = (1 / away).sum(axis=1)
+    return totals
 
 
 @naming_arguments
@@ -196,10 +196,10 @@ def distance_histogram(
     for _, block in blocks_from(graph, vertices, weighted=True):
         distance = block[block < np.inf]
         check_memory(int(float(distance.max()) / width) * 16, f"a histogram of bins {width} wide", graph.device)
-        found = to_device(xp.bincount((distance / width).astype(np.int64)), "cpu")
-        longer = np.zeros(max(len(counts), len(found)), np.int64)
+        histogram = to_device(xp.bincount((distance / width).astype(np.int64)), "cpu")
+        longer = np.zeros(max(len(counts), len(histogram)), np.int64)
         longer[: len(counts)] = counts
-        longer[: len(found)] += found
+        longer[: len(histogram)] += histogram
         counts = longer
     return counts
 
@@ -241,7 +241,7 @@ def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = Non
     within = np.cumsum(distance_histogram(G, sources, seed=seed)[1:])
     if not len(within):
         return float("nan")
-    wanted = share * int(within[-1])
-    at = int(np.searchsorted(within, wanted))
+    threshold = share * int(within[-1])
+    at = int(np.searchsorted(within, threshold))
     before = int(within[at - 1]) if at else 0
-    return float(at + (wanted - before) / (int(within[at]) - before))
+    return float(at + (threshold - before) / (int(within[at]) - before))

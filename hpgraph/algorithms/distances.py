@@ -110,16 +110,16 @@ def facts_of_weights(weights: Any, arcs: int) -> WeightFacts:
         return WeightFacts(1.0, 1.0, False, float(arcs), ones=True)
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
         mean = float(total(weights, np.float64)) / arcs
-        least = float(weights.min())
+        smallest = float(weights.min())
         has_nan = bool(np.isnan(mean)) and anywhere(weights != weights)
         longest = mean * arcs
-        if least < 0 or not np.isfinite(mean):
+        if smallest < 0 or not np.isfinite(mean):
             size = abs(weights.astype(np.float64))
             # Infinite weights are on no path.
             size = size[size < np.inf]
             longest = float(size.max()) * arcs if len(size) else 0.0
-    ones = least == mean == 1 and not anywhere(weights != 1)
-    return WeightFacts(least, mean, has_nan, longest, ones)
+    ones = smallest == mean == 1 and not anywhere(weights != 1)
+    return WeightFacts(smallest, mean, has_nan, longest, ones)
 
 
 def facts_of(graph: Graph) -> WeightFacts:
@@ -130,26 +130,26 @@ def facts_of(graph: Graph) -> WeightFacts:
 
 
 def _facts_of_parts(graph: Any) -> WeightFacts:
-    found, backwards = [], []
+    checked_parts, backwards = [], []
     if graph.in_pages:
-        found = [(facts_of_weights(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
+        checked_parts = [(facts_of_weights(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
         if graph.directed:
             # The sides of a file may contradict each other, and searches among lengths below zero need not end.
             backwards = [facts_of_weights(some, len(some)) for some in graph.weights_by_page(by_target=True)]
     elif graph.on_cluster:
-        found = graph.weight_facts_of_blocks()
+        checked_parts = graph.weight_facts_of_blocks()
     else:
         for arcs in graph.arc_parts:
             with place_of(arcs.indptr).here:
-                found.append((weight_facts(arcs), arcs.nnz))
-    some = [(facts, arcs) for facts, arcs in found if arcs]
+                checked_parts.append((weight_facts(arcs), arcs.nnz))
+    some = [(facts, arcs) for facts, arcs in checked_parts if arcs]
     if not some:
         return facts_of_weights(None, graph.n_edges)
     checked = [facts for facts, _ in some] + backwards
     mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges
-    least, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
+    smallest, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
     # No path takes an arc twice, so what bounds the paths within the arcs of each part adds up.
-    return WeightFacts(least, mean, has_nan, sum(facts.longest for facts, _ in some))
+    return WeightFacts(smallest, mean, has_nan, sum(facts.longest for facts, _ in some))
 
 
 def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
@@ -211,10 +211,10 @@ def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any
     parent = xp.full(graph.n_vertices, -1, graph.id_dtype)
     hops = xp.full(graph.n_vertices, -1, np.int32)
     parent[start], hops[start] = start, 0
-    found = run(Hops, graph, active=id(start), parent=parent, hops=hops, distance=distance)
+    result = run(Hops, graph, active=id(start), parent=parent, hops=hops, distance=distance)
     if deterministic:
-        found = run(SmallestParent, graph, parent=found.parent, hops=found.hops, distance=distance)
-    return found.parent
+        result = run(SmallestParent, graph, parent=result.parent, hops=result.hops, distance=distance)
+    return result.parent
 
 
 def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
@@ -226,11 +226,11 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     rows = xp.arange(len(starts))
     parent[rows, xp.asarray(starts)], hops[rows, xp.asarray(starts)] = xp.asarray(starts), 0
     active = Starts(starts.astype(parent.dtype), np.arange(len(starts), dtype=np.int32), len(starts))
-    found = run_sources(Hops, graph, active, parent=parent, hops=hops, distance=distance)
+    result = run_sources(Hops, graph, active, parent=parent, hops=hops, distance=distance)
     if deterministic:
         each = [id(xp.arange(shape[1]))] * len(starts)
-        found = run_sources(SmallestParent, graph, each, parent=found.parent, hops=found.hops, distance=distance)
-    return found.parent
+        result = run_sources(SmallestParent, graph, each, parent=result.parent, hops=result.hops, distance=distance)
+    return result.parent
 
 
 def with_weights(
@@ -271,8 +271,8 @@ def with_attributes(G: Any, weight: str | None, edges: Iterable[Any] = (), verti
     if not is_networkx(G):
         return as_graph(G)
     titles, of_vertices = ([title for title in given if isinstance(title, str)] for given in (edges, vertices))
-    made = Graph.from_edges(**edges_of_networkx(G, weight, titles or None), duplicates="keep")
-    return made.with_columns(vertices=node_columns(G, of_vertices)) if of_vertices else made
+    multigraph = Graph.from_edges(**edges_of_networkx(G, weight, titles or None), duplicates="keep")
+    return multigraph.with_columns(vertices=node_columns(G, of_vertices)) if of_vertices else multigraph
 
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:

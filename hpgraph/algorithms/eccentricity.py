@@ -75,9 +75,9 @@ def eccentricity(
         inside = np.flatnonzero(kept[place] == vertices)
         vertices = place[inside]
     # Of all vertices those inside are all of the part, in its order.
-    found = _of_all(part, weighted) if sources is None else _of(part, vertices, weighted)
-    values = array_module(graph.device).full(k, np.nan if weighted else -1, found.dtype)
-    values[to_device(inside, graph.device)] = found
+    eccentricities = _of_all(part, weighted) if sources is None else _of(part, vertices, weighted)
+    values = array_module(graph.device).full(k, np.nan if weighted else -1, eccentricities.dtype)
+    values[to_device(inside, graph.device)] = eccentricities
     return by_vertex(values, graph) if sources is None else values
 
 
@@ -173,10 +173,10 @@ def _component(graph: Graph, largest: bool) -> tuple[Graph, Any]:
     if not largest:
         return graph, None
     xp = array_module(graph.device)
-    found = connected_components(graph, connection="strong" if graph.directed else "weak")
-    if found.count == 1:
+    components = connected_components(graph, connection="strong" if graph.directed else "weak")
+    if components.count == 1:
         return graph, None
-    inside = found.label == occurrences(found.label, found.count).argmax()
+    inside = components.label == occurrences(components.label, components.count).argmax()
     return graph.subgraph(inside, names=False), xp.flatnonzero(inside)
 
 
@@ -217,11 +217,11 @@ def _may_lie_farther(bounds: EccentricityBounds) -> Any:
     Of two vertices farther apart than that, one lies farther than half of it from any vertex: without directions the
     others near one vertex need no search ("winnowing" of F-Diam).
     """
-    most = bounds.lower.max()
-    high = bounds.upper * bounds.slack > most
+    largest = bounds.lower.max()
+    high = bounds.upper * bounds.slack > largest
     if bounds.graph.directed:
         return high
-    return high & (2 * bounds.slack * bounds.middle.astype(bounds.upper.dtype) > most)
+    return high & (2 * bounds.slack * bounds.middle.astype(bounds.upper.dtype) > largest)
 
 
 def _of_all(graph: Graph, weighted: bool) -> Any:
@@ -231,10 +231,10 @@ def _of_all(graph: Graph, weighted: bool) -> Any:
 
 
 def _of(graph: Graph, vertices: np.ndarray, weighted: bool) -> Any:
-    found = distance_sums(graph, id(vertices), weighted=weighted)
-    if anywhere(found.reached < graph.n_vertices):
+    sums = distance_sums(graph, id(vertices), weighted=weighted)
+    if anywhere(sums.reached < graph.n_vertices):
         raise _refusal(graph)
-    return found.farthest.astype(np.float64 if weighted else np.int32)
+    return sums.farthest.astype(np.float64 if weighted else np.int32)
 
 
 def _number(value: Any) -> int | float:

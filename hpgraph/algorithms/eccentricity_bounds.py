@@ -130,14 +130,14 @@ class EccentricityBounds:
 
     def narrow(self, open_: "Callable[[EccentricityBounds], Any]") -> None:
         """Search until no vertex is open: with all distances kept, and, while many are left, in batches without."""
-        size, idle, most = 2, 0, block_size(self.graph)
+        size, idle, block = 2, 0, block_size(self.graph)
         left = self._open(open_)
         while left.size > _OPEN_PER_SEARCH * size and idle < _MAX_STALLED:
-            before, size = left.size, min(size, most)
+            before, size = left.size, min(size, block)
             self._look(self._chosen(left, size))
             left = self._open(open_)
             # Too few searches to predict the effect of many.
-            idle = idle + 1 if size >= min(most, _MIN_SEARCHES) and 2 * left.size > before else 0
+            idle = idle + 1 if size >= min(block, _MIN_SEARCHES) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
         # neighbours, the more bounds follow.
@@ -158,7 +158,7 @@ class EccentricityBounds:
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
         while left.size:
-            self._look(to_device(left[_least(degree[left], min(most, left.size))], "cpu"))
+            self._look(to_device(left[_least(degree[left], min(block, left.size))], "cpu"))
             left = self._open(open_)
 
     def _are_many(self, left: Any) -> bool:
@@ -202,8 +202,8 @@ class EccentricityBounds:
         near = run(OpenNear, self.graph, near=near).near
         key = near << 32 | random_order(self.graph, self.searches)
         key[self.searched | (near == 0)] = -1
-        found = xp.flatnonzero(key > run(Highest, self.graph, key=key).key)
-        return found[_least(-key[found], min(size, found.size))] if found.size else left[:size]
+        dominating = xp.flatnonzero(key > run(Highest, self.graph, key=key).key)
+        return dominating[_least(-key[dominating], min(size, dominating.size))] if dominating.size else left[:size]
 
     def _look(self, vertices: np.ndarray) -> None:
         """Search from some vertices, and against the arcs to them, and draw the bounds of all nearer."""
@@ -234,8 +234,8 @@ class EccentricityBounds:
 
     def _search(self, vertices: Any) -> None:
         """Search from each of these, and keep nothing but how far it went."""
-        found = distance_sums(self.graph, id(to_device(vertices, "cpu")), weighted=self.weighted)
-        self._settle(vertices, found.farthest.astype(self.lower.dtype))
+        sums = distance_sums(self.graph, id(to_device(vertices, "cpu")), weighted=self.weighted)
+        self._settle(vertices, sums.farthest.astype(self.lower.dtype))
 
     def _spread(self, vertices: Any) -> None:
         """Draw the bounds that follow from those of some vertices, in one pass from all of them along the arcs."""

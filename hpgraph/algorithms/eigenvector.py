@@ -121,20 +121,20 @@ def eigenvector_centrality(
     enough = n * tol
     # The mean weight; where one is negative, the largest size.
     size = facts_of(arcs).longest / max(graph.n_edges, 1) if weighted else 1.0
-    given = {"value": value, "last": dtype.type(0), "enough": enough, "per_weight": 1 / size if size else 1.0}
-    found = run(_PROGRAMS[weighted], arcs, max_iteration=limit, **given)
-    squares = float(found.world["squares"])
+    initial = {"value": value, "last": dtype.type(0), "enough": enough, "per_weight": 1 / size if size else 1.0}
+    result = run(_PROGRAMS[weighted], arcs, max_iteration=limit, **initial)
+    squares = float(result.world["squares"])
     if not 0 < squares < math.inf:
         refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
     # The array is the run's own.
-    centrality = found.value
+    centrality = result.value
     centrality *= dtype.type(1 / math.sqrt(squares))
-    change = float(total(xp.abs(centrality - found.last), np.float64))
-    residual = change if found.supersteps else math.inf
+    change = float(total(xp.abs(centrality - result.last), np.float64))
+    residual = change if result.supersteps else math.inf
     converged = residual < enough
-    warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
-    return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)
+    warn_unless(converged, tol, "eigenvector centrality", result.supersteps, residual)
+    return named(CentralityResult(centrality, result.supersteps, residual, converged, result.trace), graph)
 
 
 class Katz(SendsValue):
@@ -232,14 +232,14 @@ def katz_centrality(
     by_vertex = np.ndim(beta) > 0 or isinstance(beta, dict)
     if n == 0:
         return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
-    given: dict[str, Any] = {"base": bases} if by_vertex else {"beta": float(beta)}
+    base: dict[str, Any] = {"base": bases} if by_vertex else {"beta": float(beta)}
     enough = n * tol
-    found = run(
+    result = run(
         _KATZ[by_vertex][weighted], graph, max_iteration=limit, alpha=alpha, enough=enough,
-        value=vertex_values(graph, 0 if start is None else start, "start", dtype), **given,
+        value=vertex_values(graph, 0 if start is None else start, "start", dtype), **base,
     )  # fmt: skip
-    iterations, residual = found.supersteps, float(found.world["residual"]) if found.supersteps else math.inf
-    centrality = found.value
+    iterations, residual = result.supersteps, float(result.world["residual"]) if result.supersteps else math.inf
+    centrality = result.value
     largest = float(abs(centrality).max())
     if iterations and not max(largest, residual) < math.inf:
         refuse_unfit_weights(graph, weighted)
@@ -253,4 +253,4 @@ def katz_centrality(
         centrality /= xp.linalg.norm(centrality)
     converged = residual < enough
     warn_unless(converged, tol, "Katz centrality", iterations, residual)
-    return named(CentralityResult(centrality, iterations, residual, converged, found.trace), graph)
+    return named(CentralityResult(centrality, iterations, residual, converged, result.trace), graph)

@@ -53,7 +53,7 @@ def ecg(
     >>> hpg.ecg(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    least, size = real(min_weight, "min_weight", least=0, most=1), whole(ensemble_size, "ensemble_size", least=1)
+    lower_bound, size = real(min_weight, "min_weight", least=0, most=1), whole(ensemble_size, "ensemble_size", least=1)
     first = whole(seed, "seed")
     graph, weighted = with_weights(G, weight, parallel="sum")
     graph, level, resolution = checked(graph, weighted, resolution)
@@ -65,6 +65,6 @@ def ecg(
     both = Graph._made(arcs.with_data(None), False, None)
     core = core_number(both) >= 2
     share = together * (core[row] & core[arcs.indices]) / size
-    agreed = Graph._made(arcs.with_data(least + (1 - least) * share), False, None)
+    agreed = Graph._made(arcs.with_data(lower_bound + (1 - lower_bound) * share), False, None)
     levels = leiden(agreed, True, resolution, seed=first).hierarchy
     return found(graph, level, levels, resolution)

@@ -65,10 +65,10 @@ def _matrix(given: Any, name: str, n: int) -> Any:
     """A matrix with a row for each vertex, as an array over the same memory."""
     if not (hasattr(given, "__array__") or hasattr(given, "__dlpack__")) or hasattr(given, "__cuda_array_interface__"):
         raise TypeError(f"{name} must be a NumPy array or a CPU tensor, not {type(given).__name__}")
-    made = native(given.detach() if hasattr(given, "detach") else given)
-    if not made.ndim or len(made) != n:
-        raise ValueError(f"{name} must have a row for each of {n} vertices, not shape {made.shape}")
-    return made
+    array = native(given.detach() if hasattr(given, "detach") else given)
+    if not array.ndim or len(array) != n:
+        raise ValueError(f"{name} must have a row for each of {n} vertices, not shape {array.shape}")
+    return array
 
 
 def _seen_by_device(rows: Any) -> Any:

@@ -73,9 +73,9 @@ def graphlet_degrees(G: Graph | Any) -> Array:
     """
     graph, arcs = plain(G)
     order, edges, parts = graphlet_parts(arcs)
-    found = np.empty((graph.n_vertices, 15), np.int64)
-    found[order] = _orbits(arcs.degrees[order], *edges, *parts).T
-    return by_vertex(to_device(found, graph.device), graph)
+    orbits = np.empty((graph.n_vertices, 15), np.int64)
+    orbits[order] = _orbits(arcs.degrees[order], *edges, *parts).T
+    return by_vertex(to_device(orbits, graph.device), graph)
 
 
 @naming_arguments
@@ -109,27 +109,27 @@ def _orbits(degree: Any, tail: Any, head: Any, support: Any, cycles: Any, clique
 
     def over_edges(value: Any) -> Any:
         """The sum at each vertex of what a function of two ends and of the edge between them gives."""
-        found = np.zeros(n, np.int64)
+        orbits = np.zeros(n, np.int64)
         for here, there in ((tail, head), (head, tail)):
-            np.add.at(found, here, value(there))
-        return found
+            np.add.at(orbits, here, value(there))
+        return orbits
 
     triangles = over_edges(lambda _: support) // 2
     ends = over_edges(lambda u: degree[u] - 1)
-    found = np.zeros((15, n), np.int64)
-    found[0], found[3], found[8], found[14], found[12] = degree, triangles, cycles, cliques, opposite
-    found[1] = ends - 2 * triangles
-    found[2] = degree * (degree - 1) // 2 - triangles
-    found[4] = over_edges(lambda u: ends[u]) - degree * (degree - 1) - 2 * triangles
-    found[5] = (degree - 1) * ends - 2 * triangles
-    found[6] = over_edges(lambda u: (degree[u] - 1) * (degree[u] - 2) // 2)
-    found[7] = degree * (degree - 1) // 2 * (degree - 2) // 3
-    found[9] = over_edges(lambda u: triangles[u] - support)
-    found[10] = over_edges(lambda u: support * (degree[u] - 2))
-    found[11] = triangles * (degree - 2)
-    found[13] = over_edges(lambda _: support * (support - 1) // 2)
+    orbits = np.zeros((15, n), np.int64)
+    orbits[0], orbits[3], orbits[8], orbits[14], orbits[12] = degree, triangles, cycles, cliques, opposite
+    orbits[1] = ends - 2 * triangles
+    orbits[2] = degree * (degree - 1) // 2 - triangles
+    orbits[4] = over_edges(lambda u: ends[u]) - degree * (degree - 1) - 2 * triangles
+    orbits[5] = (degree - 1) * ends - 2 * triangles
+    orbits[6] = over_edges(lambda u: (degree[u] - 1) * (degree[u] - 2) // 2)
+    orbits[7] = degree * (degree - 1) // 2 * (degree - 2) // 3
+    orbits[9] = over_edges(lambda u: triangles[u] - support)
+    orbits[10] = over_edges(lambda u: support * (degree[u] - 2))
+    orbits[11] = triangles * (degree - 2)
+    orbits[13] = over_edges(lambda _: support * (support - 1) // 2)
     # Those of the most edges first.
     for orbit, inside in _INSIDE.items():
         for other, times in inside.items():
-            found[orbit] -= times * found[other]
-    return found
+            orbits[orbit] -= times * orbits[other]
+    return orbits

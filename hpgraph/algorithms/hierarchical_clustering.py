@@ -47,16 +47,16 @@ def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
     given, weighted = with_weights(G, weight, parallel="sum")
     _, level, _ = checked(given.to("cpu"), weighted, 1.0, positive=False)
     n = level.arcs.shape[0]
-    made, distance = merges(level)
+    merged, distance = merges(level)
     # Components, one after another.
-    whole = np.ones(n + len(made), bool)
-    whole[made[:, :2]] = False
-    roots, sizes = np.flatnonzero(whole), np.concatenate([np.ones(n, np.int64), made[:, 2]])[whole]
-    unions = np.append(roots[:1], n + len(made) + np.arange(len(roots)))[: len(roots[1:])]
+    whole = np.ones(n + len(merged), bool)
+    whole[merged[:, :2]] = False
+    roots, sizes = np.flatnonzero(whole), np.concatenate([np.ones(n, np.int64), merged[:, 2]])[whole]
+    unions = np.append(roots[:1], n + len(merged) + np.arange(len(roots)))[: len(roots[1:])]
     joined = np.stack([unions, roots[1:], np.cumsum(sizes)[1:]], axis=1)
-    made, distance = np.concatenate([made, joined]), np.append(distance, np.full(len(joined), np.inf))
+    merged, distance = np.concatenate([merged, joined]), np.append(distance, np.full(len(joined), np.inf))
     order = np.argsort(distance, kind="stable")
-    number = np.arange(n + len(made))
-    number[n + order] = np.arange(n, n + len(made))
-    parts = np.sort(number[made[order, :2]], axis=1)
-    return np.column_stack([parts, distance[order], made[order, 2]]).astype(np.float64)
+    number = np.arange(n + len(merged))
+    number[n + order] = np.arange(n, n + len(merged))
+    parts = np.sort(number[merged[order, :2]], axis=1)
+    return np.column_stack([parts, distance[order], merged[order, 2]]).astype(np.float64)

@@ -192,11 +192,11 @@ def hits(
 
 def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
     nothing = array_module(graph.device).zeros_like(hubs)
-    found = run(_MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, kept=nothing, tol=tol)
-    if not found.supersteps:
+    result = run(_MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, kept=nothing, tol=tol)
+    if not result.supersteps:
         return hubs, nothing, 0, math.inf
-    residual = float(found.world["residual"]) if found.supersteps > 2 else math.inf
-    return _scaled(found.value, found.world["total"]), found.kept, found.supersteps // 2, residual
+    residual = float(result.world["residual"]) if result.supersteps > 2 else math.inf
+    return _scaled(result.value, result.world["total"]), result.kept, result.supersteps // 2, residual
 
 
 def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
@@ -224,13 +224,13 @@ def _products(graph: Graph, weighted: bool) -> Iterator[Callable[[Any], tuple[An
 
 
 def _multiplied(factor: Any, values: Any) -> tuple[Any, float]:
-    made = factor @ values
-    return made, float(total(abs(made), np.float64))
+    product = factor @ values
+    return product, float(total(abs(product), np.float64))
 
 
 def _sent(program: type[VertexProgram], graph: Graph, values: Any) -> tuple[Any, float]:
-    found = run(program, graph, value=values, made=values.dtype.type(0))
-    return found.made, found.world["total"]
+    result = run(program, graph, value=values, made=values.dtype.type(0))
+    return result.made, result.world["total"]
 
 
 def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[Any, int]:
@@ -238,18 +238,18 @@ def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[A
     to_authorities, to_hubs = _products(graph, weighted)
     xp, number, eps = array_module(graph.device), hubs.dtype.type, float(np.finfo(hubs.dtype).eps)
     basis, table = xp.empty((steps, len(hubs)), hubs.dtype), np.zeros((steps, steps))
-    made, length, first = hubs, _length(hubs), 0.0
+    vector, length, first = hubs, _length(hubs), 0.0
     for step in range(steps):
-        basis[step] = made / number(length)
-        made = to_hubs(to_authorities(basis[step])[0])[0]
-        table[step, step] = own = float(total(made * basis[step], np.float64))
-        made = made - number(own) * basis[step]
+        basis[step] = vector / number(length)
+        vector = to_hubs(to_authorities(basis[step])[0])[0]
+        table[step, step] = own = float(total(vector * basis[step], np.float64))
+        vector = vector - number(own) * basis[step]
         if step:
             table[step, step - 1] = length
-            made -= number(length) * basis[step - 1]
+            vector -= number(length) * basis[step - 1]
             # Rounding lets what is near the limit, the iterate, come back.
-            made -= number(total(made * basis[0], np.float64)) * basis[0]
-        length = _length(made)
+            vector -= number(total(vector * basis[0], np.float64)) * basis[0]
+        length = _length(vector)
         first = first or length
         values, vectors = np.linalg.eigh(table[: step + 1, : step + 1])
         weights = vectors[:, -1]
@@ -258,9 +258,9 @@ def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[A
             break
     # Of the iterate, which is the first vector, it has a positive share.
     shares = np.copysign(1, weights[0]) * weights
-    found = sum(number(share) * one for share, one in zip(shares, basis, strict=False))
+    result = sum(number(share) * one for share, one in zip(shares, basis, strict=False))
     # What tends to 0 may have come out below it.
-    return (xp.maximum(found, 0) if everywhere(hubs >= 0) else found), step + 1
+    return (xp.maximum(result, 0) if everywhere(hubs >= 0) else result), step + 1
 
 
 def _length(values: Any) -> float:

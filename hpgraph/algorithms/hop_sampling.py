@@ -139,38 +139,41 @@ def sample_hops(
     """
     xp = array_module(device)
     limit = xp.concatenate([time[kind] for kind in seeds]) if time else None
-    found, first = {}, 0
+    sampled, first = {}, 0
     none = xp.zeros(0, np.int64)
     for kind in [*seeds, *(kind for kind in counts if kind not in seeds)]:
-        given = seeds.get(kind, none)
-        trees = first + xp.arange(len(given)) // how.ends if how.disjoint else None
-        found[kind], first = _Found(device, counts[kind], given, trees), first + len(given) // how.ends
+        seed_vertices = seeds.get(kind, none)
+        trees = first + xp.arange(len(seed_vertices)) // how.ends if how.disjoint else None
+        sampled[kind], first = (
+            _Found(device, counts[kind], seed_vertices, trees),
+            first + len(seed_vertices) // how.ends,
+        )
     parts: dict[Any, list[Any]] = {relation: [] for relation in relations}
     for hop in range(max((len(one) for one in fanouts.values()), default=0)):
-        frontiers = {kind: one.split(one.begin) for kind, one in found.items()}
+        frontiers = {kind: one.split(one.begin) for kind, one in sampled.items()}
         for number, (relation, arcs) in enumerate(relations.items()):
-            (vertices, tree), to = frontiers[arcs.of], found[arcs.to]
+            (vertices, tree), to = frontiers[arcs.of], sampled[arcs.to]
             at = None if tree is None or limit is None else limit[tree]
             chance = seed_of(int(random_bits(seed, hop, number)))
             ranges = arcs.ranges(vertices, at, how.window)
             owner, place = arcs.drawn(vertices, ranges, fanouts[relation][hop], how, chance)
             neighbour = arcs.rows.indices[place].astype(np.int64)
             numbers = to.number(neighbour, None if tree is None else tree[owner])
-            parts[relation].append((numbers, owner + found[arcs.of].begin, place))
-        for one in found.values():
+            parts[relation].append((numbers, owner + sampled[arcs.of].begin, place))
+        for one in sampled.values():
             one.close_hop()
-    vertex = {kind: found[kind].split() for kind in counts}
+    vertex = {kind: sampled[kind].split() for kind in counts}
     joined = {key: [xp.concatenate(column or [none]) for column in zip(*some, strict=True)] or [none] * 3
               for key, some in parts.items()}  # fmt: skip
     entries = {key: place if relations[key].entry is None else relations[key].entry[place]
                for key, (_, _, place) in joined.items()}  # fmt: skip
     return HopSample(
         {kind: one for kind, (one, _) in vertex.items()},
-        {kind: found[kind].seeds for kind in seeds},
+        {kind: sampled[kind].seeds for kind in seeds},
         {kind: tree for kind, (_, tree) in vertex.items()} if how.disjoint else None,
         {key: xp.stack(ends[:2]) for key, ends in joined.items()},
         {key: place.astype(np.int64, copy=False) for key, place in entries.items()},
-        {kind: found[kind].of_hop for kind in counts},
+        {kind: sampled[kind].of_hop for kind in counts},
         {key: [len(place) for _, _, place in some] for key, some in parts.items()},
     )
 
@@ -186,12 +189,12 @@ def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed
 def checked_times(time: Any, count: int, device: str) -> Any:
     """The time of each seed, one number for each, or one for all."""
     xp = array_module(device)
-    given = as_array(time, "time")
-    if given.dtype.kind not in "iuf":
-        raise TypeError(f"time must be numbers, not of type {given.dtype}")
-    given = to_device(given, device)
-    if given.ndim > 1 or (given.ndim == 1 and len(given) != count):
-        raise ValueError(f"time must be one number, or one for each of {count} seeds, not of shape {given.shape}")
-    if given.dtype.kind == "f" and anywhere(xp.isnan(given)):
+    times = as_array(time, "time")
+    if times.dtype.kind not in "iuf":
+        raise TypeError(f"time must be numbers, not of type {times.dtype}")
+    times = to_device(times, device)
+    if times.ndim > 1 or (times.ndim == 1 and len(times) != count):
+        raise ValueError(f"time must be one number, or one for each of {count} seeds, not of shape {times.shape}")
+    if times.dtype.kind == "f" and anywhere(xp.isnan(times)):
         raise ValueError("time must not be NaN: for a seed without a limit use numpy.inf")
-    return xp.broadcast_to(given, (count,))
+    return xp.broadcast_to(times, (count,))

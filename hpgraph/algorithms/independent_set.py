@@ -49,14 +49,14 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     [1, 3]
     """
     graph = as_simple(G).undirected
-    xp, given = array_module(graph.device), None
+    xp, required = array_module(graph.device), None
     rank = None
     if nodes is not None:
-        given = to_device(graph.indices_of(nodes, "nodes"), graph.device)
+        required = to_device(graph.indices_of(nodes, "nodes"), graph.device)
         rank = xp.ones(graph.n_vertices, dtype=bool)
-        rank[given] = False
+        rank[required] = False
     taken = kernels(graph.device).independent_set(graph.out_csr, random_order(graph, seed, rank=rank))
-    if given is not None and not everywhere(taken[given]):
+    if required is not None and not everywhere(taken[required]):
         raise ValueError("nodes must be independent: some of them are neighbours")
     return vertex_names(graph, xp.flatnonzero(taken))
 

@@ -90,10 +90,10 @@ def influence_maximization(
     real(epsilon, "epsilon", above=0, below=1)
     inward = graph.in_csr.to("cpu")
     sets = ReverseSets(inward if weighted else inward.pattern, chance, seed_of(seed, _STREAM))
-    wanted = _wanted(sets, n, k, epsilon)
+    n_sets = _wanted(sets, n, k, epsilon)
     # Those drawn so far decided how many are needed: the choice is from new ones.
     sets.forget()
-    sets.extend(wanted)
+    sets.extend(n_sets)
     chosen, covered = sets.choose(k)
     return Influence(vertex_names(graph, chosen.astype(graph.id_dtype)), n * covered / sets.count)
 
@@ -106,15 +106,15 @@ def _wanted(sets: Any, n: int, k: int, epsilon: float) -> int:
     choices = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
     alpha = sqrt(power * log(n) + log(2))
     beta = sqrt((1 - exp(-1)) * (choices + power * log(n) + log(2)))
-    most = 2 * n * ((1 - exp(-1)) * alpha + beta) ** 2 / epsilon**2
+    upper_bound = 2 * n * ((1 - exp(-1)) * alpha + beta) ** 2 / epsilon**2
     coarse = sqrt(2) * epsilon
     factor = (2 + 2 * coarse / 3) * (choices + power * log(n) + log(max(log2(n), 1))) * n / coarse**2
-    reached, least = inf, float(k)
-    while reached > 2 * least:
+    reached, lower_bound = inf, float(k)
+    while reached > 2 * lower_bound:
         reached = min(reached, float(n)) / 2
         sets.extend(ceil(factor / reached))
-        found = n * float(sets.choose(k)[1][-1]) / sets.count
-        if found >= (1 + coarse) * reached:
-            least = max(least, found / (1 + coarse))
+        spread = n * float(sets.choose(k)[1][-1]) / sets.count
+        if spread >= (1 + coarse) * reached:
+            lower_bound = max(lower_bound, spread / (1 + coarse))
             break
-    return ceil(most / least)
+    return ceil(upper_bound / lower_bound)

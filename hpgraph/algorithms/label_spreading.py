@@ -100,12 +100,12 @@ def label_spreading(
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha", above=0, below=1)
-    _, classes, given = _given(graph, labels, dtype)
+    _, classes, labelled = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     xp = array_module(graph.device)
     leaving, arriving = (xp.sqrt(inverse(total))[:, None] for total in (arcs.sent, arcs.received))
     arriving *= dtype.type(alpha)
-    own = dtype.type(1 - alpha) * given
+    own = dtype.type(1 - alpha) * labelled
 
     def step(held: Any) -> Any:
         received = arcs.matrix @ (leaving * held)
@@ -113,9 +113,9 @@ def label_spreading(
         received += own
         return received
 
-    found = _iterated(step, given, classes, tol, limit)
-    warn_unless(found.converged, tol, "label spreading", found.iterations, found.residual)
-    return named(found, graph)
+    result = _iterated(step, labelled, classes, tol, limit)
+    warn_unless(result.converged, tol, "label spreading", result.iterations, result.residual)
+    return named(result, graph)
 
 
 @naming_arguments
@@ -158,7 +158,7 @@ def label_propagation(
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
-    known, classes, given = _given(graph, labels, dtype)
+    known, classes, labelled = _given(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     share = inverse(arcs.received)[:, None]
     clamped = (known >= 0)[:, None]
@@ -167,11 +167,11 @@ def label_propagation(
     def step(held: Any) -> Any:
         received = arcs.matrix @ held
         received *= share
-        return xp.where(clamped, given, _scaled(received))
+        return xp.where(clamped, labelled, _scaled(received))
 
-    found = _iterated(step, given, classes, tol, limit)
-    warn_unless(found.converged, tol, "label propagation", found.iterations, found.residual)
-    return named(found, graph)
+    result = _iterated(step, labelled, classes, tol, limit)
+    warn_unless(result.converged, tol, "label propagation", result.iterations, result.residual)
+    return named(result, graph)
 
 
 def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, limit: int) -> LabelResult:
@@ -200,40 +200,40 @@ def _scaled(amounts: Any) -> Any:
 
 def _given(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
     """`_known`, and the distribution that is all one label if it is known, and 0 elsewhere."""
-    known, classes = _known(graph, labels)
-    xp, shape = array_module(known), (len(known), len(classes))
+    codes, classes = _known(graph, labels)
+    xp, shape = array_module(codes), (len(codes), len(classes))
     # Distributions given, current, previous, and sent.
     check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", graph.device)
-    given = xp.zeros(shape, dtype)
-    vertices = xp.flatnonzero(known >= 0)
-    given[vertices, known[vertices]] = 1
-    return known, classes, given
+    one_hot = xp.zeros(shape, dtype)
+    vertices = xp.flatnonzero(codes >= 0)
+    one_hot[vertices, codes[vertices]] = 1
+    return codes, classes, one_hot
 
 
 def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:
     """For each vertex the place of its label among all of them, −1 where it has none; and the labels."""
     xp, n = array_module(graph.device), graph.n_vertices
     if isinstance(labels, Mapping):
-        known, classes = _by_vertex(graph, labels)
+        codes, classes = _by_vertex(graph, labels)
     else:
-        given = to_device(as_array(labels, "labels"), graph.device)
-        if given.shape != (n,):
+        by_vertex = to_device(as_array(labels, "labels"), graph.device)
+        if by_vertex.shape != (n,):
             raise ValueError(
-                f"labels must have one value for each of the {n} vertices, not shape {given.shape}; a dict gives them "
-                "by vertex"
+                f"labels must have one value for each of the {n} vertices, not shape {by_vertex.shape}; "
+                "a dict gives them by vertex"
             )
-        if n and (given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64)):
+        if n and (by_vertex.dtype.kind not in "iu" or not np.can_cast(by_vertex.dtype, np.int64)):
             raise TypeError(
                 "labels must be whole numbers that int64 can hold, -1 where there is none, not "
-                f"{given.dtype}; a dict gives others by vertex"
+                f"{by_vertex.dtype}; a dict gives others by vertex"
             )
-        given = given.astype(np.int64)
-        has = given != -1
-        classes = xp.unique(given[has])
-        known = xp.where(has, xp.searchsorted(classes, given), -1) if len(classes) else given
+        by_vertex = by_vertex.astype(np.int64)
+        has = by_vertex != -1
+        classes = xp.unique(by_vertex[has])
+        codes = xp.where(has, xp.searchsorted(classes, by_vertex), -1) if len(classes) else by_vertex
     if not len(classes):
         raise ValueError("labels must give at least one vertex a label; all are -1, or there are none")
-    return known, classes
+    return codes, classes
 
 
 def _by_vertex(graph: Graph, labels: Mapping[Any, Any]) -> tuple[Any, Any]:
@@ -247,13 +247,13 @@ def _by_vertex(graph: Graph, labels: Mapping[Any, Any]) -> tuple[Any, Any]:
     whole = all(_fits(label) for label in different)
     different = sorted(set(different) - {-1}) if whole else [label for label in different if label is not None]
     place = {label: i for i, label in enumerate(different)}
-    known = np.full(graph.n_vertices, -1)
-    known[vertices] = [place.get(label, -1) for label in labels.values()]
+    codes = np.full(graph.n_vertices, -1)
+    codes[vertices] = [place.get(label, -1) for label in labels.values()]
     if whole:
         classes: Any = to_device(np.array(different, np.int64), graph.device)
     else:
         classes = np.fromiter(different, object, len(different))
-    return to_device(known, graph.device), classes
+    return to_device(codes, graph.device), classes
 
 
 def _fits(label: Any) -> bool:

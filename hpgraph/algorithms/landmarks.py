@@ -253,13 +253,13 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
     incoming = len(sides[1][1]) < len(sides[0][1])
     (_, starts, of_pair), (others, _, _) = sides[::-1] if incoming else sides
     queue = _Queue(graph, starts, of_pair.reshape(-1), upper)
-    found = upper.copy()
+    distances = upper.copy()
 
     def from_both_ends(pairs: Any) -> float:
         took = []
         for pair in pairs.tolist():
             began = time.perf_counter()
-            found[pair] = _between(graph, int(source[pair]), int(target[pair]), weighted)
+            distances[pair] = _between(graph, int(source[pair]), int(target[pair]), weighted)
             took.append(time.perf_counter() - began)
         return float(np.median(took))
 
@@ -272,7 +272,7 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
         distance = block[rows, others[pairs]].astype(np.float64)
         if not weighted:
             distance = xp.where(distance < 0, np.inf, distance)
-        found[pairs] = xp.minimum(upper[pairs], distance)
+        distances[pairs] = xp.minimum(upper[pairs], distance)
         return (time.perf_counter() - began) / len(vertices)
 
     if graph.device == "cpu" and queue.left > _STARTS:
@@ -285,7 +285,7 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
     size = block_size(graph)
     while queue.left:
         together(size)
-    return found
+    return distances
 
 
 class _Queue:
@@ -331,7 +331,7 @@ def _between(graph: Graph, source: int, target: int, weighted: bool) -> float:
     from hpgraph.kernels.bidirectional import cpu
 
     if weighted:
-        found = cpu.least_weight(graph.out_csr, graph.in_csr, source, target)
-        return np.inf if found is None else found[1]
+        distance = cpu.least_weight(graph.out_csr, graph.in_csr, source, target)
+        return np.inf if distance is None else distance[1]
     path = cpu.fewest_arcs(graph.out_csr, graph.in_csr, source, target)
     return np.inf if path is None else len(path) - 1

@@ -38,9 +38,9 @@ def draw_layers(
         hops.append((numbering.number(column), owner, place, share))
         vertices_of_hop.append(len(numbering.vertices) - len(rows))
     none = xp.zeros(0, np.int64)
-    found, owner, place, factor = (xp.concatenate(part) for part in zip(*hops, strict=True)) if hops else [none] * 4
+    joined, owner, place, factor = (xp.concatenate(part) for part in zip(*hops, strict=True)) if hops else [none] * 4
     edges_of_hop = [len(part) for part, *_ in hops]
-    drawn = Drawn(numbering.vertices, numbers, xp.stack((found, owner)), place, vertices_of_hop, edges_of_hop)
+    drawn = Drawn(numbering.vertices, numbers, xp.stack((joined, owner)), place, vertices_of_hop, edges_of_hop)
     return drawn, factor
 
 
@@ -61,12 +61,12 @@ def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
 
 
 def _of_all(arcs: CSR, weighted: bool) -> Any:
-    known = _chances(arcs)
-    if weighted not in known:
+    chances = _chances(arcs)
+    if weighted not in chances:
         xp, rows = array_module(arcs.device), arcs.expand_rows()
         share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
-        known[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
-    return known[weighted]
+        chances[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
+    return chances[weighted]
 
 
 @attached

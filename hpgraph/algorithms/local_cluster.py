@@ -89,11 +89,11 @@ def local_cluster(
     """
     damping, tol = real(damping, "damping", above=0, below=1), real(tol, "tol", above=0, below=1)
     one_of(method, "method", ("pagerank", "heat_kernel"))
-    given, weighted = with_weights(G, weight, parallel="sum")
-    graph, level, _ = checked(scaled(given) if weighted else given, weighted, 1.0, positive=False)
+    original, weighted = with_weights(G, weight, parallel="sum")
+    graph, level, _ = checked(scaled(original) if weighted else original, weighted, 1.0, positive=False)
     if graph.directed:
         raise ValueError("G must be undirected for local clusters, see G.undirected")
-    xp, at = array_module(graph.device), to_device(given.indices_of(seeds, "seeds"), graph.device)
+    xp, at = array_module(graph.device), to_device(original.indices_of(seeds, "seeds"), graph.device)
     if len(at) == 0:
         raise ValueError("seeds must have at least one vertex")
     seed = xp.zeros(graph.n_vertices)
@@ -110,12 +110,12 @@ def local_cluster(
     held = xp.where(strength > 0, held, 0) / xp.where(strength > 0, strength, 1)
     reached = xp.flatnonzero(held > 0)
     if len(reached) == 0:
-        return vertex_names(given, xp.unique(at)), float("nan")
+        return vertex_names(original, xp.unique(at)), float("nan")
     order = reached[xp.argsort(-held[reached], kind="stable")]
     cut = _sweep(level, order)
     best = int(cut.argmin())
-    least = float(cut[best])
-    return vertex_names(given, order[: best + 1]), least if least < np.inf else float("nan")
+    min_conductance = float(cut[best])
+    return vertex_names(original, order[: best + 1]), min_conductance if min_conductance < np.inf else float("nan")
 
 
 def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bool) -> Any:
@@ -123,11 +123,11 @@ def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bo
     xp, leaving = array_module(graph.device), out_strength_of(graph, weighted, np.dtype(np.float64))
     begin = seed * (1 - damping)
     share = xp.where(leaving > 0, damping * ONE * begin / leaving, 0.0)
-    found = run(
+    result = run(
         WeightedPush if weighted else Push, graph, active=id(xp.flatnonzero(seed)), share=share,
         rank=(begin * ONE).astype(np.int64), leaving=leaving, damping=damping, enough=enough * (1 - damping) * ONE,
     )  # fmt: skip
-    return found.rank
+    return result.rank
 
 
 def _sweep(level: Level, order: Any) -> Any:
@@ -142,5 +142,5 @@ def _sweep(level: Level, order: Any) -> Any:
     # An arc lies within from the later of its two ends on; each is there from both.
     within = summed_by(xp.maximum(row, other), weight * (row != other), len(order) + 1)[:-1]
     cut, volume = xp.cumsum(around - within), xp.cumsum(level.sent[order])
-    least = xp.minimum(volume, level.total - volume)
-    return xp.where(least > 0, cut / xp.maximum(least, 1), np.inf)
+    smaller_volume = xp.minimum(volume, level.total - volume)
+    return xp.where(smaller_volume > 0, cut / xp.maximum(smaller_volume, 1), np.inf)

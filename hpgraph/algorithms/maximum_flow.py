@@ -230,25 +230,25 @@ def counted(G: Any) -> Graph:
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:
     """The graph with every arc's reverse, and how much each arc carries: int64 or float64, on the graph's device."""
-    given, xp = graph.out_csr, array_module(graph.device)
+    arcs, xp = graph.out_csr, array_module(graph.device)
     if graph.n_vertices > MAX_VERTICES:
         raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
-    if given.data is not None and given.nnz:
-        if not (least := given.data.min().item()) >= 0:
-            raise ValueError(f"capacities must not be negative, and there is one of {least}")
+    if arcs.data is not None and arcs.nnz:
+        if not (smallest := arcs.data.min().item()) >= 0:
+            raise ValueError(f"capacities must not be negative, and there is one of {smallest}")
         with np.errstate(over="ignore"):
-            together = float(total(given.data, np.float64))
+            together = float(total(arcs.data, np.float64))
         if not together < np.inf:
             raise ValueError(
                 "capacities must be finite, and so must their sum: a bound above the sum of all others serves as none"
             )
-    if given.data is None:
-        carried = given.with_data(xp.ones(given.nnz, np.int64))
+    if arcs.data is None:
+        carried = arcs.with_data(xp.ones(arcs.nnz, np.int64))
     else:
-        if given.data.dtype == np.uint64:
+        if arcs.data.dtype == np.uint64:
             # No flow that can be counted fills these, which would be negative in int64.
-            given = given.with_data(xp.minimum(given.data, np.uint64(MAX_FLOW)))
-        carried = given.astype(np.float64 if given.data.dtype.kind == "f" else np.int64)
+            arcs = arcs.with_data(xp.minimum(arcs.data, np.uint64(MAX_FLOW)))
+        carried = arcs.astype(np.float64 if arcs.data.dtype.kind == "f" else np.int64)
     both = graph
     if graph.directed:
         if not kernels(carried.device).is_both_ways(carried.with_data(None)):
@@ -267,9 +267,9 @@ def _kept_both_ways(graph: Graph) -> tuple[Graph, Any]:
     """`both_ways`, kept by a directed graph; an undirected one, which is its own, would keep itself."""
     if not graph.directed:
         return both_ways(graph)
-    made = functools.cache(lambda: both_ways(graph))
-    both = graph.once("both_ways", lambda: made()[0])
-    return both, graph.once("capacity_both_ways", lambda: made()[1])
+    network = functools.cache(lambda: both_ways(graph))
+    both = graph.once("both_ways", lambda: network()[0])
+    return both, graph.once("capacity_both_ways", lambda: network()[1])
 
 
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:

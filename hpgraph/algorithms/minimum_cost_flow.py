@@ -93,9 +93,9 @@ def min_cost_flow(G: Graph | Any, demand: Any = "demand", capacity: Any = None, 
     >>> found.cost, found.flow.tolist()
     (24, [4, 1, 4, 1])
     """
-    given, graph = _given(G, capacity, weight, demand)
-    arcs, bound = graph.out_csr.to("cpu"), _bounds(given, capacity)
-    taken = _demands(given, demand)
+    network, graph = _given(G, capacity, weight, demand)
+    arcs, bound = graph.out_csr.to("cpu"), _bounds(network, capacity)
+    taken = _demands(network, demand)
     return _cheapest(graph, arcs, bound, taken)
 
 
@@ -137,10 +137,10 @@ def max_flow_min_cost(
     >>> found.cost, found.flow.tolist()
     (56, [4, 5, 4, 5])
     """
-    given, graph = _given(G, capacity, weight, None)
+    network, graph = _given(G, capacity, weight, None)
     s, t = two_ends(graph, source, sink)
     arcs = graph.out_csr.to("cpu")
-    bound = np.ones(arcs.nnz, np.int64) if capacity is None else _bounds(given, capacity)
+    bound = np.ones(arcs.nnz, np.int64) if capacity is None else _bounds(network, capacity)
     carrying = Graph._made(arcs.with_data(bound, copy=False), graph.directed, None, graph.multigraph)
     value = flow_between(*both_ways(carrying.simple("sum") if graph.multigraph else carrying), s, t)[0]
     taken = np.zeros(graph.n_vertices, bound.dtype)
@@ -151,9 +151,9 @@ def max_flow_min_cost(
 def _given(G: Any, capacity: Any, weight: Any, demand: Any) -> tuple[Graph, Graph]:
     """The graph with the columns that are named, and the same with costs for weights, or without weights."""
     attribute = weight if isinstance(weight, str) else "weight" if weight else None
-    given = with_attributes(G, attribute, [capacity], [demand])
-    graph, weighted = with_weights(given, bool(weight) if is_networkx(G) else weight, parallel="keep")
-    return given, graph if weighted else graph._weighted_by(None)
+    attributes = with_attributes(G, attribute, [capacity], [demand])
+    graph, weighted = with_weights(attributes, bool(weight) if is_networkx(G) else weight, parallel="keep")
+    return attributes, graph if weighted else graph._weighted_by(None)
 
 
 def _bounds(given: Graph, capacity: Any) -> np.ndarray:
@@ -209,18 +209,18 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
 def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any) -> tuple[np.ndarray, bool, bool]:
     """A cheapest flow along arcs, in NumPy; whether it meets the demands, and whether costs are bounded below."""
     wide = np.float64
-    most = 2 * (float(abs(taken).sum()) + float(bound[bound < np.inf].sum(dtype=wide))) + 1
+    max_potential = 2 * (float(abs(taken).sum()) + float(bound[bound < np.inf].sum(dtype=wide))) + 1
     dearest = (float(abs(cost.astype(wide)).max(initial=0)) + 1) * (len(taken) + 1)
     kind: Any = np.int64 if all(map(is_whole, (cost, bound, taken))) else wide
-    if kind is np.int64 and max(most, dearest) >= _LIMIT:
+    if kind is np.int64 and max(max_potential, dearest) >= _LIMIT:
         raise ValueError(f"G: capacities and costs add up to more than {_LIMIT}, which cannot be counted")
     loop, unbounded = source == target, bound == np.inf
-    cost, room = cost.astype(kind), np.where(unbounded, most, bound).astype(kind)
+    cost, room = cost.astype(kind), np.where(unbounded, max_potential, bound).astype(kind)
     # A loop is a cycle by itself.
     flow = np.where(loop & (cost < 0), room, 0).astype(kind)
     kept = np.flatnonzero(~loop & (room > 0))
     flow[kept], meets = network_simplex(source[kept], target[kept], cost[kept], room[kept], (-taken).astype(kind))
-    return flow, bool(meets), not bool((flow[unbounded] > 0.75 * most).any())
+    return flow, bool(meets), not bool((flow[unbounded] > 0.75 * max_potential).any())
 
 
 def _product(flow: Any, cost: Any) -> float:

@@ -116,22 +116,22 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
         if len(xp.unique(rows * n + vertices)) < len(vertices):
             raise ValueError(f"{name} must not give a vertex twice in one row")
     else:
-        given = personalization
-        if given.shape[1] != n:
-            raise ValueError(f"{name} must have shape (k, {n}), a row for each personalization, not {given.shape}")
-        if given.dtype.kind not in "biuf":
-            raise TypeError(f"{name} must hold numbers, not {given.dtype}")
-        k = given.shape[0]
-        if is_sparse_matrix(given):
-            check_places(given)
-            given = given.tocsr(copy=True)
-            given.sum_duplicates()
-            given = given.tocoo()
-            rows, vertices, shares = given.row, given.col, given.data
+        matrix = personalization
+        if matrix.shape[1] != n:
+            raise ValueError(f"{name} must have shape (k, {n}), a row for each personalization, not {matrix.shape}")
+        if matrix.dtype.kind not in "biuf":
+            raise TypeError(f"{name} must hold numbers, not {matrix.dtype}")
+        k = matrix.shape[0]
+        if is_sparse_matrix(matrix):
+            check_places(matrix)
+            matrix = matrix.tocsr(copy=True)
+            matrix.sum_duplicates()
+            matrix = matrix.tocoo()
+            rows, vertices, shares = matrix.row, matrix.col, matrix.data
         else:
-            given = native(unmasked(given, name))
-            rows, vertices = given.nonzero()
-            shares = given[rows, vertices]
+            matrix = native(unmasked(matrix, name))
+            rows, vertices = matrix.nonzero()
+            shares = matrix[rows, vertices]
         xp = array_module(rows)
         rows, vertices, shares = rows.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
     wrong = ~(xp.isfinite(shares) & (shares >= 0))
@@ -159,18 +159,18 @@ def rank_from_each(
     """
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)
-    most, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize
+    group_size, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize
     check_memory(k * n * size, f"ranks of {n} vertices from {k} personalizations", device)
-    most = sources_within(most, lambda group: 3 * step.columns_held(group) * n * size, device, k * n * size)
+    group_size = sources_within(group_size, lambda group: 3 * step.columns_held(group) * n * size, device, k * n * size)
     rows = graph.in_csr
     rows = rows if weighted else rows.pattern
     ranks, counts, converged = xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k, np.bool_)
-    found = MultiSourcePageRankResult(ranks, counts, np.zeros(k), converged, [])
+    result = MultiSourcePageRankResult(ranks, counts, np.zeros(k), converged, [])
     arrays = RankArrays(rows, leaving.astype(dtype, copy=False), None, None, rules.damping, rules.jump, rules.spread)
     with kernels(device).interruptible():
-        for group in groups(np.arange(k), most, "PageRank"):
-            _Group(step, arrays, rules, found).run(jumps, group, first)
-    return found
+        for group in groups(np.arange(k), group_size, "PageRank"):
+            _Group(step, arrays, rules, result).run(jumps, group, first)
+    return result
 
 
 def _write(rank: Any, rows: np.ndarray, shares: Any, columns: np.ndarray, leaving: Any) -> None:
@@ -190,7 +190,7 @@ class _Group:
         self._step, self._arrays, self._rules, self._found = step, arrays, rules, found
 
     def run(self, jumps: Jumps, group: np.ndarray, first: Any) -> None:
-        rules, found = self._rules, self._found
+        rules, result = self._rules, self._found
         begun = self._begin(jumps, group, first)
         leaving = self._arrays.leaving
         dangling = to_device(-begun[leaving < 0].sum(axis=0, dtype=np.float64), "cpu")
@@ -207,10 +207,10 @@ class _Group:
                 done += 1
                 dangling = sums[1]
                 over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol
-                found.residual[rows], found.iterations[rows], found.converged[rows] = sums[0, live], done, over
+                result.residual[rows], result.iterations[rows], result.converged[rows] = sums[0, live], done, over
             ends = over | (done >= rules.limit)
             if ends.any():
-                _write(found.rank, rows[ends], ranks.shares, live[ends], leaving)
+                _write(result.rank, rows[ends], ranks.shares, live[ends], leaving)
             columns[live[ends]] = -1
             stay = live[~ends]
             if len(stay) and self._step.columns_held(len(stay)) < ranks.shares.shape[1]:
@@ -218,7 +218,7 @@ class _Group:
         table = np.empty((len(times), 4), np.int64)
         table[:, :3] = PULL, leaving.size, self._arrays.rows.nnz
         table[:, 3] = times
-        found.traces.append(Trace(table))
+        result.traces.append(Trace(table))
 
     def _begin(self, jumps: Jumps, group: np.ndarray, first: Any) -> Any:
         """Where the group's jumps go, and its first ranks over what leaves."""

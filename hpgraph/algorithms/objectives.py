@@ -48,8 +48,8 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
         if node_weights is not None:
             raise ValueError('node_weights are those of "CPM" and "RBER": by modularity strengths stand for them')
         return Objective(level, 1.0 if is_share else weight, 0.0, True)
-    given = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))
-    nodes, node_unit = in_units(given, "node_weights must be finite and not negative")
+    weights = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))
+    nodes, node_unit = in_units(weights, "node_weights must be finite and not negative")
     strength = int(nodes.sum())
     all_nodes = strength * node_unit
     pairs = all_nodes * (all_nodes - 1)

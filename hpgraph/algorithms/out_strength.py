@@ -41,12 +41,12 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     """
     xp = array_module(graph.device)
     ends = [least_and_largest(csr) for csr in graph.arc_parts if csr.nnz] or [(1.0, 1.0)]
-    least, largest = float(np.min(ends)), float(np.max(ends))
-    if not (least >= 0 and largest < np.inf):
+    smallest, largest = float(np.min(ends)), float(np.max(ends))
+    if not (smallest >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weight=None")
     # Ranks, and what vertices have in common, take the other half of the exponents.
     reach = 2.0 ** (60 if dtype == np.float32 else 500)
-    if 1 / reach <= least and largest <= reach:
+    if 1 / reach <= smallest and largest <= reach:
         return graph
     heaviest = run(Heaviest, graph).total
     heaviest[heaviest < 0] = 0

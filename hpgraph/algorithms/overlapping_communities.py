@@ -58,7 +58,7 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
     graph, arcs = plain(G)
     blocks = list(maximal_cliques(arcs, min(k, graph.n_vertices + 1)))
     sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(ends) for ends, _ in blocks)])
-    vertices = np.concatenate([np.zeros(0, np.int64), *(found for _, found in blocks)])
+    vertices = np.concatenate([np.zeros(0, np.int64), *(cliques for _, cliques in blocks)])
     clique = np.repeat(np.arange(len(sizes)), sizes)
     members = CSR.from_coo(clique, vertices, None, (len(sizes), graph.n_vertices))
     label = np.arange(len(sizes))
@@ -142,10 +142,10 @@ def _overlaps(members: CSR) -> Iterator[tuple[Any, Any, Any]]:
     while block < rows:
         end = max(block + 1, int(np.searchsorted(work, work[block] + _PAIRS, side="right")) - 1)
         part = kernels("cpu").rows_of(members, np.arange(block, end), 0, n)
-        found = mxm(matrix_of_csr(part), transposed, "plus_pair").csr
-        first, second = found.expand_rows() + block, found.indices
+        overlaps = mxm(matrix_of_csr(part), transposed, "plus_pair").csr
+        first, second = overlaps.expand_rows() + block, overlaps.indices
         apart = first != second
-        yield first[apart], second[apart], found.data[apart]
+        yield first[apart], second[apart], overlaps.data[apart]
         block = end
 
 

@@ -230,33 +230,33 @@ def _by_changes(
     graph: Graph, start: Any, teleport: Any, leaving: Any, rules: Rules, weighted: bool, dtype: np.dtype
 ) -> PageRankResult:
     first = None if start is None else _first_ranks(graph, start, teleport, rules, dtype)
-    found = spread_changes(
+    result = spread_changes(
         graph, teleport, leaving, first, damping=rules.damping, tol=rules.tol, limit=rules.limit, weighted=weighted,
         all_rank=None if rules.scaled else graph.n_vertices, alone=rules.alone,
     )  # fmt: skip
-    rank = found.rank.astype(dtype, copy=False)
-    return PageRankResult(rank, found.supersteps, found.residual, found.converged, found.trace)
+    rank = result.rank.astype(dtype, copy=False)
+    return PageRankResult(rank, result.supersteps, result.residual, result.converged, result.trace)
 
 
 def _by_iteration(
     graph: Graph, start: Any, teleport: Any, leaving: Any, rules: Rules, weighted: bool, dtype: np.dtype, apart: bool
 ) -> PageRankResult:
     """Power iteration."""
-    given: dict[str, Any] = {} if teleport is None else {"teleport": teleport}
-    given |= {
+    initial: dict[str, Any] = {} if teleport is None else {"teleport": teleport}
+    initial |= {
         "share": (_first_ranks(graph, start, teleport, rules, dtype) / leaving).astype(dtype, copy=False),
         "leaving": leaving, "damping": rules.damping, "jump": rules.jump, "spread": rules.spread, "tol": rules.tol,
     }  # fmt: skip
     program = _STOPPING[_PROGRAMS[weighted, teleport is not None], rules.alone]
     declared, limit = declarations_of_own(program), limit_of(rules.limit)
-    found = run_one(declared, graph, None, limit=limit, apart=apart, initial=given)
-    iterations, residual = found.supersteps, float(found.world["residual"])
-    reached = found.world["moving"] == 0 if rules.alone else residual <= rules.tol
+    result = run_one(declared, graph, None, limit=limit, apart=apart, initial=initial)
+    iterations, residual = result.supersteps, float(result.world["residual"])
+    reached = result.world["moving"] == 0 if rules.alone else residual <= rules.tol
     if apart and graph.on_devices:
-        rank = found.share.map(lambda share, leaving: (share * leaving).astype(dtype, copy=False), leaving)
+        rank = result.share.map(lambda share, leaving: (share * leaving).astype(dtype, copy=False), leaving)
     else:
-        rank = (found.share * found.leaving).astype(dtype, copy=False)
-    return PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
+        rank = (result.share * result.leaving).astype(dtype, copy=False)
+    return PageRankResult(rank, iterations, residual, bool(iterations and reached), result.trace)
 
 
 def _from_each(
@@ -269,17 +269,17 @@ def _from_each(
     if start is not None:
         first = distribution(start, "start", graph, dtype, scale=rules.scaled)
     leaving = out_strength_of(graph, weighted, dtype)
-    found = rank_from_each(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
-    if not found.converged.all() and rules.tol > 0:
-        row = int(found.converged.argmin())
+    result = rank_from_each(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
+    if not result.converged.all() and rules.tol > 0:
+        row = int(result.converged.argmin())
         warnings.warn(
-            f"PageRank stopped for {(~found.converged).sum()} of {jumps.k} personalizations after {rules.limit} "
-            f"iterations, for row {row} at a change of {found.residual[row]:.3g}, above tol={rules.tol:g}: raise "
+            f"PageRank stopped for {(~result.converged).sum()} of {jumps.k} personalizations after {rules.limit} "
+            f"iterations, for row {row} at a change of {result.residual[row]:.3g}, above tol={rules.tol:g}: raise "
             "max_iteration or tol",
             ConvergenceWarning,
             stacklevel=4,
         )
-    return named(found, graph)
+    return named(result, graph)
 
 
 def _residual_small(world):  # type: ignore[no-untyped-def]

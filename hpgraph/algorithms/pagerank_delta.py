@@ -96,17 +96,17 @@ def spread_changes(
     # Before scaling, ranks may sum to as little as the jumps.
     enough = tol / measure / (1 if alone else n) * (1.0 if lost or not anywhere(ends) else 1 - damping)
     share = xp.where(ends, 0.0, damping * ONE * begin / leaving)
-    found = run(
+    result = run(
         WeightedChanges if weighted else Changes, graph, max_iteration=limit, share=share,
         rank=(begin * ONE).astype(np.int64), waiting=((jumps - begin) * ONE).astype(np.int64), leaving=leaving,
         damping=damping, enough=int(min(enough, 1.0) * ONE),
     )  # fmt: skip
-    waiting = abs(found.waiting).astype(np.float64)
-    if found.active is not None and len(found.active):
-        late = found.active
-        waiting[late] += abs(found.share[late] * found.leaving[late])
-    rank = found.rank + found.waiting.astype(np.float64)
+    waiting = abs(result.waiting).astype(np.float64)
+    if result.active is not None and len(result.active):
+        late = result.active
+        waiting[late] += abs(result.share[late] * result.leaving[late])
+    rank = result.rank + result.waiting.astype(np.float64)
     scale = measure / (ONE if lost else float(rank.sum()))
     residual = scale * float(waiting.sum())
     converged = (scale * float(waiting.max()) if alone else residual) <= tol
-    return Spread(rank * scale, residual, bool(converged), found.supersteps, found.trace)
+    return Spread(rank * scale, residual, bool(converged), result.supersteps, result.trace)

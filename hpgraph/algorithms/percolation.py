@@ -48,15 +48,15 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
     graph, weighted = with_positive_lengths(with_attributes(G, weight or None, (), [states]), weight)
     # A graph whose arcs are not in memory is refused as such.
     xp, n, _ = array_module(graph.device), graph.n_vertices, graph.out_csr
-    given: Any = 1 if states is None else states
+    values: Any = 1 if states is None else states
     if isinstance(states, str):
-        given = graph.vertex_column(states)
-    percolated = vertex_values(graph, given, "states", np.dtype(np.float64))
+        values = graph.vertex_column(states)
+    percolated = vertex_values(graph, values, "states", np.dtype(np.float64))
     sources = xp.flatnonzero(percolated)
     at = to_device(sources, "cpu").astype(np.int64)
     total = path_dependencies(graph, at, weighted, shares=percolated[sources]).vertices
     others = percolated.sum() - percolated
     # States that sum to 0 leave a rounding error.
     there = abs(others) > 1e-12 * abs(percolated).sum()
-    found = xp.where(there, total, 0.0) / (xp.where(there, others, 1.0) * max(n - 2, 1))
-    return by_vertex(found, graph)
+    centrality = xp.where(there, total, 0.0) / (xp.where(there, others, 1.0) * max(n - 2, 1))
+    return by_vertex(centrality, graph)

@@ -20,9 +20,9 @@ from hpgraph.engine.result import Trace
 
 def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:
     """Raise ValueError if weights are NaN or infinite; call it only if results are."""
-    least, largest = least_and_largest(graph.out_csr) if weighted and graph.n_edges else (0.0, 0.0)
-    if not -np.inf < least <= largest < np.inf:
-        held = "NaN" if np.isnan(least) else "infinity"
+    smallest, largest = least_and_largest(graph.out_csr) if weighted and graph.n_edges else (0.0, 0.0)
+    if not -np.inf < smallest <= largest < np.inf:
+        held = "NaN" if np.isnan(smallest) else "infinity"
         raise ValueError(f"weights must be finite, and there is {held}; weight=None does without them")
 
 

@@ -68,11 +68,11 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
     >>> round(hpg.power_law_fit(G.out_degree).alpha, 1)
     2.8
     """
-    given = to_device(as_array(values, "values"), "cpu")
-    if given.ndim != 1 or given.dtype.kind not in "biuf" or not np.isfinite(given).all():
+    array = to_device(as_array(values, "values"), "cpu")
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ValueError("values must be one-dimensional, of finite numbers")
-    whole = given.dtype.kind != "f" if discrete is None else discrete
-    value, count = np.unique(given[given > 0], return_counts=True)
+    whole = array.dtype.kind != "f" if discrete is None else discrete
+    value, count = np.unique(array[array > 0], return_counts=True)
     if whole and (value % 1).any():
         raise ValueError("values must be whole numbers where discrete=True")
     value = value.astype(np.float64)

@@ -107,15 +107,15 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
 
 def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.ndarray, int | float]:
     """The vertices of a shortest path, and its length."""
-    found: tuple[np.ndarray, int | float] | None
+    path_and_weight: tuple[np.ndarray, int | float] | None
     if weighted:
-        found = _least_weight(graph, source, target)
+        path_and_weight = _least_weight(graph, source, target)
     else:
         path = _fewest_arcs(graph, source, target)
-        found = None if path is None else (path, len(path) - 1)
-    if found is None:
+        path_and_weight = None if path is None else (path, len(path) - 1)
+    if path_and_weight is None:
         raise no_path(graph, source, target, weighted)
-    return found
+    return path_and_weight
 
 
 def no_path(graph: Graph, source: int, target: int, weighted: bool) -> NoPathError:
@@ -154,8 +154,8 @@ _FEW_STEPS = 64
 
 def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
     """The vertices of a path of fewest arcs from `source` to `target`, in NumPy; None if there is no path."""
-    found = _met(_Ball(graph, source), _Ball(graph.reverse(), target))
-    return None if found is None else found[0]
+    path = _met(_Ball(graph, source), _Ball(graph.reverse(), target))
+    return None if path is None else path[0]
 
 
 def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
@@ -195,8 +195,8 @@ class _Ball:
     def _grow(self) -> None:
         """Search again, farther; waits for the GPU."""
         self.radius += self._steps
-        found = bfs(self.graph, id(self.start), max_depth=self.radius)
-        self._level, self._parent = found.level, found.parent
+        result = bfs(self.graph, id(self.start), max_depth=self.radius)
+        self._level, self._parent = result.level, result.parent
         self.distance = array_module(self._level).where(self._level < 0, np.inf, self._level)
         before, self.outermost = (count(self._level == depth) for depth in (self.radius - 1, self.radius))
         self.complete = self.outermost == 0
@@ -226,9 +226,9 @@ class _WeightedBall:
         """Search again, up to this distance; waits for the GPU."""
         self.radius = radius
         width = bucket_width(self.graph, weight_facts(self.graph.out_csr))
-        found = run(self.program, self.graph, active=id(self.start), ceiling=radius, delta=width)
-        self.distance = found.distance.astype(np.float64)
-        self.raw = found.distance
+        result = run(self.program, self.graph, active=id(self.start), ceiling=radius, delta=width)
+        self.distance = result.distance.astype(np.float64)
+        self.raw = result.distance
         reached = self.distance < np.inf
         self.complete = not anywhere(reached & (self.distance > radius))
 

@@ -86,8 +86,8 @@ def _apart(arcs: CSR) -> list[CSR]:
 
 def neighbours_apart(arcs: CSR) -> CSR:
     """The arcs without loops, computed once."""
-    found = _apart(arcs)
-    return found[0] if found else arcs
+    pairs = _apart(arcs)
+    return pairs[0] if pairs else arcs
 
 
 @attached
@@ -155,8 +155,8 @@ def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any,
         source, target = graph._pairs(*ends_of_edges(pairs, "pairs"))
         form = COMMON if measure.looped else measure.form
         work = similarity(graph.device)
-        found = work.pair_scores(measure.rows, source, target, measure.common, form, measure.sizes)
-        return _finished(measure, found, source, target) if measure.looped else found
+        result = work.pair_scores(measure.rows, source, target, measure.common, form, measure.sizes)
+        return _finished(measure, result, source, target) if measure.looped else result
     if top is not None:
         whole(top, "top", "a whole number or None", least=1)
     xp, chosen = array_module(graph.device), None
@@ -189,14 +189,14 @@ def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined
             best = best_pairs(left, right, product, block, fused, apart, measure.form, measure.sizes)
             yield block[best.expand_rows()], best.indices.astype(np.int64), best.data
             continue
-        found = mxm(matrix_of_csr(work.rows_of(left, block, 0, n)), matrix_of_csr(right), times).csr
-        place, target = found.expand_rows(), found.indices
+        products = mxm(matrix_of_csr(work.rows_of(left, block, 0, n)), matrix_of_csr(right), times).csr
+        place, target = products.expand_rows(), products.indices
         source = block[place]
         keep = source != target
         if chosen is None and top is None:
             keep &= source < target
         source, target, place = source[keep].astype(np.int64), target[keep].astype(np.int64), place[keep]
-        score = _finished(measure, found.data[keep].astype(np.float64), source, target)
+        score = _finished(measure, products.data[keep].astype(np.float64), source, target)
         if not joined:
             apart = work.positions_of(graph.out_csr, source, target) < 0
             if graph.directed:
@@ -235,10 +235,10 @@ def _bounds(left: CSR, right: CSR, vertices: Any, top: int) -> list[int]:
     lengths = right.degrees.astype(np.float64)
     pairs = mxv(matrix_of_csr(left.with_data(None)), lengths, "plus_second")
     device = left.device
-    most = max(1, min(_MAX_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
+    block_pairs = max(1, min(_MAX_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
     pairs = to_device(array_module(device).minimum(pairs, top)[vertices], "cpu")
     ends = np.cumsum(pairs)
-    cuts = np.searchsorted(ends, np.arange(most, ends[-1] if len(ends) else 0, most), side="right")
+    cuts = np.searchsorted(ends, np.arange(block_pairs, ends[-1] if len(ends) else 0, block_pairs), side="right")
     return np.unique(np.concatenate(([0], np.maximum(cuts, 1), [len(ends)]))).astype(int).tolist()
 
 
@@ -262,14 +262,14 @@ def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
 
 def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
     """Weight of the common neighbours of each pair that are one of the two vertices."""
-    work, found = kernels(arcs.device), 0
+    work, sums = kernels(arcs.device), 0
     # If source == target, it counts once.
     for one, other, counts in ((source, target, True), (target, source, source != target)):
         at, loop = work.positions_of(arcs, other, one), work.positions_of(arcs, one, one)
         both = (at >= 0) & (loop >= 0) & counts
         weight = 1.0 if arcs.data is None else array_module(both).minimum(arcs.data[at], arcs.data[loop])
-        found = found + both * weight
-    return found
+        sums = sums + both * weight
+    return sums
 
 
 def degree_of_common(graph: Graph, incoming: bool) -> Any:

@@ -308,10 +308,10 @@ def common_neighbors(
     graph = as_simple(G)
     if v is not None:
         return _shared_neighbours(graph, graph.index_of(pairs, "u"), graph.index_of(v, "v"), incoming)
-    found = similar(graph, measure_of(graph, COMMON, incoming=incoming), pairs, top, vertices, joined)
-    if isinstance(found, SimilarPairs):
-        return SimilarPairs(found.source, found.target, found.score.astype(np.int64), graph)
-    return found.astype(np.int64)
+    result = similar(graph, measure_of(graph, COMMON, incoming=incoming), pairs, top, vertices, joined)
+    if isinstance(result, SimilarPairs):
+        return SimilarPairs(result.source, result.target, result.score.astype(np.int64), graph)
+    return result.astype(np.int64)
 
 
 def _shared_neighbours(graph: Graph, u: int, v: int, incoming: bool) -> Any:

@@ -93,10 +93,10 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     else:
         bounds = vertex_values(graph, 0.0 if heuristic is None else heuristic, "heuristic", np.dtype(np.float64))
     arcs = graph.out_csr
-    found = astar(arcs.astype(np.float64) if weighted else arcs.with_data(None), s, t, bounds, function)
-    if found is None:
+    path = astar(arcs.astype(np.float64) if weighted else arcs.with_data(None), s, t, bounds, function)
+    if path is None:
         raise no_path(graph, s, t, weighted)
-    return named_path(graph, found[0])
+    return named_path(graph, path[0])
 
 
 @naming_arguments
@@ -193,10 +193,10 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
     [[0, 1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
     graph, _, s, t = _pair(G, source, target, None)
-    most = graph.n_vertices if cutoff is None else whole(cutoff, "cutoff")
+    max_arcs = graph.n_vertices if cutoff is None else whole(cutoff, "cutoff")
     arcs, is_target = graph.out_csr, np.zeros(graph.n_vertices, bool)
     is_target[t] = True
-    blocks = simple_paths(arcs, s, is_target, bfs(graph.reverse(), id(t)).level, most)
+    blocks = simple_paths(arcs, s, is_target, bfs(graph.reverse(), id(t)).level, max_arcs)
     return (named_path(graph, path) for path in lists_of(blocks))
 
 

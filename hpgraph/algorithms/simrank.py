@@ -111,7 +111,7 @@ def _means(graph: Graph, weighted: bool) -> CSR:
 def _round(means: CSR, alike: Any, factor: float) -> tuple[Any, float]:
     """The similarities of the next round, and by how much more than 10⁻⁵ of itself one of them changed."""
     xp, matrix, n = array_module(alike), matrix_of_csr(means), len(alike)
-    made, change, block = xp.empty_like(alike), 0.0, max(1, _BLOCK // (8 * max(n, 1)))
+    similarity, change, block = xp.empty_like(alike), 0.0, max(1, _BLOCK // (8 * max(n, 1)))
     for begin in range(0, n, block):
         end = min(begin + block, n)
         # As similarities are symmetric, these rows are the columns of the product with the transpose.
@@ -120,5 +120,5 @@ def _round(means: CSR, alike: Any, factor: float) -> tuple[Any, float]:
         part *= factor
         part[xp.arange(begin, end), xp.arange(end - begin)] = 1
         change = max(change, float((abs(part - alike[:, begin:end]) - 1e-5 * part).max()))
-        made[:, begin:end] = part
-    return made, change
+        similarity[:, begin:end] = part
+    return similarity, change

@@ -135,10 +135,10 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
         return minimum_spanning_forest(graph)
     # The complement of an integer turns the order around as its negative does, and is always of its type.
     turned = operator.neg if arcs.data.dtype.kind == "f" else operator.invert
-    found = minimum_spanning_forest(
+    forest = minimum_spanning_forest(
         Graph._made(arcs.with_data(turned(arcs.data), copy=False), graph.directed, graph._names)
     )
-    return replace(found, weight=turned(found.weight))
+    return replace(forest, weight=turned(forest.weight))
 
 
 @naming_arguments
@@ -180,8 +180,8 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
     <SpanningForest: 3 edges, 1 trees, total weight 3>
     """
     # Imported here, since it imports Numba.
-    given, weighted = with_weights(G, weight, parallel="sum")
-    graph = undirected_only(given, "sum")[0].to("cpu")
+    weighted_graph, weighted = with_weights(G, weight, parallel="sum")
+    graph = undirected_only(weighted_graph, "sum")[0].to("cpu")
     arcs = graph.out_csr.without_diagonal()
     sums = chances(graph, arcs, weighted)
     one, other = arcs.expand_rows(), arcs.indices
@@ -196,6 +196,6 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
     arc = walk_trees(arcs, None if sums is None else sums.running, roots, seed_of(seed, _STREAM))
     v = np.flatnonzero(arc >= 0)
     ends = np.sort(np.stack([v.astype(graph.id_dtype), arcs.indices[arc[v]]]), axis=0)
-    low, high = (to_device(end, given.device) for end in ends)
-    held = None if arcs.data is None else to_device(arcs.data[arc[v]], given.device)
+    low, high = (to_device(end, weighted_graph.device) for end in ends)
+    held = None if arcs.data is None else to_device(arcs.data[arc[v]], weighted_graph.device)
     return SpanningForest(low, high, held, graph.n_vertices, graph.names)

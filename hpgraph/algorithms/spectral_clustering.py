@@ -77,7 +77,7 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
 def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
     """The communities of k-means: the number of the nearest center of each point."""
     xp = array_module(points)
-    best, least = None, np.inf
+    best, min_cost = None, np.inf
     squares = (points * points).sum(axis=1)
     for _ in range(_STARTS):
         centers = _spread(points, k, rng)
@@ -91,8 +91,8 @@ def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
             sums = xp.stack([occurrences(label, k, points[:, d]) for d in range(points.shape[1])], axis=1)
             centers = xp.where((count > 0)[:, None], sums / xp.maximum(count, 1)[:, None], centers)
         cost = float(distance.min(axis=1).sum())
-        if cost < least:
-            best, least = label, cost
+        if cost < min_cost:
+            best, min_cost = label, cost
     return best
 
 

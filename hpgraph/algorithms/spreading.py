@@ -109,8 +109,8 @@ def _epidemic(
 ) -> Epidemic:  # fmt: skip
     graph, weighted = with_weights(G, weight, parallel="sum")
     arcs = graph.out_csr
-    least, largest = least_and_largest(arcs) if weighted and arcs.nnz else (0.0, 0.0)
-    if not 0 <= least <= largest < np.inf:
+    smallest, largest = least_and_largest(arcs) if weighted and arcs.nnz else (0.0, 0.0)
+    if not 0 <= smallest <= largest < np.inf:
         raise ValueError("weight: an arc counts as so many, and weights must not be negative, NaN or infinite")
     for name, value in (("beta", beta), ("gamma", gamma)):
         real(value, name, "a probability", least=0, most=1)

@@ -257,8 +257,8 @@ def _many(
         return array_module(graph.device).empty((0, n), dtype), []
     if facts.least >= 0:
         active = Starts(starts.astype(graph.id_dtype), np.arange(k, dtype=np.int32), k)
-        found = run_sources(program, graph, active, group_size=group_size, ceiling=ceiling, delta=width)
-        return found.distance, found.traces
+        result = run_sources(program, graph, active, group_size=group_size, ceiling=ceiling, delta=width)
+        return result.distance, result.traces
     check_memory(k * n * dtype.itemsize, f"distances from {k} sources to {n} vertices", graph.device)
     distance, traces = array_module(graph.device).empty((k, n), dtype), []
     for i, start in enumerate(starts.tolist()):
@@ -276,10 +276,10 @@ def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[A
     stretch, rows = FIRST_LOOK, []
     so_far: dict[str, Any] = {}
     while len(active):
-        found = run(program, graph, active=id(active), max_iteration=stretch, **so_far)
-        distance, active = found.distance, found.active
+        result = run(program, graph, active=id(active), max_iteration=stretch, **so_far)
+        distance, active = result.distance, result.active
         so_far["distance"] = distance
-        rows.append(found.trace.rows)
+        rows.append(result.trace.rows)
         stretch *= 2
         if len(active):
             check_no_negative_cycle(graph, start, distance, sum(map(len, rows)))

@@ -111,11 +111,11 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
 def _nearest(graph: Graph, terminals: Any) -> tuple[Any, Any]:
     """The distance of each vertex from the nearest terminal, and the vertex before it on the way; -1 for none."""
     xp, n = array_module(graph.device), graph.n_vertices
-    found = run(Distances, graph, active=id(terminals), delta=bucket_width(graph, facts_of(graph)))
+    result = run(Distances, graph, active=id(terminals), delta=bucket_width(graph, facts_of(graph)))
     parent, hops = xp.full(n, -1, graph.id_dtype), xp.full(n, -1, np.int32)
     parent[terminals], hops[terminals] = terminals, 0
-    return found.distance, run(
-        Hops, graph, active=id(terminals), parent=parent, hops=hops, distance=found.distance
+    return result.distance, run(
+        Hops, graph, active=id(terminals), parent=parent, hops=hops, distance=result.distance
     ).parent
 
 

@@ -150,9 +150,9 @@ class Stream:
 
     def katz(self, *, normalized: bool = True, **options: Any) -> CentralityResult:
         """Katz centrality, as `katz_centrality`, which describes the options."""
-        found = self._continued(katz_centrality, "centrality", {"normalized": False, **options})
-        length = float(array_module(self.graph.device).linalg.norm(found.centrality)) if normalized else 0.0
-        return named(replace(found, centrality=found.centrality / length), self.graph) if length else found
+        result = self._continued(katz_centrality, "centrality", {"normalized": False, **options})
+        length = float(array_module(self.graph.device).linalg.norm(result.centrality)) if normalized else 0.0
+        return named(replace(result, centrality=result.centrality / length), self.graph) if length else result
 
     def louvain(self, **options: Any) -> Communities:
         """Communities, as `louvain`, which describes the options."""

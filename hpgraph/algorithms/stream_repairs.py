@@ -133,30 +133,30 @@ def levels_after(source: int, changes: Changes, last: BFSResult) -> BFSResult | 
     level = _padded(xp.where(last.level < 0, _FAR, last.level).astype(np.int32), _FAR, graph)
     every = xp.ones(len(changes.source), np.int32)
     changes = changes._replace(weight=every, lighter=changes.inserted, heavier=changes.deleted)
-    found = _distances(FewestArcs, "level", source, changes, level, _FAR, weighted=False)
-    if found is None:
+    result = _distances(FewestArcs, "level", source, changes, level, _FAR, weighted=False)
+    if result is None:
         return None
-    level = xp.where(found[0] >= _FAR, -1, found[0]).astype(np.int32)
+    level = xp.where(result[0] >= _FAR, -1, result[0]).astype(np.int32)
     find = partial(smallest_parents, graph, level, source)
-    return named(BFSResult(level, None, [found[1]]), graph, find_parents=find)
+    return named(BFSResult(level, None, [result[1]]), graph, find_parents=find)
 
 
 def distances_after(source: int, changes: Changes, last: SSSPResult) -> SSSPResult | None:
     """Distances from a vertex, where no weight is negative."""
     graph, facts = changes.new, facts_of(changes.new)
     single = graph.weighted and graph.dtype == np.float32
-    least = 0 if not anywhere(changes.heavier) else np.nextafter(0, 1)
+    min_increase = 0 if not anywhere(changes.heavier) else np.nextafter(0, 1)
     largest = float(np.finfo(np.float32 if single else np.float64).max)
-    fits = facts.least >= least and facts.longest < largest and not facts.has_nan
+    fits = facts.least >= min_increase and facts.longest < largest and not facts.has_nan
     if not fits or (last.distance.dtype == np.float32) != single:
         return None
     distance = _padded(last.distance, np.inf, graph)
     program = SingleDistances if single else Distances
-    found = _distances(program, "distance", source, changes, distance, np.inf, weighted=True)
-    if found is None:
+    result = _distances(program, "distance", source, changes, distance, np.inf, weighted=True)
+    if result is None:
         return None
-    find = partial(tree_of, graph, source, found[0], False)
-    return named(SSSPResult(found[0], None, [found[1]]), graph, find_parents=find)
+    find = partial(tree_of, graph, source, result[0], False)
+    return named(SSSPResult(result[0], None, [result[1]]), graph, find_parents=find)
 
 
 def _padded(values: Any, far: Any, graph: Graph) -> Any:
@@ -181,8 +181,8 @@ def _distances(
         senders[backend.rows_of(graph.in_csr, xp.flatnonzero(lost), 0, graph.n_vertices).indices] = True
     senders &= distance < far
     width = bucket_width(graph, facts_of(graph)) if weighted else None
-    found = run(program, graph, active=id(xp.flatnonzero(senders)), delta=width, **{name: distance})
-    return getattr(found, name), found.trace
+    result = run(program, graph, active=id(xp.flatnonzero(senders)), delta=width, **{name: distance})
+    return getattr(result, name), result.trace
 
 
 def _lost(source: int, changes: Changes, distance: Any, weighted: bool) -> Any:

@@ -174,9 +174,9 @@ class SubgraphLoader(BatchLoader):
         xp, runs = array_module(self.graph.device), max(coverage * len(self), 1)
         vertex, edge = xp.zeros(self.graph.n_vertices), xp.zeros(self._arcs.nnz)
         for run in range(coverage * len(self)):
-            found = self._induced(self._drawn(_BEFORE + run // len(self), run % len(self), None))
-            vertex[found.vertex] += 1
-            edge[found.edge] += 1
+            induced = self._induced(self._drawn(_BEFORE + run // len(self), run % len(self), None))
+            vertex[induced.vertex] += 1
+            edge[induced.edge] += 1
         # A vertex or arc that was never drawn is drawn about once in this many runs.
         return _Chances(xp.maximum(vertex, 1) / runs, xp.maximum(edge, 1) / runs)
 

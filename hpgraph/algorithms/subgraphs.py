@@ -63,15 +63,17 @@ def subgraph_isomorphisms(
     [[0, 1, 2], [1, 0, 2]]
     """
     graph, order, rows, steps = _prepared(G, pattern, labels, kind)
-    most = np.iinfo(np.int64).max if limit is None else whole(limit, "limit", least=0)
-    found = (
-        np.empty((0, 0), np.int64) if not len(order) else mappings(graph.device).list_mappings(rows, steps, int(most))
+    max_mappings = np.iinfo(np.int64).max if limit is None else whole(limit, "limit", least=0)
+    result = (
+        np.empty((0, 0), np.int64)
+        if not len(order)
+        else mappings(graph.device).list_mappings(rows, steps, int(max_mappings))
     )
-    by_vertex = np.empty_like(found)
-    by_vertex[:, order] = found
-    if (order[1:] < order[:-1]).any() and len(found):
+    by_vertex = np.empty_like(result)
+    by_vertex[:, order] = result
+    if (order[1:] < order[:-1]).any() and len(result):
         # On the GPU, where that has room for it.
-        where = graph.device if fits(4 * found.nbytes, graph.device) else "cpu"
+        where = graph.device if fits(4 * result.nbytes, graph.device) else "cpu"
         ascending = array_module(where).lexsort(to_device(by_vertex.T[::-1].copy(), where))
         by_vertex = by_vertex[to_device(ascending, "cpu")]
     return vertex_names(graph, by_vertex)

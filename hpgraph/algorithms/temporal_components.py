@@ -62,8 +62,8 @@ def reachability_graph(
     limit = None if within is None else T._span(within, "within")
     sources, targets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     everywhere = np.arange(T.n_vertices)
-    for some, found in in_turn(T, everywhere, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        there = found < unreached(found.dtype) if limit is None else found <= limit
+    for some, result in in_turn(T, everywhere, ARRIVAL if limit is None else DURATION, (start, end), strict):
+        there = result < unreached(result.dtype) if limit is None else result <= limit
         there[np.arange(len(some)), some] = False
         row, column = np.nonzero(there)
         sources.append(some[row])

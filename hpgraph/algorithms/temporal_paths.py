@@ -44,10 +44,10 @@ def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict:
     distinct, place = np.unique(sources, return_inverse=True)
     kind = events.time.dtype
     check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")
-    found = np.full((len(distinct), T.n_vertices), unreached(kind), kind)
-    search(events, T.n_vertices, distinct, wanted, bool(strict), found)
-    found[np.arange(len(distinct)), distinct] = 0
-    return found if len(distinct) == len(sources) and (distinct == sources).all() else found[place]
+    values = np.full((len(distinct), T.n_vertices), unreached(kind), kind)
+    search(events, T.n_vertices, distinct, wanted, bool(strict), values)
+    values[np.arange(len(distinct)), distinct] = 0
+    return values if len(distinct) == len(sources) and (distinct == sources).all() else values[place]
 
 
 def _vertices(T: TemporalGraph, given: Any, argument: str) -> tuple[Any, bool]:
@@ -65,9 +65,9 @@ def _found(
     checked(T)
     sources, one = _vertices(T, given, "targets" if back else "sources")
     events, rows = arcs_of(T, start, end, back=back)
-    found = _search(events, T, sources, wanted, strict)
+    result = _search(events, T, sources, wanted, strict)
     search = Search(T, events, rows, wanted, bool(strict), back, sources, one)
-    return found, found < unreached(found.dtype), search
+    return result, result < unreached(result.dtype), search
 
 
 def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False) -> TemporalPaths:
@@ -119,8 +119,8 @@ def earliest_arrival(
     >>> hpg.earliest_arrival(T, 0).tolist()
     [1.0, 3.0, inf, 6.0]
     """
-    found, there, search = _found(T, sources, ARRIVAL, start, end, strict)
-    return _shown(found, there, np.inf, search, _start(T, start))
+    result, there, search = _found(T, sources, ARRIVAL, start, end, strict)
+    return _shown(result, there, np.inf, search, _start(T, start))
 
 
 @naming_arguments
@@ -150,10 +150,10 @@ def latest_departure(
     >>> hpg.latest_departure(T, 3).tolist()
     [2.0, 5.0, -inf, 6.0]
     """
-    found, there, search = _found(T, targets, ARRIVAL, start, end, strict, back=True)
+    result, there, search = _found(T, targets, ARRIVAL, start, end, strict, back=True)
     last = (T._time + T._duration).max() if T.n_edges else 0
     own = last if end is None else T._time_of(end, "end", up=False)
-    return _shown(np.where(there, -found, 0), there, -np.inf, search, own)
+    return _shown(np.where(there, -result, 0), there, -np.inf, search, own)
 
 
 @naming_arguments
@@ -177,8 +177,8 @@ def fastest_duration(
     >>> hpg.fastest_duration(T, 0).tolist()
     [0.0, 0.0, 3.0]
     """
-    found, there, search = _found(T, sources, DURATION, start, end, strict)
-    return _shown(found, there, np.inf, search, spans=True)
+    result, there, search = _found(T, sources, DURATION, start, end, strict)
+    return _shown(result, there, np.inf, search, spans=True)
 
 
 @naming_arguments
@@ -202,8 +202,8 @@ def fewest_hops(
     >>> hpg.fewest_hops(T, 0).tolist(), hpg.fewest_hops(T, 0, strict=False).tolist()
     ([0, 1, 1, -1], [0, 1, 1, 3])
     """
-    found, there, search = _found(T, sources, HOPS, start, end, strict)
-    return search.result(np.where(there, found, -1).astype(np.int64))
+    result, there, search = _found(T, sources, HOPS, start, end, strict)
+    return search.result(np.where(there, result, -1).astype(np.int64))
 
 
 def in_turn(
@@ -249,9 +249,9 @@ def temporal_reach(
     limit = None if within is None else T._span(within, "within")
     chosen = sources_of(T, sources, seed)
     counts = [np.empty(0, np.int64)]
-    for _, found in in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        there = found < unreached(found.dtype)
-        counts.append((there if limit is None else there & (found <= limit)).sum(axis=1))
+    for _, result in in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
+        there = result < unreached(result.dtype)
+        counts.append((there if limit is None else there & (result <= limit)).sum(axis=1))
     reached = np.concatenate(counts)
     return by_vertex(reached, T) if sources is None else reached
 
@@ -303,9 +303,9 @@ def temporal_closeness(
     one_of(distance, "distance", kinds)
     total = np.zeros(T.n_vertices)
     first = _start(T, start)
-    for some, found in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
-        lengths = (found - first if distance == "arrival" else found).astype(np.float64)
-        apart = np.where(found < unreached(found.dtype), lengths, np.inf)
+    for some, result in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
+        lengths = (result - first if distance == "arrival" else result).astype(np.float64)
+        apart = np.where(result < unreached(result.dtype), lengths, np.inf)
         apart[np.arange(len(some)), some] = np.inf
         if apart.size and apart.min() <= 0:
             raise ValueError(f'distance={distance!r}: one is 0; give arcs a duration, or use distance="hops"')

@@ -16,16 +16,16 @@ _MADE: weakref.WeakKeyDictionary[TemporalGraph, dict[bool, Drawable]] = weakref.
 
 def rows_by_time(T: TemporalGraph, incoming: bool) -> Drawable:
     """The arcs that leave each vertex, or that reach it, numbered by their rows in `T`; made once."""
-    made = _MADE.setdefault(T, {})
-    if incoming not in made:
+    cached = _MADE.setdefault(T, {})
+    if incoming not in cached:
         xp, n = array_module(T.device), T.n_vertices
         source, target, number = T.source, T.target, xp.arange(T.n_edges)
         if not T.directed:
             source, target, number = with_reverses(source, target, number)
         row, column = (target, source) if incoming else (source, target)
         csr = CSR.from_coo(row, column, number, (n, n), duplicates="keep")
-        made[incoming] = Drawable.of_times(None, None, csr.pattern, csr.data, T._time[csr.data])
-    return made[incoming]
+        cached[incoming] = Drawable.of_times(None, None, csr.pattern, csr.data, T._time[csr.data])
+    return cached[incoming]
 
 
 def limits_of(T: TemporalGraph, time: Any, count: int) -> Any:
@@ -34,9 +34,9 @@ def limits_of(T: TemporalGraph, time: Any, count: int) -> Any:
         return checked_times(time, count, T.device)
     if np.ndim(time) == 0:
         return checked_times(np.int64(T._time_of(time, "time", up=False)), count, T.device)
-    given = np.asarray(time)
-    if given.dtype.kind != "M":
-        raise TypeError(f"time must be datetimes, as the times of the graph are, not of type {given.dtype}")
-    if np.isnat(given).any():
+    limits = np.asarray(time)
+    if limits.dtype.kind != "M":
+        raise TypeError(f"time must be datetimes, as the times of the graph are, not of type {limits.dtype}")
+    if np.isnat(limits).any():
         raise ValueError("time must not be NaT")
-    return checked_times(to_device(given.astype(T._unit).view(np.int64), T.device), count, T.device)
+    return checked_times(to_device(limits.astype(T._unit).view(np.int64), T.device), count, T.device)

@@ -81,14 +81,14 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     # Closeness is this over the sum of distances.
     share = (reached - 1.0) ** 2 / max(n - 1, 1)
     bound = share / np.maximum(bound, 1)
-    found, value = _largest(arcs, reached, share, bound, k)
-    vertices = vertex_names(graph, to_device(found.astype(graph.id_dtype), graph.device))
+    result, value = _largest(arcs, reached, share, bound, k)
+    vertices = vertex_names(graph, to_device(result.astype(graph.id_dtype), graph.device))
     return TopCloseness(vertices, to_device(value, graph.device))
 
 
 def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[Any, Any]:
     """The k vertices of largest closeness, and their values; upper `bound`s of all are lowered on the way."""
-    done, found, value, lowest = np.zeros(len(bound), np.bool_), np.empty(0, np.int64), np.empty(0), 0.0
+    done, vertices, value, lowest = np.zeros(len(bound), np.bool_), np.empty(0, np.int64), np.empty(0), 0.0
     left = np.arange(len(bound))
     # Arcs passed for each vertex that was ruled out, by searches that bound and by those that are cut: at first both.
     first = max(k, config.threads), _FIRST
@@ -103,15 +103,15 @@ def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[A
             some, sums = some[sums >= 0], sums[sums >= 0]
         else:
             some, sums, passed = bounding_searches(arcs, reached, share, bound, done, lowest, size[0])
-        found, value = np.concatenate([found, some]), np.concatenate([value, share[some] / np.maximum(sums, 1)])
-        best = np.lexsort([found, -value])[:k]
-        found, value = found[best], value[best]
+        vertices, value = np.concatenate([vertices, some]), np.concatenate([value, share[some] / np.maximum(sums, 1)])
+        best = np.lexsort([vertices, -value])[:k]
+        vertices, value = vertices[best], value[best]
         lowest = value[-1] * (1 - _ROUNDING) if len(value) == k else 0.0
         before, left = len(left), left[~done[left] & (bound[left] >= lowest)]
         # The other way comes nearer to being tried again.
         cost[cut], cost[not cut] = passed / (before - len(left)), cost[not cut] / 2
         size[cut], size[not cut] = min(2 * size[cut], _MAX_BLOCK), first[not cut]
-    return found, value
+    return vertices, value
 
 
 def _least_sums(arcs: CSR, reached: Any) -> Any:

@@ -130,7 +130,7 @@ def count_triangles(graph: Any) -> int:
     rank[xp.argsort(graph.out_degree, kind="stable")] = xp.arange(n, dtype=rank.dtype)
     behind = run(_Upwards, graph, rank=rank, behind=0).behind
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))
-    found = 0
+    total = 0
     with graph.memory_for_arcs() as room:
         held, read = (_blocks(before, room // share) for share in (_HELD, _READ))
         for rows in held:
@@ -139,8 +139,8 @@ def count_triangles(graph: Any) -> int:
             parts = [rows_on(upper, *part, place_of(upper.indptr)) for part in ends]
             for others in read if len(held) > 1 else held:
                 lower = upper if others == rows else _rows(graph, others, rank)
-                found += sum(_between(part, lower, others) for part in parts)
-    return found
+                total += sum(_between(part, lower, others) for part in parts)
+    return total
 
 
 def _blocks(before: np.ndarray, most: int) -> list[tuple[int, int]]:

@@ -36,11 +36,11 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
         if not np.isfinite(value):
             raise ValueError(f"{argument} must be finite, in {dtype}")
         return xp.full(n, value, dtype)
-    made = xp.empty(n, dtype)
-    made[...] = to_device(values, graph.device)
-    if not everywhere(xp.isfinite(made)):
+    array = xp.empty(n, dtype)
+    array[...] = to_device(values, graph.device)
+    if not everywhere(xp.isfinite(array)):
         raise ValueError(f"{argument} must be finite, in {dtype}")
-    return made
+    return array
 
 
 def as_array(given: Any, argument: str) -> Any:

@@ -168,11 +168,11 @@ def weisfeiler_lehman_subgraph_hashes(
 
 def hash_of_steps(steps: Iterator[tuple[Any, Any]], size: int) -> str:
     """The hash of a graph, from the rounds of `refined_labels`."""
-    found: list[tuple[str, int]] = []
+    result: list[tuple[str, int]] = []
     for codes, digests in steps:
         counts = to_device(occurrences(codes, len(digests)), "cpu").tolist()
-        found += zip(digests.tolist(), counts, strict=True)
-    return _digest(str(tuple(found)), size)
+        result += zip(digests.tolist(), counts, strict=True)
+    return _digest(str(tuple(result)), size)
 
 
 def hashes_of_steps(
@@ -267,16 +267,16 @@ def _sides(graph: Graph, held: Any) -> list[tuple[int, CSR]]:
 
 def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:
     """Hashes of those of a vertex and of the multisets of its neighbours'."""
-    found = _hashed(hashes)
+    refined = _hashed(hashes)
     for salt, arcs in sides:
         spread = _hashed(hashes ^ np.uint64(salt))
         if arcs.data is None:
-            found += matrix_of_csr(arcs).mxv(spread, "plus_second") * np.uint64(salt)
+            refined += matrix_of_csr(arcs).mxv(spread, "plus_second") * np.uint64(salt)
             continue
         each = _hashed(arcs.data ^ spread[arcs.indices])
         ones = array_module(spread).ones(len(spread), np.uint64)
-        found += matrix_of_csr(arcs.with_data(each, copy=False)).mxv(ones, "plus_first") * np.uint64(salt)
-    return found
+        refined += matrix_of_csr(arcs.with_data(each, copy=False)).mxv(ones, "plus_first") * np.uint64(salt)
+    return refined
 
 
 def refined_labels(
@@ -298,10 +298,10 @@ def refined_labels(
             rows = kernels(graph.device).rows_of(arcs, chosen, 0, graph.n_vertices)
             around = _around(rows, codes, texts, kinds, mark)
             labels = [own + others for own, others in zip(labels, around, strict=True)]
-        found = [blake2b(label.encode(), digest_size=size).hexdigest() for label in labels]
-        texts = sorted(set(found))
+        digests = [blake2b(label.encode(), digest_size=size).hexdigest() for label in labels]
+        texts = sorted(set(digests))
         place = dict(zip(texts, range(len(texts)), strict=True))
-        codes = xp.asarray(np.array([place[digest] for digest in found], np.int64))[group.reshape(-1)]
+        codes = xp.asarray(np.array([place[digest] for digest in digests], np.int64))[group.reshape(-1)]
         yield codes, np.array(texts, f"U{2 * size}")
 
 

@@ -40,8 +40,8 @@ def info(graph: hpg.Graph, arguments: Any) -> None:
         rows.append(("mean degree", f"{m / n:.4g}"))
         named = [("out-degree", out_degree), ("in-degree", in_degree)] if graph.directed else [("degree", out_degree)]
         for title, degree in named:
-            most = int(degree.argmax())
-            rows.append((f"largest {title}", f"{int(degree[most]):,} (vertex {called(graph, most)})"))
+            largest = int(degree.argmax())
+            rows.append((f"largest {title}", f"{int(degree[largest]):,} (vertex {called(graph, largest)})"))
     rows.append(("memory as CSR", f"{csr.nbytes / 2**20:,.1f} MiB"))
     for title, value in rows:
         print(f"  {title:<20}{value}")
@@ -72,11 +72,11 @@ def path(graph: hpg.Graph, arguments: Any) -> None:
     """A shortest path between two vertices."""
     ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
     weight = arguments.weighted or None
-    found, took = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
+    result, took = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
     length = hpg.shortest_path_length(graph, *ends, weight=weight)
-    steps = plural(len(found) - 1, "step")
+    steps = plural(len(result) - 1, "step")
     print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {took}")
-    print(f"  {' -> '.join(map(printable, found))}")
+    print(f"  {' -> '.join(map(printable, result))}")
 
 
 def bfs(graph: hpg.Graph, arguments: Any) -> None:
@@ -97,8 +97,8 @@ def bfs(graph: hpg.Graph, arguments: Any) -> None:
 def sssp(graph: hpg.Graph, arguments: Any) -> None:
     """Shortest paths from one vertex."""
     source = source_of(graph, arguments)
-    wanted = arguments.output is not None
-    result, took = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))
+    to_file = arguments.output is not None
+    result, took = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=to_file))
     distance = on_cpu(result.distance)
     unreached = np.isinf(distance) if distance.dtype.kind == "f" else distance == np.iinfo(distance.dtype).max
     reached = np.flatnonzero(~unreached)
@@ -111,7 +111,7 @@ def sssp(graph: hpg.Graph, arguments: Any) -> None:
     if not graph.weighted:
         print("  (the graph has no weights: every arc has length 1)")
     explain(arguments, result)
-    if wanted:
+    if to_file:
         save(arguments, graph, distance=distance, parent=on_cpu(result.parent))
 
 

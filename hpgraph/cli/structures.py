@@ -32,23 +32,23 @@ def diameter(graph: hpg.Graph, arguments: Any) -> None:
     how: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
     calls = hpg.diameter, hpg.radius, hpg.center
     try:
-        (widest, least, center), took = timed(arguments, lambda: [call(graph, **how) for call in calls])
+        (widest, bounds, center), took = timed(arguments, lambda: [call(graph, **how) for call in calls])
     except ValueError as error:
         message = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
         raise ValueError(message) from error
     part = " of the largest component" if arguments.largest else ""
-    print(f"diameter{part} {widest:g}, radius {least:g}; {took}")
+    print(f"diameter{part} {widest:g}, radius {bounds:g}; {took}")
     print(f"  center: {plural(len(center), 'vertex')} ({_first(center[:_CENTER].tolist(), len(center))})")
 
 
 def components(graph: hpg.Graph, arguments: Any) -> None:
     """Connected components, weak or strong."""
     connection: Any = "strong" if arguments.strong else "weak"
-    found, took = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
-    label = on_cpu(found.label)
+    result, took = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
+    label = on_cpu(result.label)
     kind = f"{connection} component" if graph.directed else "component"
-    print(f"{plural(found.count, kind)} on {arguments.device}; {took}")
-    for size in np.sort(np.bincount(label, minlength=found.count))[::-1][: arguments.top].tolist():
+    print(f"{plural(result.count, kind)} on {arguments.device}; {took}")
+    for size in np.sort(np.bincount(label, minlength=result.count))[::-1][: arguments.top].tolist():
         print(f"  {plural(size, 'vertex')}")
     save(arguments, graph, component=label)
 
@@ -101,8 +101,8 @@ def communities(graph: hpg.Graph, arguments: Any) -> None:
         "cdlp": (hpg.cdlp, {}),
     }
     call, how = calls[arguments.method]
-    found, took = timed(arguments, lambda: call(graph, **how))
-    label = on_cpu(getattr(found, "label", found))
+    result, took = timed(arguments, lambda: call(graph, **how))
+    label = on_cpu(getattr(result, "label", result))
     sizes = np.unique(label, return_counts=True)[1]
     quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
     print(f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; {took}")
@@ -114,10 +114,10 @@ def communities(graph: hpg.Graph, arguments: Any) -> None:
 
 def forest(graph: hpg.Graph, arguments: Any) -> None:
     """A spanning forest of least weight."""
-    found, took = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
+    result, took = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
     print(
-        f"spanning forest on {arguments.device}: {plural(len(found.source), 'edge')}, {plural(found.count, 'tree')}, "
-        f"total weight {found.total:,.10g}; {took}"
+        f"spanning forest on {arguments.device}: {plural(len(result.source), 'edge')}, {plural(result.count, 'tree')}, "
+        f"total weight {result.total:,.10g}; {took}"
     )
 
 
@@ -130,31 +130,33 @@ def sample(graph: hpg.Graph, arguments: Any) -> None:
         raise ValueError(f"--fanouts {arguments.fanouts}: give numbers with commas between, 10,10 say") from None
     how = {name: getattr(arguments, option) for name, option in (
         ("replace", "replace"), ("weight", "weighted"), ("incoming", "incoming"), ("seed", "seed"))}  # fmt: skip
-    found, took = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
-    vertex = on_cpu(found.vertex)
+    result, took = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
+    vertex = on_cpu(result.vertex)
     print(
         f"sample around {called(graph, source)} on {arguments.device}: {plural(len(vertex), 'vertex')}, "
-        f"{plural(sum(found.edges_of_hop), 'edge')}; {took}"
+        f"{plural(sum(result.edges_of_hop), 'edge')}; {took}"
     )
     print("    hop    vertices       edges")
-    for hop, vertices in enumerate(found.vertices_of_hop):
-        edges = f"{found.edges_of_hop[hop - 1]:>12,}" if hop else ""
+    for hop, vertices in enumerate(result.vertices_of_hop):
+        edges = f"{result.edges_of_hop[hop - 1]:>12,}" if hop else ""
         print(f"{hop:>7}{vertices:>12,}{edges}")
     hops = np.full(graph.n_vertices, -1)
-    hops[vertex] = np.repeat(np.arange(len(found.vertices_of_hop)), found.vertices_of_hop)
+    hops[vertex] = np.repeat(np.arange(len(result.vertices_of_hop)), result.vertices_of_hop)
     save(arguments, graph, hop=hops)
 
 
 def labels(graph: hpg.Graph, arguments: Any) -> None:
     """Labels of some vertices for all of them."""
-    columns, known = _table(arguments.labels, "--labels")
+    columns, table = _table(arguments.labels, "--labels")
     if "label" not in columns:
         raise ValueError(f"--labels {arguments.labels}: there must be a column label, not only {', '.join(columns)}")
-    given = {hpg.id(vertex_of(graph, row["vertex"], "--labels")): row["label"] for row in known if row["label"]}
+    labels_by_vertex = {
+        hpg.id(vertex_of(graph, row["vertex"], "--labels")): row["label"] for row in table if row["label"]
+    }
     call = hpg.label_propagation if arguments.keep else hpg.label_spreading
-    found, took = timed(arguments, lambda: call(graph, given, weight=arguments.weighted))
-    print(f"{plural(len(given), 'label')} spread on {arguments.device}: {how_it_ended(found)}; {took}")
-    label = np.asarray(found)
+    result, took = timed(arguments, lambda: call(graph, labels_by_vertex, weight=arguments.weighted))
+    print(f"{plural(len(labels_by_vertex), 'label')} spread on {arguments.device}: {how_it_ended(result)}; {took}")
+    label = np.asarray(result)
     named, count = np.unique(label[label != None].astype(str), return_counts=True)  # noqa: E711
     for name, vertices in zip(named.tolist(), count.tolist(), strict=True):
         print(f"  {name}: {plural(vertices, 'vertex')}")
@@ -163,11 +165,11 @@ def labels(graph: hpg.Graph, arguments: Any) -> None:
 
 def beliefs(graph: hpg.Graph, arguments: Any) -> None:
     """Loopy belief propagation."""
-    columns, known = _table(arguments.unary, "--unary")
+    columns, table = _table(arguments.unary, "--unary")
     states = [name for name in columns if name != "vertex"]
     unary = {
         hpg.id(vertex_of(graph, row["vertex"], "--unary")): _numbers([row[name] for name in states], "--unary")
-        for row in known
+        for row in table
     }
     potential = [_numbers(row.split(","), "--potential") for row in arguments.potential.split(";")]
     if {len(row) for row in potential} != {len(states)} or len(potential) != len(states):
@@ -176,9 +178,9 @@ def beliefs(graph: hpg.Graph, arguments: Any) -> None:
             f"({', '.join(states)}): '2,1;1,2' says two of two"
         )
     how = {"product": arguments.product, "damping": arguments.damping, "weight": arguments.weighted}
-    found, took = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
-    print(f"beliefs on {arguments.device}: {how_it_ended(found)}; {took}")
-    belief, state = on_cpu(found.belief), np.array(states)[on_cpu(found.state)]
+    result, took = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
+    print(f"beliefs on {arguments.device}: {how_it_ended(result)}; {took}")
+    belief, state = on_cpu(result.belief), np.array(states)[on_cpu(result.state)]
     for name in states:
         print(f"  {name}: {plural(int((state == name).sum()), 'vertex')}")
     save(arguments, graph, **{name: belief[:, at] for at, name in enumerate(states)}, state=state)

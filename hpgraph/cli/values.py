@@ -12,8 +12,8 @@ from hpgraph.cli.output import called, explain, how_it_ended, on_cpu, plural, sh
 
 
 def _of_vertices(graph: hpg.Graph, arguments: Any, call: Callable[[hpg.Graph], Any], name: str) -> Any:
-    found, took = timed(arguments, lambda: call(graph))
-    each = on_cpu(found)
+    result, took = timed(arguments, lambda: call(graph))
+    each = on_cpu(result)
     print(f"{name} of every vertex on {arguments.device}: {took}")
     show(arguments, graph, **{name: each})
     return each
@@ -47,10 +47,10 @@ def truss(graph: hpg.Graph, arguments: Any) -> None:
 
 def colors(graph: hpg.Graph, arguments: Any) -> None:
     """A greedy colouring."""
-    found = _of_vertices(
+    result = _of_vertices(
         graph, arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color"
     )
-    print(plural(int(found.max(initial=-1)) + 1, "colour"))
+    print(plural(int(result.max(initial=-1)) + 1, "colour"))
 
 
 def independent(graph: hpg.Graph, arguments: Any) -> None:
@@ -104,8 +104,8 @@ def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., 
 
 def clustering(graph: hpg.Graph, arguments: Any) -> None:
     """Clustering coefficients."""
-    found, took = timed(arguments, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form))
-    each = on_cpu(found)
+    result, took = timed(arguments, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form))
+    each = on_cpu(result)
     mean, whole = float(each.mean()) if len(each) else 0.0, hpg.transitivity(graph)
     print(f"clustering on {arguments.device}: {mean:.6g} on the average, transitivity {whole:.6g}; {took}")
     show(arguments, graph, clustering=each)
@@ -127,11 +127,11 @@ def closeness(graph: hpg.Graph, arguments: Any) -> None:
         if arguments.harmonic
         else (hpg.closeness_centrality, "closeness")
     )
-    found, took = timed(arguments, lambda: call(graph, hpg.id(vertices), weight=arguments.weighted or None))
+    result, took = timed(arguments, lambda: call(graph, hpg.id(vertices), weight=arguments.weighted or None))
     print(f"{title} of {plural(len(vertices), 'vertex')} on {arguments.device}; {took}")
     # Vertices that were not requested have NaN, and come last.
     values = np.full(graph.n_vertices, np.nan)
-    values[vertices] = on_cpu(found)
+    values[vertices] = on_cpu(result)
     arguments.top = min(arguments.top, len(vertices))
     show(arguments, graph, **{title.replace(" ", "_"): values})
 
@@ -139,24 +139,24 @@ def closeness(graph: hpg.Graph, arguments: Any) -> None:
 def betweenness(graph: hpg.Graph, arguments: Any) -> None:
     """Betweenness, of shortest paths from all vertices or from a sample."""
     how = {"sources": arguments.sources, "weight": arguments.weighted or None, "seed": arguments.seed}
-    found, took = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
+    result, took = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
     sampled = "all vertices" if arguments.sources is None else plural(arguments.sources, "vertex")
     print(f"betweenness by paths from {sampled} on {arguments.device}; {took}")
-    show(arguments, graph, betweenness=on_cpu(found))
+    show(arguments, graph, betweenness=on_cpu(result))
 
 
 def similar(graph: hpg.Graph, arguments: Any) -> None:
     """The vertices most similar to a vertex."""
     source = source_of(graph, arguments)
     measure, how = getattr(hpg, arguments.measure), {"joined": not arguments.links, "incoming": arguments.incoming}
-    found, took = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
+    result, took = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
     print(
-        f"{arguments.measure} on {arguments.device}: {plural(len(found), 'vertex')} with a neighbour in common with "
+        f"{arguments.measure} on {arguments.device}: {plural(len(result), 'vertex')} with a neighbour in common with "
         f"{called(graph, source)}; {took}"
     )
     score = np.zeros(graph.n_vertices)
-    score[on_cpu(found.target)] = on_cpu(found.score)
-    arguments.top = min(arguments.top, len(found))
+    score[on_cpu(result.target)] = on_cpu(result.score)
+    arguments.top = min(arguments.top, len(result))
     show(arguments, graph, **{arguments.measure: score})
 
 
@@ -167,8 +167,8 @@ def walks(graph: hpg.Graph, arguments: Any) -> None:
     how = {"length": arguments.length, "weight": arguments.weighted, "seed": arguments.seed}
     if not arguments.p == arguments.q == 1:
         call, how = hpg.node2vec_walk, how | {"p": arguments.p, "q": arguments.q}
-    found, took = timed(arguments, lambda: call(graph, starts, **how))
-    met = on_cpu(found)[:, 1:]
+    result, took = timed(arguments, lambda: call(graph, starts, **how))
+    met = on_cpu(result)[:, 1:]
     visits = np.bincount(met[met >= 0], minlength=graph.n_vertices)
     print(
         f"{plural(arguments.count, 'walk')} from {called(graph, source)} on {arguments.device}: "
@@ -181,6 +181,6 @@ def heat(graph: hpg.Graph, arguments: Any) -> None:
     """Heat that spreads from one vertex."""
     start = {hpg.id(source_of(graph, arguments)): 1.0}
     how = {"laplacian": arguments.laplacian, "weight": arguments.weighted}
-    found, took = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
+    result, took = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
     print(f"heat after {arguments.time:g} on {arguments.device}; {took}")
-    show(arguments, graph, heat=on_cpu(found))
+    show(arguments, graph, heat=on_cpu(result))

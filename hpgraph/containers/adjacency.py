@@ -29,8 +29,7 @@ from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
-# With more vertices than the first, and more than the second times as many as ends of edges, ids are probably no
-# indices.
+# Ids are probably not indices if they imply more than `_FEW` vertices and more than `_SPARSE` vertices an edge end.
 _FEW, _SPARSE = 10_000, 50
 
 
@@ -55,7 +54,7 @@ def of(
 
 
 def is_known(source: Any) -> bool:
-    """Whether `of` takes an object, or raises the best error for it: a matrix of numbers may hold weights, or ids."""
+    """Whether `of` accepts an object, or raises the most specific error for it."""
     return (
         isinstance(source, tuple | RowFormat | COO | ELL)
         or is_sparse_matrix(source)
@@ -81,10 +80,10 @@ def from_sparse(matrix: Any, *, copy: bool = True, duplicates: Duplicates | None
         # SciPy's own conversion would sum duplicates.
         data = None if pattern else matrix.data
         return merged(matrix.row, matrix.col, data, matrix.shape, duplicates, copy)
-    made = CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
-    if duplicates == "sum" and not pattern and made.nnz < matrix.nnz:
-        check_sums(matrix.data, made.data, lambda: CSR.from_scipy(matrix.astype(np.float64), duplicates="sum").data)
-    return made
+    csr = CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates=duplicates)
+    if duplicates == "sum" and not pattern and csr.nnz < matrix.nnz:
+        check_sums(matrix.data, csr.data, lambda: CSR.from_scipy(matrix.astype(np.float64), duplicates="sum").data)
+    return csr
 
 
 def from_container(container: RowFormat | COO | ELL, duplicates: Duplicates | None = "min") -> CSR:
@@ -147,12 +146,12 @@ def from_arcs(
 
 def merged(source: Any, target: Any, weight: Any, shape: Any, duplicates: Duplicates | None, copy: bool) -> CSR:
     """`CSR.from_coo`, which refuses sums that the type of the weights does not hold."""
-    made = CSR.from_coo(source, target, weight, shape, duplicates=duplicates, copy=copy)
-    if duplicates == "sum" and weight is not None and made.nnz < len(weight):
+    csr = CSR.from_coo(source, target, weight, shape, duplicates=duplicates, copy=copy)
+    if duplicates == "sum" and weight is not None and csr.nnz < len(weight):
         check_sums(
-            weight, made.data, lambda: CSR.from_coo(source, target, weight.astype(np.float64), shape, copy=False).data
+            weight, csr.data, lambda: CSR.from_coo(source, target, weight.astype(np.float64), shape, copy=False).data
         )
-    return made
+    return csr
 
 
 def add_reverses(csr: CSR, duplicates: Duplicates | None = "min") -> CSR:
@@ -167,7 +166,7 @@ def is_symmetric(csr: CSR, multigraph: bool) -> bool:
 
 
 def places_in(csr: CSR, others: CSR) -> Any:
-    """Where among other arcs each arc stands, int64; -1 where it does not."""
+    """Index of each arc in `others`, int64; -1 if it is not there."""
     ends = (ids.astype(np.int64, copy=False) for ids in (csr.expand_rows(), csr.indices))
     return kernels(csr.device).positions_of(others, *ends)
 
@@ -182,7 +181,7 @@ def merge_parallel(csr: CSR, weight: str) -> CSR:
 
 
 def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
-    """The arcs of both, or with `one_alone` of either; without those of both if `weight` is None."""
+    """The arcs of both, or with `one_alone` those of either; those of both are left out if `weight` is None."""
     a, b = of_one_type(a, b)
     of = np.dtype(bool) if a.dtype is None else a.dtype
     ops = None if weight is None else "first" if a.dtype is None else weight, "first", "second"
@@ -191,7 +190,7 @@ def union(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
 
 
 def of_one_type(a: CSR, b: CSR) -> tuple[CSR, CSR]:
-    """The arcs of both with weights of one type, 1 where there were none; or without, as they are."""
+    """Both matrices with weights of a common type, 1 where one has none; unchanged if neither has weights."""
     if (a.data is None) == (b.data is None) and a.dtype == b.dtype:
         return a, b
     dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
@@ -207,7 +206,7 @@ def appended(a: CSR, b: CSR) -> CSR:
 
 
 def widened(csr: CSR, n: int) -> CSR:
-    """The arcs, among more vertices."""
+    """The same arcs in a matrix of n vertices."""
     more = n - csr.shape[0]
     if not more:
         return csr

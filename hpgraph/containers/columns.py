@@ -107,13 +107,13 @@ def taken(column: Any, places: Any) -> Any:
 
 
 def followed(column: Any, more: Any, count: int, called: str) -> Any:
-    """A column, and behind it `count` values of another, or missing ones where there is none."""
+    """A column followed by `count` values of another, or by missing values if that is None."""
     if not count:
         return column
     values = values_of(column)
     more = _without_any(column, count) if more is None else more
     if _kind(more) != _kind(column):
-        # Columns without any value fit every kind.
+        # A column without any value is compatible with every type.
         if _is_missing(more):
             more = _without_any(column, count)
         elif _is_missing(column):
@@ -145,35 +145,35 @@ def moved_to(held: Mapping[str, Any], device: str) -> dict[str, Any]:
 
 
 def stacked(parts: Iterable[tuple[Mapping[str, Any], int]]) -> dict[str, Any]:
-    """The columns of several, each with its number of values, behind each other; missing where one lacks a title."""
-    found: dict[str, Any] = {}
+    """Concatenated columns of several parts, each with its number of values; missing where one lacks a title."""
+    columns: dict[str, Any] = {}
     before = 0
     for held, count in parts:
-        for title in dict.fromkeys((*found, *held)):
-            column = found[title] if title in found else _without_any(held[title], before)
+        for title in dict.fromkeys((*columns, *held)):
+            column = columns[title] if title in columns else _without_any(held[title], before)
             more = held.get(title)
-            found[title] = followed(column, more, count, repr(title)) if before else more
+            columns[title] = followed(column, more, count, repr(title)) if before else more
         before += count
-    return found
+    return columns
 
 
 def united(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], counts: tuple[int, int], places: tuple[Any, Any]
 ) -> dict[str, Any]:
     """Columns of two graphs in one; ``places`` in both graphs' values, of the first's titles and the second's own."""
-    found, own = {}, counts[0]
+    joined, own = {}, counts[0]
     for title in dict.fromkeys((*ours, *theirs)):
         place = places[title not in ours]
         behind = place >= own
         # Without missing values, integers stay integers.
         if title in ours and not anywhere(behind):
-            found[title] = taken(ours[title], place)
+            joined[title] = taken(ours[title], place)
         elif title in theirs and everywhere(behind):
-            found[title] = taken(theirs[title], place - own)
+            joined[title] = taken(theirs[title], place - own)
         else:
             one = ({title: held[title]} if title in held else {} for held in (ours, theirs))
-            found[title] = taken(stacked(zip(one, counts, strict=True))[title], place)
-    return found
+            joined[title] = taken(stacked(zip(one, counts, strict=True))[title], place)
+    return joined
 
 
 def _kind(column: Any) -> str:
@@ -181,7 +181,7 @@ def _kind(column: Any) -> str:
 
 
 def _without_any(like: Any, count: int) -> Any:
-    """A column of missing values, of the kind of another."""
+    """A column of missing values, of the type of another."""
     if isinstance(like, Dates):
         return like.without_any(count)
     xp = array_module(values_of(like))
@@ -207,12 +207,12 @@ def listed(column: Any) -> list[Any]:
 
 
 def as_columns(given: Mapping[str, Any] | None, length: int, argument: str, device: str) -> dict[str, Any]:
-    """Columns as a user gives them, checked, on the device: copies of what could be written to."""
+    """Columns from an argument, checked, on the device; writable arrays are copied."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a dict of titles and values here, not {type(given).__name__}")
-    found = {}
+    columns = {}
     for title, values in given.items():
         if not isinstance(title, str):
             raise TypeError(f"{argument}: a title must be text, not {title!r}: rename the column")
@@ -225,12 +225,12 @@ def as_columns(given: Mapping[str, Any] | None, length: int, argument: str, devi
                 f"{argument}: {title!r} must have a value for each of the {length} {what} given, not shape "
                 f"{values_of(column).shape}"
             )
-        found[title] = with_values(column, to_device(values_of(column), device))
-    return found
+        columns[title] = with_values(column, to_device(values_of(column), device))
+    return columns
 
 
 def as_column(given: Any, called: str) -> Any:
-    """A column of numbers or of text, from what tables and Python have."""
+    """A column of numbers or of text, from a column of a table or a sequence."""
     if isinstance(given, Categories):
         return _checked_codes(given.codes, given.categories, called)
     if isinstance(given, Dates):
@@ -256,17 +256,17 @@ def as_column(given: Any, called: str) -> Any:
 
 
 def _coded(given: Any) -> tuple[Any, Any] | None:
-    """Codes and text of a categorical column of pandas or a dictionary of Arrow; None of any other."""
+    """Codes and categories of a categorical column of pandas or a dictionary of Arrow; else None."""
     if hasattr(given, "cat") and hasattr(given.cat, "codes"):
-        found = given.cat.codes.to_numpy(), given.cat.categories.to_numpy()
+        codes_and_categories = given.cat.codes.to_numpy(), given.cat.categories.to_numpy()
     elif hasattr(given, "combine_chunks") and hasattr(given.type, "index_type"):
         whole = given.unify_dictionaries().combine_chunks()
         whole = whole.combine_chunks() if hasattr(whole, "num_chunks") else whole
         codes = whole.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        found = codes, whole.dictionary.to_numpy(zero_copy_only=False)
+        codes_and_categories = codes, whole.dictionary.to_numpy(zero_copy_only=False)
     else:
         return None
-    return found if all(isinstance(text, str) for text in found[1].tolist()) else None
+    return codes_and_categories if all(isinstance(text, str) for text in codes_and_categories[1].tolist()) else None
 
 
 def _checked_codes(codes: Any, categories: Any, called: str) -> Categories:
@@ -289,14 +289,14 @@ def _text(listed: list[str]) -> np.ndarray[Any, Any]:
 
 
 def text_column(listed: list[Any]) -> Categories:
-    """A column of text from Python's; what is no text is missing."""
-    known = {text: code for code, text in enumerate(sorted({value for value in listed if isinstance(value, str)}))}
-    codes = [known[value] if isinstance(value, str) else -1 for value in listed]
-    return Categories(np.array(codes, dtype=np.int32), _text(list(known)))
+    """A column of text from Python values; other values are missing."""
+    code_of = {text: code for code, text in enumerate(sorted({value for value in listed if isinstance(value, str)}))}
+    codes = [code_of[value] if isinstance(value, str) else -1 for value in listed]
+    return Categories(np.array(codes, dtype=np.int32), _text(list(code_of)))
 
 
 def _of_objects(given: Any, called: str) -> Any:
-    """A column of Python's values: text, or numbers; what is missing is NaN among numbers."""
+    """A column of Python values: text, or numbers with NaN for missing ones."""
     try:
         if is_sparse_matrix(given):
             raise TypeError
@@ -319,7 +319,7 @@ def of_rows(
     csr: CSR, ends: tuple[Any, Any], weight: Any, columns: dict[str, Any], both_ways: bool,
     duplicates: Duplicates | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Columns of the arcs of a matrix: of each arc those of the row whose weight is kept, or their sums."""
+    """Columns of the arcs of a matrix: those of the row whose weight was kept, or sums over an arc's rows."""
     if duplicates == "sum":
         return {title: _summed(csr, ends, title, column, both_ways) for title, column in columns.items()}
     rows = _rows_kept(csr, ends, weight, both_ways, duplicates)
@@ -327,7 +327,7 @@ def of_rows(
 
 
 def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, duplicates: Duplicates | None) -> Any:
-    """The number of the row that each arc of a matrix is from."""
+    """The number of the row that each arc of a matrix was taken from."""
     xp = array_module(csr.device)
     every = _built(csr, ends, xp.arange(len(ends[0]), dtype=np.int64), both_ways, "keep")
     rows = every.data
@@ -336,7 +336,7 @@ def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, du
     first = run_starts(every.expand_rows(), every.indices)
     if weight is None or duplicates == "first":
         return rows[first]
-    # Of the rows of an arc, those that have the weight that was kept; NaN equals NaN.
+    # Rows of an arc whose weight equals the one that was kept; NaN equals NaN.
     arc, held = xp.cumsum(first) - 1, xp.asarray(weight)[rows]
     kept = csr.data[arc]
     rows, arc = (array[(held == kept) | ((held != held) & (kept != kept))] for array in (rows, arc))
@@ -344,7 +344,7 @@ def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, du
 
 
 def adds_up(column: Any) -> bool:
-    """Whether a column holds numbers that can be added up."""
+    """Whether a column holds numbers, which can be summed."""
     return _kind(column) == "numbers" and column.dtype.kind != "b"
 
 

@@ -10,7 +10,7 @@ from hpgraph.core.device import array_module, is_cuda, to_device
 
 
 class Dates(NamedTuple):
-    """A column of dates: `values`, an int64 array, the least where one is missing; `unit`, a type of datetime64."""
+    """A column of dates: `values`, an int64 array, with its minimum for missing ones; `unit`, a datetime64 type."""
 
     values: Any
     unit: np.dtype[Any]
@@ -20,7 +20,7 @@ class Dates(NamedTuple):
         return to_device(self.values, "cpu").view(self.unit)
 
     def shown(self) -> Any:
-        """On the CPU the dates in NumPy's type; CUDA has no such arrays."""
+        """The dates in NumPy's type on the CPU; CuPy has no such arrays."""
         return self if is_cuda(self.values) else self.values.view(self.unit)
 
     def without_any(self, count: int) -> "Dates":
@@ -38,7 +38,7 @@ class Dates(NamedTuple):
 
 
 def dates_of(given: Any) -> Dates | None:
-    """Dates of an array of them, or of a sequence of Python's, None being none; those with a zone in UTC; else None."""
+    """Dates of an array or a sequence, None being missing; those with a time zone in UTC; None if there are others."""
     if isinstance(given, list):
         there = [value for value in given if value is not None and value == value]
         if not there or not all(isinstance(value, datetime.date | np.datetime64) for value in there):
@@ -60,7 +60,7 @@ def in_utc(value: Any) -> Any:
 
 
 def comparing(function: FunctionType, columns: list[Any]) -> FunctionType:
-    """A function of columns, with the dates that its globals and closure hold as numbers of the columns' unit."""
+    """A function of columns, in which dates among globals and closure are numbers of the columns' unit."""
     units = {column.unit for column in columns if isinstance(column, Dates)}
     names = [name for name in function.__code__.co_names if _is_date(function.__globals__.get(name))]
     cells = function.__closure__ or ()
@@ -75,17 +75,17 @@ def comparing(function: FunctionType, columns: list[Any]) -> FunctionType:
         if not _is_date(value):
             return value
         date = np.datetime64(in_utc(value))
-        found = date.astype(unit)
-        if np.isnat(date) or found != date:
+        converted = date.astype(unit)
+        if np.isnat(date) or converted != date:
             raise ValueError(f"{value!r} is no whole number of the column's unit, {unit}: compare with one that is")
-        return int(found.astype(np.int64))
+        return int(converted.astype(np.int64))
 
-    made = FunctionType(
+    compared = FunctionType(
         function.__code__, {**function.__globals__, **{name: convert(function.__globals__[name]) for name in names}},
         function.__name__, function.__defaults__, tuple(CellType(convert(cell.cell_contents)) for cell in cells),
     )  # fmt: skip
-    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
-    return made
+    compared.__module__, compared.__qualname__ = function.__module__, function.__qualname__
+    return compared
 
 
 def _is_date(value: Any) -> bool:

@@ -53,12 +53,12 @@ class DividedGraph(DividedVertices, Graph):
 
     @classmethod
     def of(cls, graph: Graph, devices: Devices) -> "DividedGraph":
-        """`divide`, for what cannot import it."""
+        """`divide`, for lower layers, which cannot import it."""
         return divide(graph, devices)
 
     @classmethod
     def _made(cls, csr: CSR, directed: bool | None, names: Any, multigraph: bool = False) -> Any:
-        """Parts of the graph and the like, which lie on the first device."""
+        """A graph derived from this one, on the first device."""
         return Graph._made(csr, directed, names)
 
     @property
@@ -99,23 +99,23 @@ class DividedGraph(DividedVertices, Graph):
         return self._layouts.once("replicas", self._build_replicas)
 
     def _build_replicas(self) -> list[Graph]:
-        made: dict[Devices, Graph] = {self.shards[0].device: self.whole}
+        replicas: dict[Devices, Graph] = {self.shards[0].device: self.whole}
         for shard in self.shards:
-            if shard.device not in made:
-                made[shard.device] = self.whole.to(shard.device)
-        return [made[shard.device] for shard in self.shards]
+            if shard.device not in replicas:
+                replicas[shard.device] = self.whole.to(shard.device)
+        return [replicas[shard.device] for shard in self.shards]
 
     def arcs_among(self, chosen: Bitmask, *, weighted: bool = True) -> CSR:
         """As `StreamedGraph.arcs_among`; the matrix lies on the first device."""
-        made = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
-        return made if weighted else made.pattern
+        arcs = arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
+        return arcs if weighted else arcs.pattern
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         whole = self._layouts.get("whole")
         return self.arcs_among(chosen) if whole is None else whole.out_csr
 
     def loops(self) -> Any:
-        """Arcs of each vertex that lead nowhere else: int64 array of shape (n,), on the first device."""
+        """Number of self-loops of each vertex: int64 array of shape (n,), on the first device."""
         return self.in_own_order(joined([loops_of(shard) for shard in self.shards], self.shards[0].device))
 
     @contextlib.contextmanager
@@ -131,12 +131,12 @@ class DividedGraph(DividedVertices, Graph):
 
     @property
     def out_csr(self) -> CSR:  # type: ignore[override]
-        """That of `whole`."""
+        """`out_csr` of `whole`."""
         return self.whole.out_csr
 
     @property
     def in_csr(self) -> CSR:
-        """That of `whole`."""
+        """`in_csr` of `whole`."""
         return self.whole.in_csr
 
     def _build_undirected(self) -> Any:
@@ -144,7 +144,7 @@ class DividedGraph(DividedVertices, Graph):
 
     @property
     def by_own_ids(self) -> Self:
-        """The same graph, divided without dealing out vertices anew: for programs that read them."""
+        """The same graph, divided without renumbering vertices: for programs that read ids."""
         if self.order is None:
             return self
         return self._layouts.once("by_own_ids", lambda: self.alike(self._whole_somewhere(), False))
@@ -178,11 +178,11 @@ class DividedGraph(DividedVertices, Graph):
 
     def to(self, device: Any) -> Any:
         """The graph on another device, or on others, as `Graph.to`."""
-        wanted = Devices.of(device)
-        return self if len(wanted) > 1 and wanted == self.devices else self.whole.to(wanted)
+        devices = Devices.of(device)
+        return self if len(devices) > 1 and devices == self.devices else self.whole.to(devices)
 
     def __reduce__(self) -> Any:
-        # GPUs may be others where it is read: the graph comes back whole, on the CPU.
+        # The reading machine may have other GPUs: the graph is restored undivided, on the CPU.
         return object.__new__, (Graph,), self.whole.to("cpu").__getstate__()
 
     def __repr__(self) -> str:

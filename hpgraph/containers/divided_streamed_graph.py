@@ -18,7 +18,7 @@ from hpgraph.kernels.pages import ARCS_PER_PAGE
 
 
 class PageShard(NamedTuple):
-    """Vertices `first` to before `last`, on a device; and the pages with their rows, and with others' beside these."""
+    """Vertices `first` to before `last`, on a device, and the pages that hold their rows."""
 
     device: Devices
     first: int
@@ -73,14 +73,14 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
         budgets = self._arguments
         if budgets["host_memory"] is not None:
             budgets["host_memory"] //= len(self.places)
-        made = []
+        shards = []
         for device, first, last in zip(self.places, self.bounds[:-1], self.bounds[1:], strict=True):
             with device.here:
                 rows = _rows(out, first, last)
                 back = rows if into is out else None if into is None else _rows(into, first, last)
                 graph = StreamedGraph(rows, back, directed=self.directed, device=device.kind, **budgets)
-            made.append(PageShard(device, first, last, graph))
-        return made
+            shards.append(PageShard(device, first, last, graph))
+        return shards
 
     def store(self, by_target: bool, weighted: bool | None) -> Store | None:
         """The store of the whole graph on the first device; frees the stores of the shards."""
@@ -91,13 +91,13 @@ class DividedStreamedGraph(DividedVertices, StreamedGraph):
 
     def _over(self, out: Pages, into: Pages | None, device: Device) -> Any:
         same = device == self.device
-        made: Any = (
+        graph: Any = (
             DividedStreamedGraph(out, into, directed=self.directed, devices=self.places, **self._arguments)
             if same
             else StreamedGraph(out, into, directed=self.directed, device=device, **self._arguments)
         )
-        made._names = self._names
-        return made
+        graph._names = self._names
+        return graph
 
     def __repr__(self) -> str:
         return f"Divided{super().__repr__()}, on {', '.join(map(str, self.places))}"

@@ -6,12 +6,12 @@ import numpy as np
 
 from hpgraph.core.device import is_cuda, native, require_cupy
 
-# DLPack's numbers of devices that NumPy reads: main memory, also such as CUDA has pinned.
+# DLPack's device types that NumPy reads: kDLCPU and kDLCUDAHost.
 _HOST = (1, 3)
 
 
 def shared(array: Any) -> Any:
-    """An array by its array interface or, where it has none, by DLPack; what has neither is returned as it is."""
+    """An array by its array interface or else by DLPack; objects with neither are returned unchanged."""
     seen = native(array)
     known = isinstance(seen, np.ndarray | np.generic) or is_cuda(seen)
     return by_dlpack(seen) if not known and hasattr(seen, "__dlpack__") else seen

@@ -108,7 +108,7 @@ def as_graph(obj: Any) -> Graph:
 
 
 def as_simple(obj: Any, weight: str = "min") -> Graph:
-    """`as_graph` for what parallel edges make no difference to, or cannot serve: these are one, of that weight."""
+    """`as_graph` with parallel edges merged into one of that weight, for algorithms on simple graphs."""
     graph = as_graph(obj)
     return graph.simple(weight) if graph.multigraph else graph
 
@@ -116,7 +116,7 @@ def as_simple(obj: Any, weight: str = "min") -> Graph:
 def undirected_only(obj: Any, weight: str) -> tuple[Graph, Any]:
     """`as_simple` of an undirected graph, and its arcs; a directed one is refused."""
     graph = as_simple(obj, weight)
-    # First: a graph whose arcs are not in memory is refused as such, directed or not.
+    # Before the test of direction: a graph whose arcs are not in memory raises the more useful error.
     arcs = graph.out_csr
     if graph.directed:
         raise ValueError("G must be undirected: G.undirected takes arcs in both directions")
@@ -124,5 +124,5 @@ def undirected_only(obj: Any, weight: str) -> tuple[Graph, Any]:
 
 
 def vertex_names(graph: Graph, vertices: Any) -> Any:
-    """Vertices as their graph calls them."""
+    """Names of vertices if the graph has names, else indices."""
     return vertices if graph.names is None else graph.names[to_device(vertices, "cpu")]

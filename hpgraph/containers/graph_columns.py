@@ -28,7 +28,7 @@ from hpgraph.core.suggestions import did_you_mean
 from hpgraph.formats import CSR, ROW_FORMATS
 from hpgraph.formats.interchange import read_only
 
-# Texts of a column that a message shows.
+# Number of texts of a column that a message shows.
 _SHOWN = 8
 # Layouts that do not depend on weights.
 _OF_TOPOLOGY = (
@@ -47,7 +47,7 @@ def _code(column: Categories, title: str, text: Any) -> int:
 
 
 def _shown(column: Any) -> Any:
-    """A column as a user is given it."""
+    """A column in the form that users get."""
     return column.shown() if isinstance(column, Dates) else column
 
 
@@ -122,7 +122,7 @@ class GraphColumns(GraphLayouts):
         return held[title]
 
     def _having(self, wanted: Mapping[str, Any]) -> Any:
-        """A flag for each arc: whether each column has the value wanted of it, or one of several."""
+        """A flag for each arc: whether every column has the given value, or one of the given values."""
         xp = array_module(self.device)
         flags = xp.ones(self.n_edges, bool)
         for title, given in wanted.items():
@@ -139,8 +139,8 @@ class GraphColumns(GraphLayouts):
             there = [value for value in values if value is not None]
             if not all(isinstance(value, numbers.Real | np.number | np.bool_) for value in there):
                 raise TypeError(f"edges: {title!r} holds numbers, and is to be among {values!r}")
-            found = xp.isin(held, xp.asarray(there))
-            flags &= found if len(there) == len(values) else found | (held != held)
+            matches = xp.isin(held, xp.asarray(there))
+            flags &= matches if len(there) == len(values) else matches | (held != held)
         return flags
 
     def _columns_read(self, *read: frozenset[str] | None) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class GraphColumns(GraphLayouts):
         return {title: values_of(self._column(title, held, "vertex")) for title in titles}
 
     def _comparing(self, function: Any, *read: frozenset[str] | None) -> Any:
-        """A function that reads columns, with the dates that it compares them with in their unit."""
+        """A function of columns, with its dates in the columns' unit."""
         held = {**self._columns_held.edges, **self._columns_held.vertices}
         titles = held if None in read else held.keys() & frozenset().union(*filter(None, read))
         return comparing(function, [held[title] for title in titles])
@@ -200,7 +200,7 @@ class GraphColumns(GraphLayouts):
         count = m if once is None else int(once.sum())
         values_in = {title: values_of(values) for title, values in given.items()}
         lengths = {title: len(getattr(values, "codes", values)) for title, values in values_in.items()}
-        found = {}
+        columns = {}
         for title, values in given.items():
             column = as_columns({title: values}, m if lengths[title] == m else count, "edges", self.device)[title]
             if once is not None and lengths[title] != m:
@@ -209,16 +209,16 @@ class GraphColumns(GraphLayouts):
                 column = taken(column, place)
             elif once is not None and not alike_both_ways(self.out_csr, {title: column}, self.multigraph):
                 raise ValueError(f"edges: {title!r} differs between an arc and its reverse in an undirected graph")
-            found[title] = column
-        return found
+            columns[title] = column
+        return columns
 
     def _with(self, columns: Columns) -> Self:
         """The same graph, all layouts shared, with other columns."""
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.__dict__.pop("_of_columns", None)
-        made._columns_held = columns
-        return made
+        graph = object.__new__(type(self))
+        graph.__dict__.update(self.__dict__)
+        graph.__dict__.pop("_of_columns", None)
+        graph._columns_held = columns
+        return graph
 
     def with_weight(self, column: str | None) -> Self:
         """The graph with a column of edges as its weights, or without weights; the arcs are shared, not copied.
@@ -254,7 +254,7 @@ class GraphColumns(GraphLayouts):
         return self._kept_with_columns(("weight", column), lambda: self._weighing(values))
 
     def _kept_with_columns(self, key: Any, make: Callable[[], Self]) -> Self:
-        """A graph made of this one and of its columns, once."""
+        """A graph derived from this one and its columns; cached."""
         kept: dict[Any, Self] = self.__dict__.setdefault("_of_columns", {})
         if key not in kept:
             kept.setdefault(key, make())
@@ -268,7 +268,7 @@ class GraphColumns(GraphLayouts):
         )
 
     def _columns_of(self, csr: CSR, duplicates: Any, both_ways: bool) -> Columns:
-        """The columns of arcs made of this graph's; sums leave text, dates and bool behind."""
+        """The columns of arcs derived from this graph's; sums drop columns of text, dates and bool."""
         own, edges = self.out_csr, self._columns_held.edges
         if duplicates in ("sum", "count"):
             edges = {title: column for title, column in edges.items() if adds_up(column)}
@@ -288,9 +288,9 @@ class GraphColumns(GraphLayouts):
         if self.directed and "in_csr" in known:
             numbers = self.numbered_in_csr.data
             layouts["in_csr"] = self.in_csr.with_data(None if values is None else values[numbers], copy=False)
-        made = object.__new__(type(self))
-        made._names = self._names
-        return made._hold(layouts)
+        graph = object.__new__(type(self))
+        graph._names = self._names
+        return graph._hold(layouts)
 
     def _share_topology(self, layouts: Layouts) -> None:
         """Pass the layouts that do not depend on weights to another graph of the same arcs."""
@@ -300,7 +300,7 @@ class GraphColumns(GraphLayouts):
 
     @property
     def _arcs(self) -> CSR:
-        """The arcs to cut a part from, which `_part` takes: by number where there are columns."""
+        """The arcs that `_part` selects from: numbered if there are columns."""
         return self.numbered_out_csr if self._columns_held.edges else self.out_csr
 
     def _part(self, csr: CSR, directed: bool | None, names: Names | None, vertices: Any = None) -> Self:
@@ -309,10 +309,10 @@ class GraphColumns(GraphLayouts):
         if self._columns_held.edges:
             numbers, weights = csr.data, self.out_csr.data
             csr = csr.with_data(None if weights is None else weights[numbers], copy=False)
-        made = self._made(csr, directed, names, self.multigraph)
+        graph = self._made(csr, directed, names, self.multigraph)
         if self._columns_held is not NO_COLUMNS:
-            made._columns_held = self._columns_held.cut(numbers, vertices)
-        return made
+            graph._columns_held = self._columns_held.cut(numbers, vertices)
+        return graph
 
     @property
     def nbytes(self) -> int:

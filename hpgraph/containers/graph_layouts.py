@@ -20,13 +20,13 @@ from hpgraph.kernels.backend import kernels
 
 
 class _Layout(functools.cached_property[Any]):
-    """An attribute of a graph that is kept among its `Layouts` too, and built with their lock."""
+    """A cached property that is stored among the graph's `Layouts`, and built under their lock."""
 
     def __get__(self, graph: Any, owner: type | None = None) -> Any:
         if graph is None:
             return self
-        found = graph.__dict__[self.attrname] = graph.once(self.attrname, lambda: self.func(graph))
-        return found
+        layout = graph.__dict__[self.attrname] = graph.once(self.attrname, lambda: self.func(graph))
+        return layout
 
 
 class GraphLayouts:
@@ -45,8 +45,8 @@ class GraphLayouts:
     multigraph = False
     # The GPU that holds the arcs, or the first of several; -1 on the CPU.
     _index = -1
-    # Where the arcs are: read in pages, or on a cluster's workers, and then there is no `out_csr`; divided between
-    # devices; none of these.
+    # Where the arcs are: in pages or on a cluster's workers, without an `out_csr`; divided between devices; or in one
+    # memory.
     in_pages, on_devices, on_cluster, in_one_memory = False, False, False, True
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
@@ -74,7 +74,7 @@ class GraphLayouts:
 
     @classmethod
     def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
-        """A graph of arrays that need no check."""
+        """A graph of valid arrays, unchecked."""
         return object.__new__(cls)._set(csr, directed, names, multigraph)
 
     @property
@@ -88,7 +88,7 @@ class GraphLayouts:
         return [self]
 
     def alike(self, graph: Any) -> Any:
-        """Another graph, placed as this one."""
+        """Another graph on the devices of this one."""
         return graph
 
     def once(self, name: str, build: Callable[[], Any]) -> Any:
@@ -142,7 +142,7 @@ class GraphLayouts:
         return made
 
     def places_in_simple(self) -> Any:
-        """Where in the arcs of `simple` each arc is: int64 array of shape (n_edges,)."""
+        """Index of each arc among the arcs of `simple`: int64 array of shape (n_edges,)."""
         return adjacency.places_in(self.out_csr, self.simple().out_csr)
 
     def require_simple(self, where: str) -> None:
@@ -187,10 +187,10 @@ class GraphLayouts:
             return self._layouts.once(name, lambda: kind.of(self.in_csr.pattern))
 
         def build() -> RowFormat:
-            made = kind.of(self.in_csr)
-            # Over the same ids, which are kept once.
-            self._layouts[name] = made.pattern
-            return made
+            layout = kind.of(self.in_csr)
+            # Both layouts share one array of ids.
+            self._layouts[name] = layout.pattern
+            return layout
 
         return self._layouts.once(f"weighted_{name}", build)
 
@@ -213,8 +213,8 @@ class GraphLayouts:
         """
         if not self.directed:
             return self
-        made = self._layouts.once("undirected", self._build_undirected)
-        return self._carrying(made, "keep" if self.multigraph else "min", both_ways=True)
+        graph = self._layouts.once("undirected", self._build_undirected)
+        return self._carrying(graph, "keep" if self.multigraph else "min", both_ways=True)
 
     def _build_undirected(self) -> Self:
         if self.multigraph:
@@ -231,10 +231,10 @@ class GraphLayouts:
     @_Layout
     def numbered_in_csr(self) -> CSR:
         """`in_csr` with the number that each arc has in `out_csr` for its weight."""
-        made = kernels(self.device).transpose(self.numbered_out_csr)
+        transposed = kernels(self.device).transpose(self.numbered_out_csr)
         known = self.out_csr if self.known_undirected else self._layouts.get("in_csr")
-        # Over the same row pointers and columns, where these exist.
-        return made if known is None else known.with_data(made.data, copy=False)
+        # Shares row pointers and columns with `in_csr` if that exists.
+        return transposed if known is None else known.with_data(transposed.data, copy=False)
 
     @property
     def reverse_arcs(self) -> Any:

@@ -40,7 +40,7 @@ class EdgeTable(ResultTable, columns=(), ends=("source", "target"), edges=True):
 
 
 class GraphLookup(GraphStorage):
-    """The questions; nothing here makes another graph."""
+    """Queries of a graph."""
 
     def __len__(self) -> int:
         return self.n_vertices
@@ -171,7 +171,7 @@ class GraphLookup(GraphStorage):
         return kernels(self.device).positions_of(self.out_csr, rows, columns) >= 0
 
     def _pairs(self, source: Any, target: Any, names: tuple[str, str] = ("source", "target")) -> tuple[Any, Any]:
-        """Ends of pairs as int64 indices on the graph's device, one of each for each pair."""
+        """Both ends of pairs as int64 indices on the graph's device, broadcast to one length."""
         xp = array_module(self.device)
         ends = [
             to_device(
@@ -187,7 +187,7 @@ class GraphLookup(GraphStorage):
         return rows, columns
 
     def _is_one(self, vertex: Any) -> bool:
-        """Whether one vertex is meant, not many."""
+        """Whether an argument is one vertex, not several."""
         if isinstance(vertex, int | str):
             return True
         if isinstance(vertex, id):
@@ -276,8 +276,8 @@ class GraphLookup(GraphStorage):
             once = source <= target
             source, target = source[once], target[once]
             weight = None if weight is None else weight[once]
-        found = self._ends_named(Edges(source, target, weight), names)
-        return Edges(*(read_only(array) if array is csr.indices or array is csr.data else array for array in found))
+        result = self._ends_named(Edges(source, target, weight), names)
+        return Edges(*(read_only(array) if array is csr.indices or array is csr.data else array for array in result))
 
     def _ends_named(self, edges: Edges, names: bool) -> Edges:
         if not names or self._names is None:
@@ -296,9 +296,9 @@ class GraphLookup(GraphStorage):
         ...     print(source.tolist(), target.tolist(), weight)
         [0, 1] [1, 2] None
         """
-        for found in self._edges_in_blocks(not both_ways and not self.directed):
-            yield self._ends_named(found, names)
+        for block in self._edges_in_blocks(not both_ways and not self.directed):
+            yield self._ends_named(block, names)
 
     def _edges_in_blocks(self, once: bool) -> Iterator[Edges]:
-        found = self.edges(both_ways=not once)
-        yield Edges(*(None if array is None else array.copy() for array in found))
+        edges = self.edges(both_ways=not once)
+        yield Edges(*(None if array is None else array.copy() for array in edges))

@@ -211,7 +211,7 @@ class GraphParts(GraphLookup):
         return self._part(part, self._kind_of_parts(), self._names_of(vertices) if names else None, vertices)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
-        """The arcs of which some have both ends among these vertices."""
+        """The arcs with both ends among these vertices."""
         return self.out_csr
 
     def _names_of(self, vertices: Any) -> Names | None:
@@ -282,14 +282,14 @@ class GraphParts(GraphLookup):
 
 
 def _asked(holds: Any, directed: bool) -> Callable[..., Any]:
-    """The function of an arc as one of an entry; of an undirected graph's arc and its reverse alike."""
+    """The function of an arc as a function of a matrix entry; alike for an undirected graph's arc and its reverse."""
     if directed:
         return lambda weight, source, target: holds(source, weight, target)
     return lambda weight, source, target: holds(min(source, target), weight, max(source, target))
 
 
 def flags_of(given: Any, count: int, argument: str, what: str, device: str) -> Any:
-    """An array with a bool for each, on the device; None where it holds anything else."""
+    """An array of `count` bools on the device; None if it holds another type."""
     given = unmasked(given, argument)
     if isinstance(given, list | tuple) and given and all(isinstance(value, bool | np.bool_) for value in given):
         given = np.array(given)
@@ -302,7 +302,7 @@ def flags_of(given: Any, count: int, argument: str, what: str, device: str) -> A
 
 
 def ends_of_edges(edges: Any, name: str = "edges") -> tuple[Any, Any]:
-    """The sources and the targets of edges given by their ends; `name` is what messages call these."""
+    """The sources and the targets of edges given as pairs of ends; `name`: the argument, for messages."""
     edges = native(edges)
     if getattr(edges, "ndim", 0) == 2:
         if edges.shape[1] != 2:

@@ -16,7 +16,7 @@ from hpgraph.kernels.backend import kernels
 
 
 class GraphSets(GraphUpdates):
-    """A graph does not change: each of these gives another."""
+    """Set operations; each returns a new graph."""
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
         """The vertices and the edges of either graph, parallel ones once, with columns; ``G | H``.
@@ -110,24 +110,24 @@ class GraphSets(GraphUpdates):
         both = ours.out_csr, theirs.out_csr
         a, b = arcs(*both)
         joined = adjacency.union(a, b, weight, one_alone=one_alone)
-        made = self._made(joined, self.directed or other.directed, names)
+        graph = self._made(joined, self.directed or other.directed, names)
         held = ours._columns_held, theirs._columns_held
         if all(one is NO_COLUMNS for one in held):
-            return made
+            return graph
         edges, counts = {}, (ours.n_edges, theirs.n_edges)
         if held[0].edges or held[1].edges:
-            # Arcs by number, the others' behind ours, show where values come from.
+            # Numbered arcs, the other graph's after this one's, tell where values come from.
             xp = array_module(self.device)
             numbers = xp.arange(counts[0]), counts[0] + xp.arange(counts[1])
             a, b = arcs(*(csr.with_data(of, copy=False) for csr, of in zip(both, numbers, strict=True)))
             places = [adjacency.union(a, b, op, one_alone=one_alone).data for op in ("first", "second")]
             edges = united(held[0].edges, held[1].edges, counts, (places[0], places[1]))
         sizes = self.n_vertices, other.n_vertices
-        made._columns_held = Columns(edges, united(held[0].vertices, held[1].vertices, sizes, vertices))
-        return made
+        graph._columns_held = Columns(edges, united(held[0].vertices, held[1].vertices, sizes, vertices))
+        return graph
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
-        """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""
+        """Indices of another graph's vertices in this one, new ones after all others; and the names of all."""
         if not isinstance(other, GraphStorage):
             raise TypeError(f"other must be a Graph, not {type(other).__name__}: hpgraph.as_graph makes one")
         device_of(self.out_csr.indptr, other.out_csr.indptr)
@@ -135,7 +135,7 @@ class GraphSets(GraphUpdates):
         if names is None and others is None:
             return xp.arange(other.n_vertices), None
         if names is None or others is None:
-            # Where names are numbers, an index is one too: parts of a graph without names are named by its indices.
+            # Parts of a graph without names are named by its indices, so its indices are names here.
             names, others = names or _indices(self), others or _indices(other)
             if names.array.dtype.kind not in "iu" or others.array.dtype.kind not in "iu":
                 raise ValueError(
@@ -164,7 +164,7 @@ def _indices(graph: GraphStorage) -> Names:
 
 
 def _places_in_either(count: int, place: Any, n: int) -> tuple[Any, Any]:
-    """Where n vertices stand in one graph and, behind it, in another: in the one if they are there, or in the other."""
+    """Positions of n vertices in two concatenated graphs: in the first if they are there, else in the second."""
     xp = array_module(place)
     own = xp.arange(n)
     others = xp.full(n, -1)
@@ -173,7 +173,7 @@ def _places_in_either(count: int, place: Any, n: int) -> tuple[Any, Any]:
 
 
 def _renumbered(csr: CSR, number: Any, n: int) -> CSR:
-    """The arcs among n vertices: vertex v becomes number[v], and one of a negative number goes with its arcs."""
+    """The arcs renumbered: vertex v becomes number[v] of n; a negative number removes it and its arcs."""
     source, target = number[csr.expand_rows()], number[csr.indices]
     kept = (source >= 0) & (target >= 0)
     source, target = (ends[kept].astype(index_dtype(n), copy=False) for ends in (source, target))

@@ -60,7 +60,7 @@ class GraphStorage(GraphColumns):
         elif isinstance(data, GraphColumns) and data._columns_held is not NO_COLUMNS:
             self._columns_held = data._columns_of(csr, "keep" if keep else duplicates, symmetrized)
         if device is not None:
-            # On several devices it is of another class.
+            # A graph on several devices is of another class.
             moved = self.to(device)
             self.__class__, self.__dict__ = type(moved), moved.__dict__
 
@@ -121,15 +121,19 @@ class GraphStorage(GraphColumns):
         csr = adjacency.from_arcs(
             source, target, weight, n_vertices, both_ways=directed is False, duplicates=duplicates, sparse=sparse
         )
-        made = cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
+        graph = cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
         if columns is not None or vertex_columns is not None:
-            given = as_columns(columns, len(source), "columns", csr.device)
-            of_arcs = of_rows(csr, (source, target), weight, given, directed is False, duplicates) if given else {}
+            column_arrays = as_columns(columns, len(source), "columns", csr.device)
+            of_arcs = (
+                of_rows(csr, (source, target), weight, column_arrays, directed is False, duplicates)
+                if column_arrays
+                else {}
+            )
             if directed is None:
-                made._layouts["directed"] = made.directed or not alike_both_ways(csr, of_arcs, made.multigraph)
+                graph._layouts["directed"] = graph.directed or not alike_both_ways(csr, of_arcs, graph.multigraph)
             of_vertices = as_columns(vertex_columns, csr.shape[0], "vertex_columns", csr.device)
-            made._columns_held = Columns(of_arcs, of_vertices)
-        return made
+            graph._columns_held = Columns(of_arcs, of_vertices)
+        return graph
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:
@@ -229,24 +233,24 @@ class GraphStorage(GraphColumns):
         >>> G.to("cpu") is G
         True
         """
-        wanted = Devices.of(device)
-        if len(wanted) > 1:
-            return public("DividedGraph").of(self, wanted)
+        devices = Devices.of(device)
+        if len(devices) > 1:
+            return public("DividedGraph").of(self, devices)
         lies = device_index(self.out_csr.indptr)
-        if wanted.kind == self.device and wanted.indices in ((), (lies,)):
+        if devices.kind == self.device and devices.indices in ((), (lies,)):
             return self
         graph = object.__new__(type(self))
         graph._names = self._names
         layouts = self._layouts
-        if self.device == wanted.kind:
-            # From one GPU to another: what else there is, is built again there.
+        if self.device == devices.kind:
+            # From one GPU to another; other layouts are rebuilt there.
             kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed", "multigraph") if name in layouts}
             layouts = type(layouts)(**kept)
-        with wanted.here:
-            graph._hold(layouts.to(wanted.kind, "the graph"))
+        with devices.here:
+            graph._hold(layouts.to(devices.kind, "the graph"))
         if self._columns_held is not NO_COLUMNS:
-            with wanted.here:
-                graph._columns_held = self._columns_held.to(wanted.kind)
+            with devices.here:
+                graph._columns_held = self._columns_held.to(devices.kind)
         return graph
 
     def __getstate__(self) -> dict[str, Any]:
@@ -291,7 +295,7 @@ class GraphStorage(GraphColumns):
 
 
 def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: Any) -> dict[str, Any] | None:
-    """Edges of a table, of rows or of another library's graph; None for arrays and matrices."""
+    """Edges from a table, rows or another library's graph; None for arrays and matrices."""
     if adjacency.is_known(data) or isinstance(data, GraphStorage):
         edges = None
     else:

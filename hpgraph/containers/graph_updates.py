@@ -23,7 +23,7 @@ from hpgraph.semiring.entry import entry_function
 
 
 class Batch(NamedTuple):
-    """Changes of a graph, as matrices among its vertices, new ones included; None where there are none of a kind."""
+    """Changes of a graph, as matrices over its vertices, including new ones; None for a kind without changes."""
 
     names: Names | None
     n: int
@@ -31,13 +31,13 @@ class Batch(NamedTuple):
     delete: CSR | None
     weights: CSR | None
     passes_over: bool
-    # By title, of the arcs inserted, and of those set.
+    # Columns by title: of the inserted arcs, and of those whose weights are set.
     inserted: dict[str, Any]
     changed: dict[str, Any]
 
 
 class GraphUpdates(GraphParts):
-    """A graph does not change: each of these gives another."""
+    """Updates; each returns a new graph."""
 
     def update(
         self, insert: Any = None, delete: Any = None, set: Any = None, *, n_vertices: int | None = None,
@@ -156,7 +156,7 @@ class GraphUpdates(GraphParts):
         self, insert: Any, delete: Any, weights: Any, n_vertices: int | None = None, missing: str = "raise",
         duplicates: Duplicates | None = None,
     ) -> Batch:  # fmt: skip
-        """The changes that arguments of `update` describe, checked as far as they alone go."""
+        """The changes that arguments of `update` describe, checked as far as possible without the arcs."""
         one_of(missing, "missing", ("raise", "ignore"))
         if self.multigraph:
             duplicates = checked_duplicates(duplicates) or "keep"
@@ -191,16 +191,16 @@ class GraphUpdates(GraphParts):
                 (u, v), names = self._with_new_names((u, v))
                 n = len(names.array)
             weight, how = None if name == "delete" else weight, duplicates if name == "insert" else once
-            made = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=how)
+            arcs = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=how)
             if held and name != "delete":
                 held = as_columns(held, len(u), name, self.device)
-                columns[place] = of_rows(made, (u, v), weight, held, not self.directed, how)
-            matrices[place] = made
+                columns[place] = of_rows(arcs, (u, v), weight, held, not self.directed, how)
+            matrices[place] = arcs
         inserted, deleted, reweighted = matrices
         return Batch(names, n, inserted, deleted, reweighted, missing == "ignore", columns[0], columns[2])
 
     def _rows(self, given: Any, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Sources, targets, weights, which may be None, and columns of edges in any form; ends are names or indices."""
+        """Sources, targets, weights (or None) and columns of edges in any form; ends are names or indices."""
         held: dict[str, Any] = {}
         if isinstance(given, tuple) and len(given) == 3:
             source, target, weight = given
@@ -227,7 +227,7 @@ class GraphUpdates(GraphParts):
         return as_collection(source), as_collection(target), weight, held
 
     def _among_vertices(self, source: Any, target: Any, weight: Any, held: Any, name: str) -> tuple[Any, ...]:
-        """Rows of edges both ends of which are vertices; other faults in them are found later."""
+        """Rows of edges whose ends are both vertices; other errors are raised later."""
         if isinstance(source, id) or isinstance(target, id):
             return source, target, weight, held
         ends, flags = zip(
@@ -246,7 +246,7 @@ class GraphUpdates(GraphParts):
         return source, target, weight, {title: taken(column, known) for title, column in held.items()}
 
     def _found(self, ends: Any) -> tuple[Any, Any]:
-        """Indices of ends given by name or by index, and which of them are vertices; other ends as they are."""
+        """Indices of ends given by name or index, and a flag for each that is a vertex; others are unchanged."""
         array = as_array(ends)
         if not (isinstance(ends, list | tuple) and any(isinstance(end, id) for end in ends)):
             if self._names is not None:
@@ -257,7 +257,7 @@ class GraphUpdates(GraphParts):
         return array, np.ones(len(array), np.bool_)
 
     def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
-        """Indices of ends of edges, and the names with those that are new."""
+        """Indices of ends of edges, and the graph's names with new ones appended."""
         names, places = self._names, []
         assert names is not None
         for given in ends:
@@ -273,7 +273,7 @@ class GraphUpdates(GraphParts):
         return [to_device(place, self.device) for place in places], names
 
     def _after(self, batch: Batch) -> Self:
-        """The graph after a batch."""
+        """The graph with a batch applied."""
         csr, held = adjacency.widened(self.out_csr, batch.n), self._columns_held
         edges, vertices = held.edges, held.vertices
         if batch.weights is not None:
@@ -284,7 +284,7 @@ class GraphUpdates(GraphParts):
         vertices = {title: followed(column, None, more, repr(title)) for title, column in vertices.items()}
         if not edges or (batch.insert is None and batch.delete is None):
             return self._merged(csr, batch)._with(Columns(edges, vertices))
-        # Arcs by number, those inserted behind the others, show where weights and columns are taken from.
+        # Numbered arcs, inserted ones after the others, tell where weights and columns come from.
         xp, insert, count = array_module(csr.device), batch.insert, 0 if batch.insert is None else batch.insert.nnz
         numbers, weights = xp.arange(csr.nnz + count, dtype=index_dtype(csr.nnz + count)), csr.data
         if insert is not None:
@@ -296,19 +296,19 @@ class GraphUpdates(GraphParts):
         merged = self._merged(csr.with_data(numbers[: csr.nnz], copy=False), batch._replace(insert=insert))
         arcs, places = merged.out_csr, merged.out_csr.data
         arcs = arcs.with_data(None if weights is None else weights[places], copy=False)
-        made = self._made(arcs, merged._layouts.get("directed"), batch.names, self.multigraph)
-        made._columns_held = Columns({title: taken(column, places) for title, column in edges.items()}, vertices)
-        return made
+        graph = self._made(arcs, merged._layouts.get("directed"), batch.names, self.multigraph)
+        graph._columns_held = Columns({title: taken(column, places) for title, column in edges.items()}, vertices)
+        return graph
 
     def _merged(self, csr: CSR, batch: Batch) -> Self:
         """The graph of its arcs, which may have other weights, without those deleted and with those inserted."""
         if batch.insert is None and batch.delete is None:
-            made = self._made(csr, self._kind_of_parts(), batch.names, self.multigraph)
+            graph = self._made(csr, self._kind_of_parts(), batch.names, self.multigraph)
             if batch.n == self.n_vertices:
-                self._share_topology(made._layouts)
-            return made
+                self._share_topology(graph._layouts)
+            return graph
         if self.multigraph:
-            # Deleted are all parallel arcs, inserted are more of them.
+            # A deletion removes all parallel arcs; an insertion adds one more.
             if batch.delete is not None:
                 self._positions(csr, batch.delete, "delete", batch)
                 csr = self._without(csr, batch.delete)
@@ -322,7 +322,7 @@ class GraphUpdates(GraphParts):
             return self._made(left, self._kind_of_parts(), batch.names)
         if batch.delete is None:
             return self._made(adjacency.union(csr, batch.insert, "second"), self.directed, batch.names)
-        # An arc inserted that is there changes its weight. The others, and those deleted, are a symmetric difference.
+        # An inserted arc that exists changes its weight. New and deleted arcs together are a symmetric difference.
         keep = kernels(self.device).keep_entries
         csr, insert = adjacency.of_one_type(csr, batch.insert)
         at = adjacency.places_in(insert, csr)
@@ -334,7 +334,7 @@ class GraphUpdates(GraphParts):
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
 
     def _without(self, csr: CSR, others: CSR) -> CSR:
-        """The arcs that the others do not have."""
+        """The arcs that are not among `others`."""
         if self.multigraph:
             return kernels(csr.device).keep_entries(csr, adjacency.places_in(csr, others) < 0)
         dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
@@ -342,34 +342,34 @@ class GraphUpdates(GraphParts):
         return kernels(csr.device).merge(csr, others.pattern, None, first, None, csr.dtype)
 
     def _with_set(self, csr: CSR, batch: Batch) -> tuple[CSR, Mapping[str, Any]]:
-        """The arcs, those to be set with their new weights, and all columns; of parallel arcs all are set."""
-        given, edges = batch.weights, self._columns_held.edges
-        assert given is not None
-        at = self._positions(csr, given, "set", batch)
+        """The arcs with new weights where they are set, and all columns; parallel arcs are all set."""
+        new_weights, edges = batch.weights, self._columns_held.edges
+        assert new_weights is not None
+        at = self._positions(csr, new_weights, "set", batch)
         if batch.delete is not None:
-            gone = adjacency.places_in(given, batch.delete) >= 0
+            gone = adjacency.places_in(new_weights, batch.delete) >= 0
             if anywhere(gone) and not batch.passes_over:
-                raise self._not_there(given, gone, "set", batch.names)
+                raise self._not_there(new_weights, gone, "set", batch.names)
         xp, m = array_module(csr.device), csr.nnz
         if self.multigraph:
-            place = adjacency.places_in(csr, given)
+            place = adjacency.places_in(csr, new_weights)
             changed = xp.flatnonzero(place >= 0)
             by = place[changed]
         else:
             by = xp.flatnonzero(at >= 0)
             changed = at[by]
-        if given.data is not None:
-            csr, given = adjacency.of_one_type(csr, given)
-            csr = _with_weights(csr, changed, given.data[by])
+        if new_weights.data is not None:
+            csr, new_weights = adjacency.of_one_type(csr, new_weights)
+            csr = _with_weights(csr, changed, new_weights.data[by])
         if batch.changed:
             order = xp.arange(m)
             order[changed] = m + by
-            edges = {**edges, **{title: taken(followed(edges[title], column, given.nnz, f"set: {title!r}"), order)
+            edges = {**edges, **{title: taken(followed(edges[title], column, new_weights.nnz, f"set: {title!r}"), order)
                                  for title, column in batch.changed.items()}}  # fmt: skip
         return csr, edges
 
     def _positions(self, csr: CSR, changed: CSR, name: str, batch: Batch) -> Any:
-        """Where arcs stand that must be there, unless they may be missing; -1 where one does not."""
+        """Positions of arcs, -1 for absent ones, which raise an error unless they may be missing."""
         at = adjacency.places_in(changed, csr)
         if not batch.passes_over and anywhere(at < 0):
             raise self._not_there(changed, at < 0, name, batch.names)
@@ -385,7 +385,7 @@ class GraphUpdates(GraphParts):
 
 
 def _both_ends(source: Any, target: Any) -> tuple[Any, Any]:
-    """Sources and targets, which may have come as pairs."""
+    """Sources and targets, from two arguments or from pairs."""
     return (source, target) if target is not None else ends_of_edges(source, "edges, where no target is given,")
 
 

@@ -16,7 +16,7 @@ from hpgraph.kernels.spmv.layout_cost import RATES, row_lengths, rows_seconds
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
 
-# Below this many entries no layout is quicker than another: launches, or waking threads, take the time.
+# Below this many entries, launches and the start of threads take most of the time in any layout.
 _CHOICE_ENTRIES = 1 << 14
 # How often `explain(measure=True)` repeats a product; it takes the median.
 _REPEATS = 5

@@ -1,4 +1,4 @@
-"""Several layouts of one matrix, which may share arrays: counted once, moved once, still shared where they arrive."""
+"""Several layouts of one matrix, which may share arrays: counted once, copied once, and shared by their copies too."""
 
 import functools
 from collections.abc import Callable
@@ -39,32 +39,32 @@ class Layouts:
             pass
         with self.lock:
             if name not in self._kept:
-                made = build()
-                if _is_on_gpu(made):
+                value = build()
+                if _is_on_gpu(value):
                     # Other threads may read it on other streams.
                     require_cupy().cuda.get_current_stream().synchronize()
-                self._kept[name] = made
+                self._kept[name] = value
             return self._kept[name]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that is kept; arrays that layouts share count once."""
+        """Bytes of all cached arrays; arrays that layouts share count once."""
         return sum(array.nbytes for array in self._arrays().values())
 
     def _arrays(self) -> dict[int, Any]:
-        """Every array kept, by identity."""
-        found: dict[int, Any] = {}
+        """Every cached array, by identity."""
+        arrays: dict[int, Any] = {}
         with self.lock:
             values = list(self._kept.values())
         for value in values:
             if isinstance(value, Storage):
-                found.update((id(array), array) for array in value.arrays)
+                arrays.update((id(array), array) for array in value.arrays)
             elif hasattr(value, "nbytes"):
-                found[id(value)] = value
-        return found
+                arrays[id(value)] = value
+        return arrays
 
     def to(self, device: str, what: str) -> "Layouts":
-        """Copies of all that is kept, on another device."""
+        """Copies of everything cached, on another device."""
         device = normalize_device(device)
         array_module(device)  # raises without CuPy, before anything is counted
         check_memory(self.nbytes, f"a copy of {what}", device)

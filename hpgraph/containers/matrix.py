@@ -32,7 +32,7 @@ class MatrixStorage:
 
     ndim = 2
 
-    # Whether it came as an older matrix, whose ``*`` is another one: to CuPy it goes out as one.
+    # Whether the source was a `spmatrix`, whose ``*`` is the matrix product; results for CuPy then are one too.
     _as_matrix = False
 
     # Writable arrays handed to users; see `hpgraph.containers.writable_views`.
@@ -89,11 +89,11 @@ class MatrixStorage:
         return self._blank()._set(new_layouts(csr), False, self._format)
 
     def _blank(self) -> Self:
-        """A matrix to be of the same kind."""
-        made = object.__new__(type(self))
+        """An uninitialized matrix of the same class and options."""
+        matrix = object.__new__(type(self))
         if self._as_matrix:
-            made._as_matrix = True
-        return made
+            matrix._as_matrix = True
+        return matrix
 
     def _rebind(self, csr: CSR) -> Self:
         """Replace the entries; views and copies taken before keep theirs."""
@@ -121,7 +121,7 @@ class MatrixStorage:
 
     @property
     def device(self) -> Device:
-        """Where the matrix lies: "cpu" or "cuda"."""
+        """The matrix's device: "cpu" or "cuda"."""
         return self._layouts["device"]
 
     @property
@@ -169,12 +169,12 @@ class MatrixStorage:
 
     @property
     def is_pattern(self) -> bool:
-        """Whether there are places only, no values."""
+        """Whether entries have no values."""
         return self._layouts["dtype"] is None
 
     @property
     def structure(self) -> Self:
-        """The places of the entries, without values: as a mask, the structural one. Shares what it can."""
+        """The pattern of the entries, without values, as for a structural mask; arrays are shared if possible."""
         return self if self.is_pattern else self._with(self.csr.with_data(None))
 
     @property
@@ -214,7 +214,7 @@ class MatrixStorage:
 
     @property
     def place(self) -> Devices:
-        """The device that it lies on, with its number."""
+        """The matrix's device, with its number."""
         return Devices("cuda", (self._index,)) if self._index >= 0 else Devices("cpu")
 
     @property
@@ -230,7 +230,7 @@ class MatrixStorage:
 
     @property
     def columns_if_built(self) -> CSR | None:
-        """The matrix by columns, as CSR of the transpose, where that is there already."""
+        """The matrix by columns, as CSR of the transpose, if it is built already; else None."""
         return self._layouts.get("csr" if self._transposed else "csr_t")
 
     @property
@@ -256,20 +256,20 @@ class MatrixStorage:
 
         Devices and errors are those of `Graph.to`; between several GPUs its rows are divided, as a `DividedMatrix`.
         """
-        wanted = Devices.of(device)
-        if len(wanted) > 1:
-            return public("DividedMatrix").of(self, wanted)
-        if wanted.kind == self.device and (not wanted.indices or wanted == self.place):
+        devices = Devices.of(device)
+        if len(devices) > 1:
+            return public("DividedMatrix").of(self, devices)
+        if devices.kind == self.device and (not devices.indices or devices == self.place):
             return self
-        if wanted.kind == self.device:
+        if devices.kind == self.device:
             # From one GPU to another: other layouts are built again there.
             csr = self.csr_there
-            indptr, indices, data = (move_array(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
+            indptr, indices, data = (move_array(array, devices) for array in (csr.indptr, csr.indices, csr.data))
             moved = new_layouts(CSR(csr.shape, indptr, indices, data, validate=False))
             return self._blank()._set(moved, False, self._format)
-        with wanted.here:
-            layouts = self._layouts.to(wanted.kind, "the matrix")
-        layouts["device"] = wanted.kind
+        with devices.here:
+            layouts = self._layouts.to(devices.kind, "the matrix")
+        layouts["device"] = devices.kind
         layouts["plans"] = {}
         return self._blank()._set(layouts, self._transposed, self._format)
 

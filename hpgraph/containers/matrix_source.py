@@ -13,7 +13,7 @@ from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, 
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 
-# Of `asformat`: SciPy's names of classes, dense arrays, and what is there.
+# For `asformat`: SciPy's names of sparse formats, and dense arrays.
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil", "array", "dense", None)
 
 
@@ -86,7 +86,7 @@ def csr_of_tensor(source: Any) -> CSR:
 
 
 def is_older_matrix(source: Any) -> bool:
-    """Whether a sparse matrix is of SciPy's or CuPy's older classes, whose ``*`` is ``@``, and none of their arrays."""
+    """Whether a sparse matrix is a `spmatrix` of SciPy or CuPy, whose ``*`` is ``@``, rather than a sparse array."""
     # mypy takes object's own __hash__ for that of its type.
     return _is_older(type(source))  # type: ignore[arg-type]
 
@@ -102,8 +102,8 @@ def _is_older(kind: type) -> bool:
 def of_family(made: Any, as_matrix: bool) -> Any:
     """A CSR array or matrix of SciPy or CuPy as one of the older matrices, or as an array if the library has them."""
     library = importlib.import_module("cupyx.scipy.sparse" if is_cuda(made) else "scipy.sparse")
-    wanted = getattr(library, "csr_matrix" if as_matrix else "csr_array", None)
-    return made if wanted is None or isinstance(made, wanted) else wanted(made)
+    csr_class = getattr(library, "csr_matrix" if as_matrix else "csr_array", None)
+    return made if csr_class is None or isinstance(made, csr_class) else csr_class(made)
 
 
 def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import is_cuda, to_device
 
-# Text of this type is held in 16 bytes each, and what is longer than this beside them (NEP 55).
+# StringDType holds each text in 16 bytes, and longer ones in an arena (NEP 55).
 _TEXT = np.dtypes.StringDType()
 _SHORT = 15
 
@@ -22,7 +22,7 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
             if plain is str:
                 if (array := text_by_length(names)) is not None:
                     return array
-                # Text of fixed width would lose NULs at its end, and may take many times as much as it has letters.
+                # Text of fixed width loses trailing NULs, and may take many times the memory of its characters.
                 if any("\0" in name for name in names) or _is_less_by_length(names):
                     break
             array = np.array(names)
@@ -36,7 +36,7 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
 
 
 def text_by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
-    """Text each as long as it is; None where it would take more memory so, or cannot be had."""
+    """Text as StringDType; None if that takes more memory, or if some text is not valid Unicode."""
     if not _is_less_by_length(names):
         return None
     try:

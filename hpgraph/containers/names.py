@@ -70,7 +70,7 @@ class Names:
 
     @property
     def some(self) -> str:
-        """The first names, as a message shows them."""
+        """The first names, formatted for a message."""
         shown = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
                  for text in map(repr, python_values(self.array[:_SHOWN]))]  # fmt: skip
         return ", ".join(shown + ["..."] * (len(self.array) > _SHOWN))
@@ -158,9 +158,9 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
                 raise TypeError(f"names must be hashable, and {name!r} is not") from None
     array = own(array, names)
     array.flags.writeable = False
-    made = Names(array)
-    made.check()
-    return made
+    named = Names(array)
+    named.check()
+    return named
 
 
 class HashedNames:
@@ -191,11 +191,11 @@ class HashedNames:
     def find(self, name: Any) -> int:
         """The vertex, or -1."""
         try:
-            wanted = hash(name)
+            key = hash(name)
         except TypeError:  # what has no hash is no name
             return -1
-        hashes, at = self._listed, bisect_left(self._listed, wanted)
-        while at < len(hashes) and hashes[at] == wanted:
+        hashes, at = self._listed, bisect_left(self._listed, key)
+        while at < len(hashes) and hashes[at] == key:
             vertex = int(self._order[at])
             held = self._names[vertex]
             if held is name or held == name:
@@ -207,20 +207,20 @@ class HashedNames:
         """The vertices of many names, -1 for what is no name."""
         names = python_values(given)
         try:
-            wanted = np.fromiter(map(hash, names), np.int64, len(names))
+            hashes = np.fromiter(map(hash, names), np.int64, len(names))
         except TypeError:
             return np.array([self.find(name) for name in names], dtype=np.int64)
         if not len(self._hashes):
             return np.full(len(names), -1)
-        order = np.argsort(wanted)
+        order = np.argsort(hashes)
         places = np.empty(len(names), dtype=np.int64)
-        places[order] = np.minimum(self._hashes.searchsorted(wanted[order]), len(self._hashes) - 1)
-        found = np.where(self._hashes[places] == wanted, self._order[places], -1)
-        held = python_values(self._names[np.maximum(found, 0)])
-        for place, (name, other, vertex) in enumerate(zip(names, held, found.tolist(), strict=True)):
+        places[order] = np.minimum(self._hashes.searchsorted(hashes[order]), len(self._hashes) - 1)
+        indices = np.where(self._hashes[places] == hashes, self._order[places], -1)
+        held = python_values(self._names[np.maximum(indices, 0)])
+        for place, (name, other, vertex) in enumerate(zip(names, held, indices.tolist(), strict=True)):
             if vertex >= 0 and not (other is name or other == name):
-                found[place] = self.find(name)
-        return found
+                indices[place] = self.find(name)
+        return indices
 
 
 class SortedNumbers:
@@ -242,7 +242,7 @@ class SortedNumbers:
         number = _as_integer(name)
         if number is None or not self._least <= number <= self._most:
             return -1
-        # In the names' own type: NumPy would convert all of them to one that holds both.
+        # In the names' own type, since NumPy would otherwise convert all of them to a common type.
         place = int(self._sorted.searchsorted(self._sorted.dtype.type(number)))
         if self._sorted[place] != number:
             return -1
@@ -255,13 +255,13 @@ class SortedNumbers:
         if self._sorted.size == 0:
             return np.full(names.shape, -1)
         inside = (names >= self._least) & (names <= self._most)
-        wanted = names.astype(self._sorted.dtype)
-        # In ascending order, where one search begins near the end of the last: several times as fast for many names.
-        order = np.argsort(wanted)
-        places = np.empty(wanted.size, dtype=np.int64)
-        places[order] = self._sorted.searchsorted(wanted[order])
+        numbers = names.astype(self._sorted.dtype)
+        # Sorted, each search starts near the last one's result: several times as fast for many names.
+        order = np.argsort(numbers)
+        places = np.empty(numbers.size, dtype=np.int64)
+        places[order] = self._sorted.searchsorted(numbers[order])
         places = np.minimum(places, self._sorted.size - 1)
-        there = inside & (self._sorted[places] == wanted)
+        there = inside & (self._sorted[places] == numbers)
         return np.where(there, places if self._order is None else self._order[places], -1)
 
 

@@ -56,14 +56,14 @@ def holds_edges(graph: Any) -> bool:
 def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
     """The dicts of ``graph.adj``, one for each node: its neighbours, with the attributes of the edges."""
     if not holds_edges(graph):
-        # The rows of a view may be shorter than their length.
+        # A view's rows may list fewer nodes than their length.
         return [dict(graph[node]) for node in nodes]
     adjacency = graph._adj
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))
 
 
 def values_of(graph: Any, rows: list[Any], weight: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:
-    """An attribute of the edges, in the order of `neighbors_of`, of parallel ones the least; None where none has it."""
+    """An attribute of the edges in the order of `neighbors_of`, the least of parallel ones; None if no edge has it."""
     values = _every_value(graph, rows, weight, default)
     if values is None or not graph.is_multigraph() or not values.size:
         return values
@@ -98,7 +98,7 @@ def node_columns(graph: Any, columns: Any) -> dict[str, Any]:
 
 
 def _attributes(held: list[Any], columns: Any, argument: str, weight: str | None = None) -> dict[str, Any]:
-    """Some attributes, from one dict for each edge or node, as columns; True is all."""
+    """Attributes from one dict for each edge or node, as columns; True selects all."""
     if isinstance(columns, Mapping):
         return dict(columns)
     known = dict.fromkeys(title for one in held for title in one)
@@ -111,7 +111,7 @@ def _attributes(held: list[Any], columns: Any, argument: str, weight: str | None
 
 
 def values_in(edges: list[Any], name: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:
-    """An attribute, from one dict an edge; None where none has it. A TypeError where one is not a real number."""
+    """An attribute from one dict an edge; None if no edge has it. TypeError for a value that is not a real number."""
     try:
         values = list(map(itemgetter(name), edges))
     except KeyError:
@@ -125,7 +125,7 @@ def values_in(edges: list[Any], name: str, default: float = 1) -> np.ndarray[Any
         try:
             return np.array(values, dtype=np.int64)
         except OverflowError:
-            pass  # float64 comes nearest to whole numbers beyond 64 bits.
+            pass  # Integers beyond 64 bits are rounded to float64.
     return np.array(values, dtype=np.float64)
 
 

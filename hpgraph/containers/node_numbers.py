@@ -15,12 +15,12 @@ Indices = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Rule = Callable[[Iterator[Any], int], Indices]
 # Neighbours numbered together: several such arrays fit a core's cache.
 _BLOCK = 1 << 14
-# Rows of which two neighbours are sampled, and the share of matches above which a rule is used.
+# Number of rows from which two neighbours are sampled, and the share of matches above which a rule is used.
 _ASKED = 1 << 10
 _MAX = 0.9
-# Slots of a hash table for each value in it, at the least: of four bytes, where a dict has some 100.
+# Minimum number of slots of a hash table for each value, of four bytes each; a dict takes some 100 bytes a value.
 _SLOTS = 4
-# Below this many values a search is as good.
+# Below this many values a binary search is as fast.
 _FEW = 16
 # 2^64 over the golden ratio: D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4.
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -40,15 +40,15 @@ def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Indices]:
 
 
 def _rule(nodes: list[Any], rows: list[Any]) -> Rule:
-    """The quickest that is right for these nodes."""
-    known = _as_integers(nodes)
-    if known is not None:
-        return _integers if np.array_equal(known, np.arange(len(known))) else _by_value(known)
+    """The fastest rule that is correct for these nodes."""
+    integers = _as_integers(nodes)
+    if integers is not None:
+        return _integers if np.array_equal(integers, np.arange(len(integers))) else _by_value(integers)
     return _by_address(nodes, rows) or _by_hash(nodes) or _by_dict(nodes)
 
 
 def _as_integers(nodes: list[Any]) -> Int64s | None:
-    """The nodes, where they are Python's integers of 64 bits."""
+    """The nodes as an array, if all are Python integers within 64 bits; else None."""
     if type(nodes[0]) is not int or set(map(type, nodes)) != {int}:
         return None
     try:
@@ -67,7 +67,7 @@ def _by_value(known: Int64s) -> Rule:
 
 
 def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
-    """By where the objects lie, without a look into them; None unless they are the nodes' objects, as a rule."""
+    """A rule by the objects' addresses; None unless neighbours are mostly the same objects as the nodes."""
     places = _Places(_addresses(np.fromiter(nodes, object, len(nodes))))
     sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
     asked = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
@@ -89,12 +89,12 @@ def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
 
 
 def _by_hash(nodes: list[Any]) -> Rule | None:
-    """By their hashes, without comparing nodes; None if two nodes have the same hash."""
-    known = np.fromiter(map(hash, nodes), np.int64, len(nodes))
-    ascending = np.sort(known)
+    """A rule by hashes, without comparing nodes; None if two nodes have the same hash."""
+    hashes = np.fromiter(map(hash, nodes), np.int64, len(nodes))
+    ascending = np.sort(hashes)
     if (ascending[1:] == ascending[:-1]).any():
         return None
-    places = _Places(known)
+    places = _Places(hashes)
     return lambda neighbors, count: places.find_all(_integers(map(hash, neighbors), count))
 
 
@@ -128,9 +128,9 @@ class _Places:
         places = self.table.take(self._slots(wanted))
         missed = np.flatnonzero(self.known.take(places) != wanted)
         if missed.size:
-            found = self.others.find_all(wanted[missed])
+            indices = self.others.find_all(wanted[missed])
             places[missed] = -1
-            places[missed[found >= 0]] = self.lost[found[found >= 0]]
+            places[missed[indices >= 0]] = self.lost[indices[indices >= 0]]
         return places
 
 

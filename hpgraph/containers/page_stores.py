@@ -29,7 +29,7 @@ class PageStores(Lock):
 
     @property
     def opened(self) -> list[Store]:
-        """The stores that hold memory now, but for those of shards."""
+        """The stores that hold memory now, without those of shards."""
         return list(self._open.values())
 
     @contextlib.contextmanager
@@ -53,8 +53,8 @@ class PageStores(Lock):
             weighted = read[0] if read else pages.values is not None
         key = id(pages), weighted
         if key not in self._open:
-            # Weights lie apart, and a store without them serves what needs none: one of the two at a time, unless main
-            # memory has no limit. (That of a GPU has one, given or not.)
+            # Stores with and without weights are separate; both are kept only if main memory has no limit. (That of a
+            # GPU always has one.)
             limited = self._device != "cpu" or any(limit is not None for limit in self._left.values())
             for other in [k for k in self._open if limited and k[0] == key[0]]:
                 self._close(other)
@@ -70,12 +70,12 @@ class PageStores(Lock):
         return self._moved + sum(store.moved for store in self.opened) + sum(part.moved for part in self.parts)
 
     def close_own(self) -> None:
-        """Give back what these stores hold; those of shards keep theirs."""
+        """Release the memory of these stores, but not of those of shards."""
         for key in list(self._open):
             self._close(key)
 
     def close(self) -> None:
-        """Give back what all stores hold."""
+        """Release the memory of all stores."""
         for stores in (self, *self.parts):
             stores.close_own()
 
@@ -92,16 +92,16 @@ class PageStores(Lock):
 
     @contextlib.contextmanager
     def _lend(self) -> Iterator[int]:
-        # On the CPU both budgets are of the memory that work is done in.
+        # On the CPU both budgets limit main memory, which also holds the results.
         limiting = ("memory", "host_memory") if self._device == "cpu" else ("memory",)
-        given = [limit for name in limiting if (limit := self.budgets[name]) is not None]
-        if not given:
+        limits = [limit for name in limiting if (limit := self.budgets[name]) is not None]
+        if not limits:
             yield free_memory(self._device) // 4
             return
         fixed = sum(windows(self._device).least_memory(pages) for pages in self._sides)
-        room = max(min(given) - fixed, 0) * 3 // 4
+        room = max(min(limits) - fixed, 0) * 3 // 4
         self.close_own()
-        self._left = self.budgets | {"memory": min(given) - room}
+        self._left = self.budgets | {"memory": min(limits) - room}
         try:
             yield room
         finally:
@@ -112,5 +112,5 @@ class PageStores(Lock):
         if self._lock._is_owned():  # type: ignore[attr-defined]
             return
         super()._after_fork()
-        # A forked child has none of the threads that read ahead, and another thread may have been in a run.
+        # A forked child has none of the prefetching threads, and another thread may have been in a run.
         self._open, self._left, self._depth = {}, self.budgets, 0

@@ -27,15 +27,15 @@ def pages_after(graph: Any, batch: Batch) -> tuple[Pages, Pages | None]:
 def _side(pages: Pages, put: CSR | None, removed: CSR | None, n: int, dtype: np.dtype[Any] | None) -> Pages:
     if put is None and removed is None and n == pages.shape[0]:
         return pages
-    made = patched(pages, n, _entries(put), _entries(removed), dtype)
-    changed, stored = changes_of(made)
-    return rewritten(made) if changed > _SHARE * stored else made
+    pages_after = patched(pages, n, _entries(put), _entries(removed), dtype)
+    changed, stored = changes_of(pages_after)
+    return rewritten(pages_after) if changed > _SHARE * stored else pages_after
 
 
 def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype[Any] | None]:
-    """The arcs that are put in, in place of their like, those that go, and the type of the weights from then on."""
-    given = [None if csr is None else csr.to("cpu") for csr in (batch.insert, batch.delete, batch.weights)]
-    insert, removed, changed = given
+    """The arcs to insert or replace, the arcs to remove, and the type of the weights afterwards."""
+    sides = [None if csr is None else csr.to("cpu") for csr in (batch.insert, batch.delete, batch.weights)]
+    insert, removed, changed = sides
     keep, put = kernels("cpu").keep_entries, insert
     if removed is not None:
         there = _there(graph, removed, "delete", batch)
@@ -60,10 +60,10 @@ def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype
 
 
 def _there(graph: Any, arcs: CSR, name: str, batch: Batch) -> Any:
-    found = located(graph._out, _entries(arcs))[1]
-    if not found.all() and not batch.passes_over:
-        raise graph._not_there(arcs, ~found, name, batch.names)
-    return found
+    present = located(graph._out, _entries(arcs))[1]
+    if not present.all() and not batch.passes_over:
+        raise graph._not_there(arcs, ~present, name, batch.names)
+    return present
 
 
 def _entries(arcs: CSR | None) -> Entries:

@@ -21,7 +21,7 @@ class PairCounts:
         pairs, of = xp.unique(keys, return_inverse=True)
         self.number = len(pairs)
         self._source, self._target = (one.astype(T._source.dtype) for one in (pairs // n, pairs % n))
-        # The pair of each row, and that of its reverse; a loop has none of its own.
+        # The pair of each row, and that of its reverse; a loop counts once.
         self._of = of.reshape(1 if T.directed else 2, -1)
         if not T.directed:
             self._of[1][T._source == T._target] = self.number

@@ -69,7 +69,7 @@ class ResultTable:
         return None if names is None else Names(names)
 
     def _values(self) -> dict[str, Any]:
-        """The columns beside the vertex, the chief one first."""
+        """The columns beside the vertex, the main one first."""
         held = {name: getattr(self, name) for name in self._columns}
         return {name: values for name, values in held.items() if values is not None}
 
@@ -104,10 +104,10 @@ class ResultTable:
         lacks.
         """
         pyarrow = optional("pyarrow", "tables", "an Arrow table")
-        made = {}
+        columns = {}
         for name, values, vertices in self._table():
             if not vertices or self._names is None:
-                made[name] = pyarrow.array(values)
+                columns[name] = pyarrow.array(values)
                 continue
             try:
                 names = pyarrow.array(_plain(self._names.array))
@@ -115,8 +115,8 @@ class ResultTable:
                 raise TypeError(
                     f"the names, such as {self._names.some}, are of no type that Arrow has: to_pandas() takes them"
                 ) from None
-            made[name] = names.take(pyarrow.array(values, mask=values < 0))
-        return pyarrow.table(made)
+            columns[name] = names.take(pyarrow.array(values, mask=values < 0))
+        return pyarrow.table(columns)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -152,8 +152,8 @@ class ResultTable:
                 counted = Counter(python_values(chief))
                 groups, sizes = list(counted), np.array(list(counted.values()), np.int64)
             else:
-                found, sizes = np.unique(chief, return_counts=True)
-                groups = found.tolist()
+                result, sizes = np.unique(chief, return_counts=True)
+                groups = result.tolist()
             return [(groups[place], int(sizes[place])) for place in _largest(sizes, k)]
         rows = _largest(chief, k)
         # Parents do not identify a row.
@@ -195,14 +195,14 @@ def _plain(names: Any) -> Any:
 
 
 def _largest(values: Any, k: int) -> Any:
-    """Where the k largest numbers are: largest first, of equal ones the first."""
+    """Indices of the k largest numbers in descending order; ties go to the lowest index."""
     if values.dtype.kind not in "biuf":
         return np.arange(min(k, len(values)))
     there = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
     held = values[there]
     if k < len(held):
-        least = np.partition(held, len(held) - k)[len(held) - k] if k else np.inf
-        above, equal = np.flatnonzero(held > least), np.flatnonzero(held == least)
+        threshold = np.partition(held, len(held) - k)[len(held) - k] if k else np.inf
+        above, equal = np.flatnonzero(held > threshold), np.flatnonzero(held == threshold)
         kept = np.concatenate((above, equal))[:k] if k else equal[:0]
         there, held = there[kept], held[kept]
     # Unsigned numbers have no negatives: reverse, sort, reverse.

@@ -88,9 +88,9 @@ def edges_in_blocks(graph: Any, once: bool) -> Iterator[Edges]:
         with graph.exclusive():
             store = graph.store(False, graph.weighted)
             assert store is not None
-            # Two windows, which are read side by side.
-            most = pages.first_arc[page] + 2 * store.window_arcs
-            end = max(int(np.searchsorted(pages.first_arc, most, side="right")) - 1, page + 1)
+            # At most two windows, which are read concurrently.
+            max_end = pages.first_arc[page] + 2 * store.window_arcs
+            end = max(int(np.searchsorted(pages.first_arc, max_end, side="right")) - 1, page + 1)
             group = row_blocks(graph, weighted=True, pages=slice(page, end))
             blocks = [_edges_of(block, once) for block in group]
         yield from blocks
@@ -110,15 +110,15 @@ def _edges_of(block: RowBlock, once: bool) -> Edges:
 def has_edges(graph: Any, rows: Any, columns: Any) -> Any:
     """Whether there are arcs between pairs of vertices: an array of bool."""
     xp = array_module(rows)
-    found, order = xp.zeros(len(rows), np.bool_), xp.argsort(rows)
+    present, order = xp.zeros(len(rows), np.bool_), xp.argsort(rows)
     rows, columns = rows[order], columns[order]
     with graph.exclusive():
         for block in row_blocks(graph, rows=Bitmask.from_indices(rows, graph.n_vertices)):
             ends = xp.asarray([block.rows.start, block.rows.stop], rows.dtype)
             inside = slice(*xp.searchsorted(rows, ends).tolist())
             places = kernels(graph.device).positions_of(block.csr, rows[inside] - block.first_row, columns[inside])
-            found[order[inside]] |= places >= 0
-    return found
+            present[order[inside]] |= places >= 0
+    return present
 
 
 def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
@@ -140,7 +140,7 @@ def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
 
 
 def checked(csr: CSR, symmetric: bool, origin: str) -> CSR:
-    """A matrix that was put together from pages, if its rows are what kernels rely on."""
+    """A matrix joined from pages, after checking that its rows are sorted and in range."""
     if not (kernels(csr.device).is_symmetric(csr) if symmetric else csr.is_canonical()):
         wrong = "ids do not rise within every row"
         if csr.is_canonical():

@@ -81,7 +81,7 @@ def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
 
 
 def loops_of(shard: Shard) -> Any:
-    """How many arcs of each vertex of a shard lead nowhere else."""
+    """Number of self-loops of each vertex of a shard."""
     with shard.device.here:
         rows, arcs = shard.out_csr.expand_rows(), shard.out_csr
         return occurrences(rows[arcs.indices == rows + shard.first], arcs.shape[0])
@@ -91,14 +91,14 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
     """Arrays one after the other, on a device."""
     with device.here:
         shape = sum(len(part) for part in parts), *parts[0].shape[1:]
-        made = array_module(device.kind).empty(shape, parts[0].dtype)
+        array = array_module(device.kind).empty(shape, parts[0].dtype)
         end = 0
         for part in parts:
             begin, end = end, end + len(part)
-            # Between devices of one kind without a copy on the way.
+            # Between devices of one kind, copied directly.
             there = part if place_of(part).kind == device.kind else move_array(part, device)
-            copy_between(there, made[begin:end])
-    return made
+            copy_between(there, array[begin:end])
+    return array
 
 
 def round_robin(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:

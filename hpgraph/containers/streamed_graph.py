@@ -70,7 +70,7 @@ class StreamedGraph(Graph):
         self._index = current_index(self.device)
         sides = {out_pages} if self._in is None else {out_pages, self._in}
         budgets = {"memory": memory, "host_memory": host_memory}
-        # One lock for what is built once and for runs: either may need the other.
+        # One lock for cached values and for runs, since each may need the other.
         self._layouts.lock = self._stores = PageStores(sides, self.device, budgets, options)
         # Allocates offsets and buffers: raises before anything is read if the budget is too small.
         self.store(False, self.weighted)
@@ -153,7 +153,7 @@ class StreamedGraph(Graph):
         return sum(pages.nbytes for pages in {id(p): p for p in (self._out, self._in) if p is not None}.values())
 
     def _reversed(self) -> Any:
-        """In the same pages, with buffers and kept pages of its own within the same budgets."""
+        """The reverse over the same pages, with its own buffers and cached pages within the same budgets."""
         into = self._in
         if into is None:
             return self.in_csr
@@ -185,10 +185,10 @@ class StreamedGraph(Graph):
         return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
 
     def _after(self, batch: Batch) -> Self:
-        """In pages too: changes are merged as pages are read, and anew into pages once they are many."""
-        made = self._over(*pages_after(self, batch), self.device)
-        made._names = batch.names
-        return made
+        """The updated graph, in pages: changes are merged on reading; pages are rewritten when changes are many."""
+        graph = self._over(*pages_after(self, batch), self.device)
+        graph._names = batch.names
+        return graph
 
     def weights_by_page(self, by_target: bool = False) -> Iterator[np.ndarray[Any, Any]]:
         """The weights of each page's arcs, one page after another, in main memory; none where there are no pages."""
@@ -242,16 +242,16 @@ class StreamedGraph(Graph):
         return Graph._made(csr, self.directed, self._names).to(self.device)
 
     def to(self, device: str) -> Self:
-        """The same pages, worked on by another device, "cpu" or "cuda", within the same budgets."""
+        """The same pages, for computation on "cpu" or "cuda", within the same budgets."""
         device = normalize_device(device)
         if device == self.device:
             return self
         return self._over(self._out, self._in, device)
 
     def _over(self, out: Pages, into: Pages | None, device: Device) -> Self:
-        made = type(self)(out, into, directed=self.directed, device=device, **self._arguments)
-        made._names = self._names
-        return made
+        graph = type(self)(out, into, directed=self.directed, device=device, **self._arguments)
+        graph._names = self._names
+        return graph
 
     @property
     def _arguments(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _TITLES = ("time", "timestamp", "t", "date", "datetime")
 _ROWS = ("source", "target", "time", "duration")
 # Windows are counted incrementally if each overlaps this many, with this many rows a pair.
 _OVERLAP, _ROWS_A_PAIR = 4, 0.5
-# The arrays, a row each.
+# Attributes that hold an array with a value for each row.
 _HELD = ("_source", "_target", "_time", "_duration", "_weight")
 
 
@@ -118,7 +118,7 @@ class TemporalGraph:
         called = given.get("names") if names is None or isinstance(names, bool) else as_array(list(names))
         weights = self._take_ends(given, len(called) if called is not None and n_vertices is None else n_vertices)
         self._names: Names | None = as_names(called, self.n_vertices)
-        # A copy, as of the other columns: the user's own may change.
+        # A copy, like the other columns, since the user may change the array.
         self.directed, self._weight = bool(directed), None if weights is None else weights.copy()
         for what, column in (("times", moments), ("durations", spans)):
             if column.shape != self._source.shape:
@@ -152,9 +152,9 @@ class TemporalGraph:
             raise ValueError("time + duration is beyond 64 bits: count from a later origin, or in a coarser unit")
         if len(self._time):
             first, last = self._time.min().item(), arrival.max().item()
-            # Whole numbers next to the ends of int64 stand for no time.
-            least, most = (1 - 2**63, 2**63 - 2) if kind.kind == "i" else (-np.inf, np.inf)
-            if not (least <= first and last <= most and last - first <= most and last - first < np.inf):
+            # The extreme int64 values mark missing times.
+            earliest, latest = (1 - 2**63, 2**63 - 2) if kind.kind == "i" else (-np.inf, np.inf)
+            if not (earliest <= first and last <= latest and last - first <= latest and last - first < np.inf):
                 raise ValueError(
                     "times differ by more than 64 bits hold: count from a later origin, or in a coarser unit"
                 )
@@ -175,7 +175,7 @@ class TemporalGraph:
     weight = property(lambda self: read_only(self._weight), doc="Weight of each arc, or None.")
 
     def _times_of(self, numbers: Any, spans: bool = False) -> Any:
-        """Times, or lengths of time, as the user has them: int64 minimum is no time."""
+        """Times, or lengths of time, in the user's type; the int64 minimum is NaT."""
         if self._unit is None:
             return numbers
         return to_device(numbers, "cpu").view(other_kind(self._unit) if spans else self._unit)
@@ -332,9 +332,9 @@ class TemporalGraph:
         return self._with(directed=False)
 
     def _with(self, **changed: Any) -> Self:
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, **changed)
-        return made
+        graph = object.__new__(type(self))
+        graph.__dict__.update(self.__dict__, **changed)
+        return graph
 
     def __len__(self) -> int:
         return self.n_edges

@@ -18,7 +18,7 @@ def other_kind(unit: Any) -> Any:
 
 def column_of_times(column: Any, title: str, spans: bool = False) -> tuple[Any, Any]:
     """Times, or lengths of time, as int64 or float64; and the unit of datetimes, or None."""
-    wanted = "lengths of time: numbers or timedeltas" if spans else "times: numbers or datetimes"
+    expected = "lengths of time: numbers or timedeltas" if spans else "times: numbers or datetimes"
     if getattr(getattr(column, "dt", None), "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     values = native(unmasked(column.to_numpy() if hasattr(column, "to_numpy") else column, title))
@@ -37,14 +37,14 @@ def column_of_times(column: Any, title: str, spans: bool = False) -> tuple[Any, 
         missing, unit = ~array_module(values).isfinite(values), None
         values = values.astype(np.float64)
     else:
-        raise TypeError(f"{title} holds {values.dtype}, not {wanted}; pandas.to_datetime reads text")
+        raise TypeError(f"{title} holds {values.dtype}, not {expected}; pandas.to_datetime reads text")
     if anywhere(missing):
         raise ValueError(f"{title} is NaN, NaT or infinite in {count(missing)} of its rows: drop them")
     return values, unit
 
 
 def _of_objects(listed: list[Any], title: str, spans: bool) -> Any:
-    """Python's own datetimes or timedeltas in an array; anything else as it is."""
+    """An array of datetimes or timedeltas from Python's; other objects unchanged."""
     # Types of missing values of pandas, without importing it.
     if any(value is None or type(value).__name__ in ("NAType", "NaTType") for value in listed):
         raise ValueError(f"{title} holds no time in some of its rows: drop them, or give them one")
@@ -55,10 +55,10 @@ def _of_objects(listed: list[Any], title: str, spans: bool) -> Any:
 
 def in_finer_unit(numbers: Any, unit: Any, finer: Any) -> Any:
     """Numbers of datetimes or timedeltas in a finer unit."""
-    found = numbers.view(unit).astype(finer)
-    if (found.astype(unit) != numbers.view(unit)).any():
+    times = numbers.view(unit).astype(finer)
+    if (times.astype(unit) != numbers.view(unit)).any():
         raise ValueError(f"some times are beyond 64 bits in units of {np.datetime_data(finer)[0]}: use a coarser one")
-    return found.view(np.int64)
+    return times.view(np.int64)
 
 
 def as_instant(value: Any, name: str, unit: Any, whole: bool, up: bool) -> Any:
@@ -100,7 +100,7 @@ def _in_unit(value: Any, unit: Any, name: str) -> int:
     if np.isnat(value):
         raise ValueError(f"{name} must be a time, not NaT")
     below = value.astype(unit)
-    # NumPy wraps around: only in a finer unit, and then the way back leads elsewhere.
+    # NumPy wraps around on overflow in a finer unit; the conversion back then differs.
     if np.promote_types(value.dtype, unit) == unit and below.astype(value.dtype) != value:
         raise ValueError(f"{name}={value} is beyond 64 bits in the unit of the times, {np.datetime_data(unit)[0]}")
     return int(below.astype(np.int64)) - int(below > value)

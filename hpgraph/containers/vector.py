@@ -39,7 +39,7 @@ class VectorStorage:
     """Entries, length and place of a `hpgraph.Vector`, which describes the arguments."""
 
     ndim = 1
-    # One of the two is there; a list is (indices, values), dense is (values, present).
+    # Exactly one of the two is not None: a list (indices, values), or dense (values, present).
     _list: tuple[Any, Any] | None
     _dense: tuple[Any, Bitmask | None] | None
     _size: int
@@ -86,16 +86,16 @@ class VectorStorage:
     @classmethod
     def _of(cls, indices: Any, values: Any, size: int, fill: Any = 0, before: str = "list") -> Self:
         """The vector of entries with ascending indices, in the format of their density; `before`: former format."""
-        made = object.__new__(cls)
+        vector = object.__new__(cls)
         entries = len(indices)
         if entries == size:
-            return made._set_dense(values, None)
+            return vector._set_dense(values, None)
         limit = BITMAP_ABOVE if before == "list" else LIST_BELOW
-        made._set_list(indices, values, size, fill)
+        vector._set_list(indices, values, size, fill)
         if entries > limit * size:
-            made._set_dense(*_spread(indices, values, size, fill))
-            made._fill = fill
-        return made
+            vector._set_dense(*_spread(indices, values, size, fill))
+            vector._fill = fill
+        return vector
 
     @classmethod
     def _of_scipy(cls, array: Any) -> Self:
@@ -112,7 +112,7 @@ class VectorStorage:
 
     @property
     def format(self) -> VectorFormat:
-        """How the entries are kept: "list", "bitmap" or "full". Nothing else depends on it but time and memory."""
+        """The storage of the entries: "list", "bitmap" or "full". It affects only time and memory."""
         if self._list is not None:
             return "list"
         return "full" if self._held[1] is None else "bitmap"
@@ -160,7 +160,7 @@ class VectorStorage:
 
     @property
     def device(self) -> Device:
-        """Where the vector lies: "cpu" or "cuda"."""
+        """The vector's device: "cpu" or "cuda"."""
         return device_of(self._any_values)
 
     @property
@@ -195,12 +195,12 @@ class VectorStorage:
         """The vector as a dense array of its own, 0 where it is absent, if it fits."""
         check_memory(self.size * self.dtype.itemsize, "a dense vector", self.device)
         indices, values = self.to_indices()
-        made = array_module(self.device).zeros(self.size, dtype=self.dtype)
-        made[indices] = values
-        return made
+        array = array_module(self.device).zeros(self.size, dtype=self.dtype)
+        array[indices] = values
+        return array
 
     def _become(self, other: "VectorStorage") -> Self:
-        """Take the entries of another vector; arrays handed out before do not change."""
+        """Replace the entries by another vector's; arrays returned before do not change."""
         return self._hold(other._any_values, other._size, other._fill, other._list, other._dense)
 
     @classmethod
@@ -210,7 +210,7 @@ class VectorStorage:
 
     @property
     def values(self) -> Any:
-        """A value for each index, absent ones filled: the array itself, not a copy."""
+        """A value for each index, with the fill value for absent ones; not a copy."""
         return self._values
 
     @property
@@ -284,5 +284,5 @@ def _as_array(values: Any) -> Any:
 
 
 def is_sparse_vector(x: object) -> bool:
-    """Whether it is a sparse array of SciPy's that has one dimension."""
+    """Whether it is a one-dimensional sparse array of SciPy."""
     return getattr(x, "ndim", None) == 1 and hasattr(x, "tocsr") and not isinstance(x, VectorStorage)

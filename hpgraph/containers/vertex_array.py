@@ -46,7 +46,7 @@ class ByVertex:
         return self._names
 
     def _check(self) -> None:
-        """That these are the values of all vertices, as an algorithm gave them."""
+        """Refuse arrays that do not hold the values of all vertices."""
         if self._n is None or getattr(self._values_by_vertex(), "shape", None) != (self._n,):
             raise TypeError("names index results of one value a vertex, not an array that was computed from one")
 
@@ -143,7 +143,7 @@ def _class_on_gpu(array: type) -> type:
 
 
 def _plain(array: Any) -> Any:
-    """The same values, without what `VertexArray` adds."""
+    """The values as a plain array."""
     if isinstance(array, np.ndarray):
         return array.view(np.ndarray)
     base = next(kind for kind in type(array).__mro__ if kind.__module__.partition(".")[0] == "cupy")
@@ -163,7 +163,7 @@ def _with_names(result: Any, names: Any, n: int | None) -> Any:
 
 
 def by_vertex(array: Any, graph: Any) -> Any:
-    """An array of shape (n,) as one that the names of vertices index, on its device; what is none, as it is."""
+    """An array of shape (n,) as a `VertexArray`, on its device; other objects unchanged."""
     if getattr(array, "shape", None) != (graph.n_vertices,) or not (isinstance(array, np.ndarray) or is_cuda(array)):
         return array
     return _with_names(array, graph._names, graph.n_vertices)
@@ -195,6 +195,6 @@ def table_of(graph: Any, columns: dict[str, Any]) -> VertexTable:
     held = {name: values if is_cuda(values) else np.asarray(values) for name, values in columns.items()}
     for name, values in held.items():
         if values.shape != (graph.n_vertices,):
-            wanted = f"a value for each of the {graph.n_vertices} vertices"
-            raise ValueError(f"{name} must have {wanted}, not {values.shape}")
+            expected = f"a value for each of the {graph.n_vertices} vertices"
+            raise ValueError(f"{name} must have {expected}, not {values.shape}")
     return named(VertexTable(held), graph)

@@ -99,7 +99,7 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
     if not listed.dtype.isnative:
         listed = listed.astype(listed.dtype.newbyteorder("="))
-    # As unsigned, negative numbers are the largest: one comparison, and on a GPU one synchronization.
+    # Viewed as unsigned, negative integers are the largest: one comparison and one synchronization check both bounds.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
         there = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
         raise IndexError(f"{argument} must lie in {there}; it has {int(listed.min())}..{int(listed.max())}")

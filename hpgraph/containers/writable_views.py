@@ -23,7 +23,7 @@ _settling = threading.RLock()
 class WritableViews(MatrixStorage):
     """The writable arrays of a `Matrix`."""
 
-    # Each copy that was returned, by name; and the layouts and plans, set aside until the copies are compared.
+    # Each returned copy by name, and the layouts and plans, which are not used until the copies are compared.
     _copies: "tuple[dict[str, _Copy], Any, Any] | None" = None
 
     @property
@@ -61,7 +61,7 @@ class WritableViews(MatrixStorage):
 
     def _set_aside(self, copies: "dict[str, _Copy]") -> "dict[str, _Copy]":
         self._copies = copies, self._layouts, self._plans
-        # Access to layouts and plans now compares first; a matrix without copies has no extra check.
+        # Each access to layouts or plans now compares the copies first; a matrix without copies has no extra check.
         self._layouts, self._plans = _Layouts(self), _Plans(self)
         return copies
 
@@ -83,10 +83,10 @@ class WritableViews(MatrixStorage):
                 arrays |= {name: one.array for name, one in copies.items()}
                 # Raises if the arrays are no valid CSR, and leaves the matrix unchanged.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
-            found = self._layouts, self._plans
+            result = self._layouts, self._plans
             if held and written <= {"data"}:
                 self._set_aside(copies)
-            return found
+            return result
 
 
 class _Holder:
@@ -96,7 +96,7 @@ class _Holder:
         self._array = array
         interface = "__array_interface__" if isinstance(array, np.ndarray) else "__cuda_array_interface__"
         described = dict(getattr(array, interface))
-        # Work on the array's stream precedes what the caller starts there.
+        # The caller's work on the same stream runs after the pending work on the array.
         described.pop("stream", None)
         setattr(self, interface, described)
 
@@ -109,7 +109,7 @@ class _Copy:
         self._holder: Callable[[], _Holder | None] = lambda: None
 
     def view(self) -> Any:
-        """The array, as the caller holds it."""
+        """The array that the caller gets."""
         holder = self._holder()
         if holder is None:
             holder = _Holder(self.array)
@@ -118,12 +118,12 @@ class _Copy:
 
     @property
     def is_held(self) -> bool:
-        """Whether the array that was handed out, or a view of it, exists."""
+        """Whether the returned array, or a view of it, still exists."""
         return self._holder() is not None
 
 
 class _Layouts:
-    """Stands in for a matrix's layouts while copies of its arrays exist."""
+    """Proxy of a matrix's layouts while writable copies of its arrays exist."""
 
     def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix
@@ -139,7 +139,7 @@ class _Layouts:
 
 
 class _Plans(dict[Any, Any]):
-    """Stands in for a matrix's plans while copies of its arrays exist: empty, so that each lookup comes here."""
+    """Proxy of a matrix's plans while writable copies of its arrays exist; empty, so that every lookup compares."""
 
     def __init__(self, matrix: WritableViews) -> None:
         self._matrix = matrix

@@ -21,5 +21,5 @@ REAL_TYPES = {
 
 # Types of ids, by their bytes.
 ID_TYPES = {4: "int", 8: "long long"}
-# Values that are only moved, by their bytes: few kernels serve all types.
+# Values that are only copied, by their bytes, so that few kernels serve all types.
 WORD_TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}

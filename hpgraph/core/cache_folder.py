@@ -47,13 +47,13 @@ def process_folder() -> Path:
 
 
 def _remove(folder: Path, process: int) -> None:
-    # A forked child ends too, and its parent still reads there.
+    # A forked child must not remove the folder, which its parent still uses.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def first_usable(*folders: Path) -> Path:
-    """The first of some folders, in order of preference, that is ours alone and writable; else `process_folder`."""
+    """The first of some folders that is private to this user and writable; else `process_folder`."""
     return next((folder for folder in folders if _usable(folder)), None) or process_folder()
 
 
@@ -89,7 +89,7 @@ def _usable(folder: Path) -> bool:
 
 
 def _danger(folder: Path) -> str | None:
-    """How others could put files into a folder, or another folder in its place; None if they cannot."""
+    """The reason why other users could write to a folder or replace it; None if they cannot."""
     user = platform.user()
     if user is None:
         return None

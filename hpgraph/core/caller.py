@@ -18,7 +18,7 @@ _warned = _Warned()
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn of the innermost frame that is not of hpgraph."""
+    """Warn with the location of the innermost frame outside hpgraph."""
     if _warned.collected is not None:
         _warned.collected.add(category)
         return
@@ -53,7 +53,7 @@ def each_warning_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def warnings_collected() -> Iterator[set[type[Warning]]]:
-    """Context manager: the categories of which `warn_caller` would have warned this thread; it does not."""
+    """Context manager that collects the categories of `warn_caller`'s warnings in this thread, which are not shown."""
     before, _warned.collected = _warned.collected, set()
     try:
         yield _warned.collected

@@ -82,7 +82,7 @@ Value = TypeVar("Value")
 
 
 class _Setting(Generic[Value]):
-    """A setting as an attribute of `Config`; a function as default gets what is set, or None, and returns the value."""
+    """A setting as an attribute of `Config`; a callable default maps the value that is set, or None, to the result."""
 
     name: str
 
@@ -214,7 +214,7 @@ class Config:
         values: dict[str, Any] = {}
         overrides: ContextVar[Mapping[str, Any]] = ContextVar("hpgraph_config", default=MappingProxyType({}))
         object.__setattr__(self, "_values", values)
-        # Calls in order, which may still become blocks.
+        # Calls in order, any of which may still be entered as a `with` block.
         object.__setattr__(self, "_pending", [])
         object.__setattr__(self, "_held", values)
         object.__setattr__(self, "_overrides", overrides)
@@ -284,7 +284,7 @@ class Config:
             self._settle()
 
     def show_progress(self) -> bool:
-        """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is."""
+        """Whether to draw a progress bar now; "auto" draws one if standard error is a terminal or a notebook."""
         return sys.stderr.isatty() or "ipykernel" in sys.modules if self.progress == "auto" else bool(self.progress)
 
     def announce(self, what: str) -> None:

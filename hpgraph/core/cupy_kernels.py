@@ -15,19 +15,18 @@ from hpgraph.core import cache_folder, patches
 from hpgraph.core.config import config
 from hpgraph.core.ready_kernels import CuPyRequest, request_of
 
-# What CuPy makes of the options that its operations and its RawModules here give.
+# NVRTC options that CuPy derives from those of its operations and of RawModules.
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {("--std=c++17",): (), ("-std=c++17",): ("-std=c++17",)}
 RECORD = Path(__file__).with_name("cupy_kernels.json.xz")
-# Threads that compile for CuPy, beside those of the library's own kernels: some 40 ms a kernel, of which a call needs
-# fifty at most.
+# Threads that compile CuPy's kernels, beside those for the library's own: some 40 ms a kernel, up to fifty a call.
 _THREADS = 6
 _compile: Callable[..., Any] | None = None
-# By device and request; None once CuPy has asked for it.
+# By device and request; None once CuPy has requested the kernel.
 _under_way: dict[tuple[int, CuPyRequest], Future[Any] | None] = {}
 
 
 def compile_for_cupy() -> None:
-    """Have CuPy take the kernels that `begin` has begun to compile, and compile the others as ever."""
+    """Make CuPy use the kernels whose compilation `begin` started, and compile others itself."""
 
     def replaced(compiled: Callable[..., Any]) -> Callable[..., Any]:
         global _compile
@@ -44,7 +43,7 @@ def _taken_or(compiled: Callable[..., Any], source: str, options: Any = (), **gi
 
         key = cupy.cuda.runtime.getDevice(), request
         begun, _under_way[key] = _under_way.get(key), None
-        # What no thread has begun is compiled here.
+        # A compilation that no thread has started runs here.
         if begun is not None and not begun.cancel() and begun.exception() is None:
             return begun.result()
     return compiled(source, options, **given)
@@ -52,7 +51,7 @@ def _taken_or(compiled: Callable[..., Any], source: str, options: Any = (), **gi
 
 @functools.cache
 def begin(function: str) -> None:
-    """Begin to compile what a function of a graph on the GPU is known to ask CuPy for; once a process."""
+    """Begin to compile CuPy's kernels that a function is known to use on the GPU; once a process."""
     import cupy
     from cupy._core import core
 
@@ -61,7 +60,7 @@ def begin(function: str) -> None:
     record, device = _record(), cupy.cuda.Device()
     if record["cupy"] != cupy.__version__ or function not in record["calls"]:
         return
-    # Once a cache: what CuPy finds in its own is loaded when it is asked for.
+    # Kernels in CuPy's own cache are loaded on request, so nothing is compiled twice for one cache.
     folder = cache_folder.subfolder(config.cache_dir, "cuda")
     marker = folder / f"{function}.{cupy.__version__}.sm_{device.compute_capability}.begun"
     if marker.exists():
@@ -73,7 +72,7 @@ def begin(function: str) -> None:
         with device:
             assert _compile is not None
             options, headers = core.assemble_cupy_compiler_options(OPTIONS[request.options]), core._get_header_source()
-            # As CuPy asks for it, so that the next process finds it in CuPy's cache.
+            # With CuPy's arguments, so that the next process finds the kernel in CuPy's cache.
             return _compile(request.source, options, extra_source=headers, name_expressions=request.kernels or None)
 
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="hpgraph-cupy")

@@ -32,27 +32,27 @@ class Devices:
         if isinstance(device, cls):
             return device
         if isinstance(device, str):
-            found = cls._named(device)
+            devices = cls._named(device)
         elif isinstance(device, Sequence) and device:
             several = [one if isinstance(one, cls) else cls._named(one) for one in device]
             if len(several) > 1 and any(one.kind == "cpu" for one in several):
                 raise ValueError(f"a graph is divided between GPUs alone, not {list(device)!r}: name GPUs by number")
-            found = several[0]
+            devices = several[0]
             if len(several) > 1:
-                found = cls("cuda", tuple(index for one in several for index in one.indices or (_current(),)))
+                devices = cls("cuda", tuple(index for one in several for index in one.indices or (_current(),)))
         else:
             raise ValueError(f"{_NAMES}, not {device!r}")
-        twice = [index for index in found.indices if found.indices.count(index) > 1]
+        twice = [index for index in devices.indices if devices.indices.count(index) > 1]
         if twice:
             raise ValueError(f"device names cuda:{twice[0]} twice: name each GPU once")
-        there = _count() if found.indices else 0
-        for index in found.indices:
+        there = _count() if devices.indices else 0
+        for index in devices.indices:
             if index >= there:
                 raise DeviceError(
                     f"there is no cuda:{index}: the GPUs here are numbered from 0 to {there - 1}; see nvidia-smi and "
                     "CUDA_VISIBLE_DEVICES"
                 )
-        return found
+        return devices
 
     @classmethod
     def _named(cls, name: str) -> Self:
@@ -134,9 +134,9 @@ def move_array(array: Any, device: Devices, *, hold: bool = True) -> Any:
             return cupy.asarray(array)
         if device_index(array) == _current():
             return array
-        made = cupy.empty(array.shape, array.dtype)
-        copy_between(array, made, hold=hold)
-        return made
+        moved = cupy.empty(array.shape, array.dtype)
+        copy_between(array, moved, hold=hold)
+        return moved
 
 
 def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
@@ -254,12 +254,12 @@ def even_ranges(indptr: Any, parts: int, multiple: int = 64, shares: Sequence[fl
     """Ranges of rows with about equally many entries: int64 array of shape (parts + 1,), from 0 to the rows."""
     n = len(indptr) - 1
     total = int(indptr[-1])
-    wanted = np.array([total * part // parts for part in range(1, parts)], np.int64)
+    targets = np.array([total * part // parts for part in range(1, parts)], np.int64)
     if shares is not None:
-        wanted = (np.cumsum(shares)[:-1] * total).astype(np.int64)
+        targets = (np.cumsum(shares)[:-1] * total).astype(np.int64)
     if is_cuda(indptr):
-        wanted = require_cupy().asarray(wanted)
-    inner = indptr.searchsorted(wanted)
+        targets = require_cupy().asarray(targets)
+    inner = indptr.searchsorted(targets)
     inner = np.asarray(inner.get() if is_cuda(inner) else inner, np.int64)
     inner = np.minimum((inner + multiple // 2) // multiple * multiple, n)
     return np.concatenate(([0], np.maximum.accumulate(inner), [n])).astype(np.int64)
@@ -274,10 +274,10 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
 
     def there(number: int) -> Any:
         with devices[number].here:
-            made = work(number)
+            result = work(number)
             if devices[number].kind == "cuda":
                 require_cupy().cuda.get_current_stream().synchronize()
-            return made
+            return result
 
     if len(devices) == 1 or devices[0].kind == "cpu":
         return [there(number) for number in range(len(devices))]

@@ -25,11 +25,11 @@ def mended(cubin: bytes, arch: str, compiler: tuple[int, ...]) -> bytes:
     """Machine code of a version of the compiler in which what CS2R clears is read after `CYCLES` at the earliest."""
     if arch not in ("sm_90", "sm_90a") or not PATCHES["CS2R"].is_for(compiler):
         return cubin
-    found = bytearray(cubin)
+    patched = bytearray(cubin)
     for begin, end in _code(cubin):
-        words = np.frombuffer(found, np.uint64, (end - begin) // 8, begin).reshape(-1, 2)
+        words = np.frombuffer(patched, np.uint64, (end - begin) // 8, begin).reshape(-1, 2)
         hold_back(words)
-    return bytes(found)
+    return bytes(patched)
 
 
 def hold_back(words: np.ndarray) -> None:

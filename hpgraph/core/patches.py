@@ -122,10 +122,10 @@ def applies(name: str) -> bool:
 @functools.cache
 def _installed(distribution: str) -> tuple[int, ...]:
     try:
-        found = importlib.metadata.version(distribution)
+        version = importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return ()
-    return tuple(int(number) for number in re.findall(r"\d+", found)[:3])
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
 @contextlib.contextmanager
@@ -181,15 +181,15 @@ def found_once() -> Callable[..., Any]:
         if kws or context is not cpu_target.typing_context:
             return search(function, context, args, kws)
         key = id(function), options_number(), *map(id, args)
-        found = calls.get(key)
-        if found is None:
+        entry = calls.get(key)
+        if entry is None:
             signature = search(function, context, args, kws)
             if len(calls) == _MAX_CALLS:
                 calls.clear()
-            found = calls[key] = signature, function.get_impl_key(signature), function, args
+            entry = calls[key] = signature, function.get_impl_key(signature), function, args
         # Another call of the same function may have left another implementation here.
-        function._impl_keys[found[0].args] = found[1]
-        return found[0]
+        function._impl_keys[entry[0].args] = entry[1]
+        return entry[0]
 
     return get_call_type
 
@@ -215,11 +215,11 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
             return part.list_vars()  # type: ignore[no-any-return]
         if not isinstance(part, dict | list | tuple):
             return [part] if isinstance(part, ir.Var) else []
-        found = []
+        results = []
         for each in part.values() if isinstance(part, dict) else part:
             if type(each) not in plain:
-                found += [each] if type(each) is ir.Var else variables(statement, each)
-        return found
+                results += [each] if type(each) is ir.Var else variables(statement, each)
+        return results
 
     def size_of(context: Any, kind: Any) -> int:
         key = context.target_data, str(kind)
@@ -232,16 +232,16 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
 
     def unless_known(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
         # Registries only grow: one of as many entries as at the last refresh has none that is new.
-        known: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
+        results_by_key: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
 
         def counts(context: Any) -> list[int]:
             lists = (each for registry in context._registries for each in vars(registry).values())
             return [len(each) for each in lists if isinstance(each, list)]
 
         def quick_refresh(context: Any) -> None:
-            if known.get(context) != counts(context):
+            if results_by_key.get(context) != counts(context):
                 refresh(context)
-                known[context] = counts(context)
+                results_by_key[context] = counts(context)
 
         return quick_refresh
 

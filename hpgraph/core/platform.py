@@ -162,6 +162,6 @@ def read_at(descriptor: int, into: memoryview, at: int) -> int:
         return os.preadv(descriptor, [into], at)
     with _position:
         os.lseek(descriptor, at, os.SEEK_SET)
-        found = os.read(descriptor, len(into))
-    into[: len(found)] = found
-    return len(found)
+        chunk = os.read(descriptor, len(into))
+    into[: len(chunk)] = chunk
+    return len(chunk)

@@ -58,9 +58,9 @@ def _found_or(compiled: Callable[..., Any], folder: Path, source: str, options: 
         if requests is not None:
             requests.append(request)
         arch = f"sm_{cupy.cuda.Device().compute_capability}"
-        found = cache_folder.read_sealed(folder / f"{request.key(cupy.__version__, arch)}.cupy", True)
-        if found is not None:
-            symbols, _, code = found.partition(b"\n")
+        cubin = cache_folder.read_sealed(folder / f"{request.key(cupy.__version__, arch)}.cupy", True)
+        if cubin is not None:
+            symbols, _, code = cubin.partition(b"\n")
             module = cupy.cuda.function.Module()
             module.load(code)
             module._set_mapping(json.loads(symbols))

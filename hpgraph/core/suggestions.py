@@ -130,8 +130,8 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     """The error for a missing attribute of a graph, with an equivalent or a similar name."""
     if (said := _OF_GRAPHS.get(name)) is not None:
         return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
-    known = {*dir(kind), *(held for base in kind.__mro__ for held in inspect.get_annotations(base))}
-    near = "" if name.startswith("_") else did_you_mean(name, sorted(held for held in known if held[0] != "_"))
+    names = {*dir(kind), *(held for base in kind.__mro__ for held in inspect.get_annotations(base))}
+    near = "" if name.startswith("_") else did_you_mean(name, sorted(held for held in names if held[0] != "_"))
     return AttributeError(f"{kind.__name__} has no attribute {name!r}{near}")
 
 
@@ -142,7 +142,7 @@ def naming_arguments(function: Function) -> Function:
     checked by `flag`.
     """
     signature = inspect.signature(function)
-    known = frozenset(signature.parameters)
+    names = frozenset(signature.parameters)
     variadic = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
     at, of = next(((at, name) for at, name in enumerate(signature.parameters) if name in ("G", "graph")), (0, ""))
 
@@ -165,10 +165,10 @@ def naming_arguments(function: Function) -> Function:
         except TypeError as error:
             # An error of the call itself, raised before the function began, has no frame but this.
             began = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-            wrong = None if variadic else next((name for name in named if name not in known), None)
+            wrong = None if variadic else next((name for name in named if name not in names), None)
             if began or wrong is None:
                 raise
-            raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, known)}") from None
+            raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, names)}") from None
 
     return cast(Function, call)
 

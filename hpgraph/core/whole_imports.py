@@ -30,7 +30,7 @@ class _Finder:
         if self.inside or name.partition(".")[0] not in _PACKAGES or not _is_pythons():
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
-        spec: Any = next((found for found in others if found is not None), None)
+        spec: Any = next((result for result in others if result is not None), None)
         loader: Any = getattr(spec, "loader", None)
         attributes = getattr(loader, "__dict__", None)
         # The loader of an archive loads many modules: it is wrapped once.

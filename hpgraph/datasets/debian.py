@@ -58,9 +58,9 @@ def debian(*, recommends: bool = False, suggests: bool = False, weighted: bool =
         size, out_degree, target, kind = (stored[key] for key in ("installed_size", "out_degree", "indices", "kind"))
     n = len(names)
     # Kinds are numbered strongest first, see KINDS of wheels/debian.py.
-    wanted = np.array([True, recommends, suggests], np.bool_)[kind]
-    source = np.repeat(np.arange(n), out_degree)[wanted]
-    target = target[wanted]
+    selected = np.array([True, recommends, suggests], np.bool_)[kind]
+    source = np.repeat(np.arange(n), out_degree)[selected]
+    target = target[selected]
     indptr = np.append(0, np.cumsum(np.bincount(source, minlength=n)))
     weight = np.maximum(size, 1).astype(np.float32)[target] if weighted else None
     graph = Graph(CSR((n, n), indptr, target, weight, validate=False), directed=True, names=names)

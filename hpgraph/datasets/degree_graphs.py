@@ -193,11 +193,11 @@ def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:
     """Flags of the elements that occur more than once; `ordered`: the same elements, ascending."""
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     # Few are: a table of their last bits rules out nearly all others.
-    marked, found = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
+    marked, repeated = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
     marked[several & (_TABLE - 1)] = True
     at = xp.flatnonzero(marked[key & (_TABLE - 1)])
-    found[at] = _among(xp, key[at], several)
-    return found
+    repeated[at] = _among(xp, key[at], several)
+    return repeated
 
 
 def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
@@ -246,14 +246,14 @@ def mended(
         first, second = xp.where(swapped, target[one], source[one]), xp.where(swapped, source[one], target[one])
         kept = of_edge[one] == of_edge[other] if inside else xp.ones(len(one), np.bool_)
         begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
-        made = _pairs(xp, n, begins, ends)
+        pairs = _pairs(xp, n, begins, ends)
         if (turn + 1) % _FREE:
-            there = _copies(xp, made, ordered) - _copies(xp, made, gone) + _copies(xp, made, came) > 0
-            fits = ~(_repeated(xp, made, xp.sort(made)) | there | _unfit(begins, ends, apart))
+            there = _copies(xp, pairs, ordered) - _copies(xp, pairs, gone) + _copies(xp, pairs, came) > 0
+            fits = ~(_repeated(xp, pairs, xp.sort(pairs)) | there | _unfit(begins, ends, apart))
             kept &= fits.reshape(2, -1).all(axis=0)
         changed = xp.concatenate([one[kept], other[kept]])
         gone = xp.sort(xp.concatenate([gone, pair[changed]]))
-        pair[changed] = made[xp.tile(kept, 2)]
+        pair[changed] = pairs[xp.tile(kept, 2)]
         came = xp.sort(xp.concatenate([came, pair[changed]]))
         source[one[kept]], target[one[kept]] = first[kept], target[other[kept]]
         target[other[kept]] = second[kept]

@@ -67,15 +67,15 @@ def LFR_benchmark_graph(
         real(value, name, above=1, below=np.inf)
     if (average_degree is None) == (min_degree is None):
         raise ValueError("give either average_degree or min_degree")
-    most = n - 1 if max_degree is None else whole(max_degree, "max_degree", least=0, most=n - 1)
-    least = _least_degree(tau1, real(average_degree, "average_degree"), most) if min_degree is None else min_degree
-    least = whole(least, "min_degree", least=min(1, most), most=most)
-    smallest = whole(max(least, 1) if min_community is None else min_community, "min_community", least=1, most=n)
+    high = n - 1 if max_degree is None else whole(max_degree, "max_degree", least=0, most=n - 1)
+    low = _least_degree(tau1, real(average_degree, "average_degree"), high) if min_degree is None else min_degree
+    low = whole(low, "min_degree", least=min(1, high), most=high)
+    smallest = whole(max(low, 1) if min_community is None else min_community, "min_community", least=1, most=n)
     largest = whole(n if max_community is None else max_community, "max_community", least=smallest, most=n)
-    _, rng = begun(n, n * least * 4, seed, "cpu")
-    degree = _power_law(rng, tau1, least, most, n)
+    _, rng = begun(n, n * low * 4, seed, "cpu")
+    degree = _power_law(rng, tau1, low, high, n)
     if degree.sum() % 2:
-        degree[np.argmax(degree < most)] += 1
+        degree[np.argmax(degree < high)] += 1
     inside = np.minimum(((1 - mu) * degree + rng.random(n)).astype(np.int64), degree)
     for _ in range(_TRIES):
         community = _assigned(rng, inside, _sizes(rng, n, tau2, smallest, largest))

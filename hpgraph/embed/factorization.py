@@ -54,17 +54,17 @@ def embedding_of(left: Any, values: Any, right: Any, dim: int) -> Any:
     """
     xp, n = array_module(left), len(left)
     k = min(dim if right is None else dim // 2, left.shape[1])
-    made = xp.zeros((n, dim), "float32")
+    embedding = xp.zeros((n, dim), "float32")
     if n:
         left = left[:, :k]
         largest = left[abs(left).argmax(axis=0), xp.arange(k)]
         root = xp.sqrt(values[:k]) * xp.where(largest < 0, -1, 1)
-        made[:, :k] = left * root
+        embedding[:, :k] = left * root
         if right is not None:
-            made[:, dim // 2 : dim // 2 + k] = right[:, :k] * root
-    if not everywhere(xp.isfinite(made)):
+            embedding[:, dim // 2 : dim // 2 + k] = right[:, :k] * root
+    if not everywhere(xp.isfinite(embedding)):
         raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
-    return made
+    return embedding
 
 
 def check_halves(dim: int) -> None:

@@ -81,12 +81,12 @@ def fastrp(
     vectors = random_signs(n, dim, whole(seed, "seed"), graph.device)
     if strength:
         vectors *= xp.where(arcs.sent > 0, arcs.sent, 1)[:, None] ** np.float32(strength)
-    made = np.float32(own) * _unit(vectors)
+    embedding = np.float32(own) * _unit(vectors)
     for share in shares:
         vectors = arcs.transposed @ vectors
         vectors *= inverse(arcs.sent)[:, None]
-        made += np.float32(share) * _unit(vectors)
-    return made
+        embedding += np.float32(share) * _unit(vectors)
+    return embedding
 
 
 def _unit(vectors: Any) -> Any:

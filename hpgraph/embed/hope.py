@@ -124,7 +124,7 @@ def _katz(arcs: ArcSums, beta: Any) -> tuple[float, float]:
         raise ValueError("weight: the weights are too large for products in float32; scale them, or take weight=None")
     if beta is None:
         return (_DEFAULT / size if size else _DEFAULT), _DEFAULT
-    given = real(beta, "beta", above=0, below=math.inf)
-    if given * size >= 1:
+    value = real(beta, "beta", above=0, below=math.inf)
+    if value * size >= 1:
         raise ValueError(f"beta must be below {1 / size:.3g}, 1 over the largest singular value, not {beta!r}")
-    return given, max(given * size, _LEFT)
+    return value, max(value * size, _LEFT)

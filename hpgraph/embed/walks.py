@@ -107,8 +107,8 @@ def node2vec(
     gain = xp.log(both.data * (often.sum() / shift) / (often[rows] * often[both.indices]))
     above = gain > 0
     positive = _matrix(graph, rows[above], both.indices[above], gain[above].astype(np.float32))
-    found = matrix_of_csr(positive)
-    vectors = singular_vectors(found.__matmul__, found.__matmul__, n, dim, begin, graph.device)
+    proximity = matrix_of_csr(positive)
+    vectors = singular_vectors(proximity.__matmul__, proximity.__matmul__, n, dim, begin, graph.device)
     return embedding_of(*vectors[:2], None, dim)
 
 
@@ -178,8 +178,8 @@ def strap(
         check_halves(dim)
     ends, each, begin = real(alpha, "alpha", above=0, below=1), whole(walks, "walks", least=1), seed_of(seed)
     steps = math.ceil(math.log(_REST) / math.log(1 - ends))
-    given = None if delta is None else real(delta, "delta", above=0, below=math.inf)
-    least = given if given is not None else ends * (1 - ends) ** steps / each / 4
+    threshold = None if delta is None else real(delta, "delta", above=0, below=math.inf)
+    min_entry = threshold if threshold is not None else ends * (1 - ends) ** steps / each / 4
     xp, n, device = array_module(graph.device), graph.n_vertices, graph.device
 
     def ranks(incoming: bool) -> tuple[Any, Any, Any]:
@@ -189,17 +189,17 @@ def strap(
             for step in range(1, steps + 1):
                 met.add(passed[:, 0], passed[:, step], ends * (1 - ends) ** step / each)
         rows, columns, rank = met.entries()
-        enough = rank > least
-        return rows[enough], columns[enough], xp.log(rank[enough] / least)
+        enough = rank > min_entry
+        return rows[enough], columns[enough], xp.log(rank[enough] / min_entry)
 
     rows, columns, gain = ranks(False)
     targets, sources, more = ranks(True) if graph.directed else (rows, columns, gain)
     parts = ((rows, sources), (columns, targets), (gain, more))
     csr = _matrix(graph, *(xp.concatenate(pair) for pair in parts))
-    found = matrix_of_csr(csr.astype(np.float32))
+    result = matrix_of_csr(csr.astype(np.float32))
     if not graph.directed:
-        return embedding_of(*positive_eigenvectors(found.__matmul__, n, dim, begin, device), None, dim)
-    vectors = singular_vectors(found.__matmul__, found.T.__matmul__, n, dim // 2, begin, device)
+        return embedding_of(*positive_eigenvectors(result.__matmul__, n, dim, begin, device), None, dim)
+    vectors = singular_vectors(result.__matmul__, result.T.__matmul__, n, dim // 2, begin, device)
     return embedding_of(*vectors, dim)
 
 

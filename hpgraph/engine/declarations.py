@@ -46,7 +46,7 @@ _INSTANCES = 32
 
 
 class Declarations:
-    """The declarations of a program's class, read and checked at one moment; attributes are as in `VertexProgram`.
+    """The declarations of a program's class, read and checked once; attributes are as in `VertexProgram`.
 
     ``functions``: copies by name, with all they refer to; `converged`, which Python calls, is not copied;
     ``beginnings``: type and initial value of the properties that begin with a number; ``runs_alone``: whether nothing
@@ -108,24 +108,24 @@ class Declarations:
 
     def code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
         """The code of the program for given property types; made once."""
-        found = self._codes.get(dtypes)
-        if found is None:
-            found = self._codes[dtypes] = self._code(dtypes)
-        return found
+        program_code = self._codes.get(dtypes)
+        if program_code is None:
+            program_code = self._codes[dtypes] = self._code(dtypes)
+        return program_code
 
     def of_instance(self, program: Definition) -> "Declarations":
-        """The same with what is assigned to the instance itself, as if it were so in the body of a subclass."""
+        """The declarations with attributes of the instance, as if a subclass defined them."""
         own = getattr(program, "__dict__", None)
         if not own:
             return self
-        # The subclass keeps the values, so that no other comes to have the identity of one.
+        # The subclass keeps the values alive, so that their ids stay unique.
         key = tuple((name, id(value)) for name, value in own.items())
-        found = self._instances.get(key)
-        if found is None or not found.hold():
+        declared = self._instances.get(key)
+        if declared is None or not declared.hold():
             if len(self._instances) >= _INSTANCES:
                 self._instances.clear()
-            found = self._instances[key] = _read(self._subclass(type(program), own))
-        return found
+            declared = self._instances[key] = _read(self._subclass(type(program), own))
+        return declared
 
     def _subclass(self, kind: type[Definition], own: dict[str, Any]) -> type[Definition]:
         for name, value in own.items():
@@ -135,22 +135,22 @@ class Declarations:
                         f"{self.name}.{name} is a {what}, and was assigned {value!r}: give the run its value, "
                         f"run(program, graph, {name}=...)"
                     )
-        known = {*_ATTRIBUTES, kind._combines, *kind._functions}
+        allowed = {*_ATTRIBUTES, kind._combines, *kind._functions}
         # Other attributes of the instance are not part of the program, but are kept alive with it.
-        body = {name: value for name, value in own.items() if name in known or isinstance(value, kind._kinds)}
+        body = {name: value for name, value in own.items() if name in allowed or isinstance(value, kind._kinds)}
         namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
         return type.__call__(type(kind), kind.__name__, (kind,), namespace)
 
     def _copies(self, functions: dict[str, Any]) -> dict[str, Any]:
-        """Copies of the plain functions; what is none is refused when it is to be compiled."""
+        """Copies of the plain functions; other callables are refused when they are compiled."""
         plain = {name: function for name, function in functions.items() if isinstance(function, FunctionType)}
         copies = copy_functions(plain.values(), snapshot=self._snapshot)
         return {**functions, **dict(zip(plain, copies, strict=True))}
 
     def _column(self) -> str | None:
-        """The column of edges that functions read as ``edge.title``; their parameter becomes the weight that it is."""
-        given = {name: self.functions.get(name) for name in ("gather", "edge_cond")}
-        seconds = {name: list(reads(function).items())[1] for name, function in given.items()
+        """The column of edges that functions read as ``edge.title``; it then takes the place of the weight."""
+        functions = {name: self.functions.get(name) for name in ("gather", "edge_cond")}
+        seconds = {name: list(reads(function).items())[1] for name, function in functions.items()
                    if isinstance(function, FunctionType)}  # fmt: skip
         columns = frozenset[str]().union(*(read for called, read in seconds.values() if called == "edge" and read))
         if not columns:
@@ -184,7 +184,7 @@ class Declarations:
         return graph if self.column is None else graph._weighted_by(self.column)
 
     def _check(self, program: type[Definition]) -> None:
-        """Refuse attributes that have no sense, or none together."""
+        """Refuse invalid attributes, and invalid combinations."""
         check_attributes(program)
 
     def _read_reduce(self, program: type[Definition]) -> None:
@@ -192,7 +192,7 @@ class Declarations:
         reduce: Any = "any" if self.updates_alone else inspect.getattr_static(program, program._combines)
         if isinstance(reduce, staticmethod):
             reduce = reduce.__func__
-        # A name that the user registered may be registered again.
+        # A user may register another monoid under the same name.
         self._registered = reduce if isinstance(reduce, str) and reduce not in BUILTIN else None
         if isinstance(reduce, str) and reduce in PAIRS:
             self._registered = None
@@ -204,16 +204,16 @@ class Declarations:
         if program.identity is None:
             raise TypeError(f"{called} is a function, so {self.name}.identity must be set as well")
         copies = self._copies({"reduce": reduce, "identity": program.identity})
-        found, identity = copies["reduce"], copies["identity"]
-        self.reduce = Monoid(found, identity, idempotent=program.idempotent, name=called)
+        combiner, identity = copies["reduce"], copies["identity"]
+        self.reduce = Monoid(combiner, identity, idempotent=program.idempotent, name=called)
 
     def _beginnings(self) -> dict[str, tuple[np.dtype, Beginning]]:
-        found = {}
+        beginnings = {}
         for name, prop in self.properties.items():
             if np.isscalar(prop.initial) or (prop.length and isinstance(prop.initial, tuple | list)):
                 dtype = type_of(prop.dtype, prop.initial, name)
-                found[name] = dtype, beginning(prop.initial, prop.start, dtype, name, prop.length)
-        return found
+                beginnings[name] = dtype, beginning(prop.initial, prop.start, dtype, name, prop.length)
+        return beginnings
 
     def _code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
         functions = {name: function for name, function in self.functions.items() if name not in ("converged", "starts")}
@@ -254,14 +254,14 @@ class EdgeDeclarations(Declarations):
             raise ValueError(
                 f'{self.name}.combiner must not be "any": which message comes first would show; take "min" or "max"'
             )
-        # Every arc's function is called, also of those that would not matter to the message.
+        # A terminal value would end a row early, but every arc's function must be called.
         self._combiner = without_terminal(self.reduce)
         read: set[str] = set()
         for name in ("edge_compute", "edge_cond", "reply", "reply_cond"):
             function = self.functions[name]
             if function is not None:
-                found = list(reads(function).values())[1]
-                read |= {"weight", "reverse"} if found is None else found
+                result = list(reads(function).values())[1]
+                read |= {"weight", "reverse"} if result is None else result
         self.reads_weight = self.weighted and not read.isdisjoint(("weight", "reverse"))
         self.reads_reverse = "reverse" in read
         self._edge_codes: dict[tuple[object, ...], EdgeProgramCode] = {}
@@ -271,11 +271,11 @@ class EdgeDeclarations(Declarations):
     ) -> EdgeProgramCode:
         """The code of the program for given types; made once."""
         key = dtypes, edge_dtypes, weight, places
-        found = self._edge_codes.get(key)
-        if found is None:
+        code = self._edge_codes.get(key)
+        if code is None:
             named = {"gather": "edge_compute", "update": "vertex_compute", "halts": "vote_to_halt"}
             named |= {name: name for name in ("edge_cond", "aggregate", "reply", "reply_cond")}
-            found = self._edge_codes[key] = EdgeProgramCode(
+            code = self._edge_codes[key] = EdgeProgramCode(
                 **self._common(dtypes),
                 **{name: self.functions[own] for name, own in named.items()},
                 reduce=self._combiner,
@@ -286,7 +286,7 @@ class EdgeDeclarations(Declarations):
                 reads_reverse=self.reads_reverse,
                 all_active=self.activity == "all",
             )
-        return found
+        return code
 
     def _check(self, program: type[Definition]) -> None:
         name = program.__name__
@@ -315,31 +315,31 @@ def declarations_of(program: Definition | type[Definition]) -> Any:
     kind = program if isinstance(program, type) else type(program)
     if not issubclass(kind, Definition):
         raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
-    # Kept in the class itself, so that it goes when the class does.
+    # Stored in the class itself, so that both are collected together.
     held: list[Declarations] | None = kind.__dict__.get("_held")
     if held is None:  # its own __init_subclass__ did not call ours
         kind._held = held = []
-    found = held[0] if held else None
-    if found is None or not found.hold():
-        found = _read(kind)
-        held[:] = [found]
-    return found if isinstance(program, type) else found.of_instance(program)
+    declared = held[0] if held else None
+    if declared is None or not declared.hold():
+        declared = _read(kind)
+        held[:] = [declared]
+    return declared if isinstance(program, type) else declared.of_instance(program)
 
 
 def _read(kind: type[Definition]) -> Declarations:
     """Read a program's declarations; one that reads several columns is replaced by its edge-vertex program."""
     if issubclass(kind, EdgeDefinition):
         return EdgeDeclarations(kind)
-    found = Declarations(kind)
-    if not found.columns:
-        return found
-    made = EdgeDeclarations(along_columns(kind, found.columns))
-    made.columns = found.columns
-    made._classes += found._classes
-    return made
+    declared = Declarations(kind)
+    if not declared.columns:
+        return declared
+    edge_program = EdgeDeclarations(along_columns(kind, declared.columns))
+    edge_program.columns = declared.columns
+    edge_program._classes += declared._classes
+    return edge_program
 
 
-# The same of the library's own programs, which do not change: read once.
+# `declarations_of` for the library's own programs, which do not change: read once.
 declarations_of_own: Any = functools.cache(declarations_of)
 
 
@@ -357,10 +357,10 @@ def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ..
     """A sequence of `count` numbers, or one number repeated."""
     if isinstance(value, str):
         raise TypeError(f"{name} must be a number or a tuple of {length}, not {value!r}")
-    given = tuple(value) if np.ndim(value) else (value,) * length
-    if len(given) != length:
+    numbers = tuple(value) if np.ndim(value) else (value,) * length
+    if len(numbers) != length:
         raise ValueError(f"{name} must be a number or a tuple of {length}, one for each of its numbers, not {value!r}")
-    return tuple(scalar(one, dtype, name) for one in given)
+    return tuple(scalar(one, dtype, name) for one in numbers)
 
 
 def _nothing(source: Any, weight: Any, target: Any) -> int:

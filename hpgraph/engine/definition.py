@@ -58,7 +58,7 @@ class SeenAsNumber:
         def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
-# Declarations have no ==: what begins with 0.0 is another than what begins with -0.0.
+# Compared by identity: as values, 0.0 and -0.0 would be equal.
 @dataclass(frozen=True, eq=False)
 class Property(SeenAsNumber):
     """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
@@ -181,7 +181,7 @@ class Definition:
 
 
 def check_definition(program: type[Definition]) -> None:
-    """Refuse functions of the wrong parameters, names that mean something else, and types kernels do not compute in."""
+    """Refuse functions with wrong parameters, reserved names, and types that kernels do not support."""
     pairs = reduces_pairs(program)
     for name, parameters in program._functions.items():
         function = function_of(program, name)
@@ -203,7 +203,7 @@ def check_definition(program: type[Definition]) -> None:
         taken = len(names)
         if parameters == ("vertex",) and name == "update" and taken == 3:
             continue  # a base class, without `gather` and `reduce` yet
-        # With a self it would have as many as with a world.
+        # A function with `self` would have as many parameters as one with `world`.
         if taken - len(parameters) not in ((0, 1) if longer else (0,)) or "self" in names:
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
@@ -224,7 +224,7 @@ def check_definition(program: type[Definition]) -> None:
 
 
 def _check_length(shape: Any, name: str, example: str) -> None:
-    """Refuse what is no length of a tuple."""
+    """Refuse a shape that is not one length from 1 to `LONGEST`."""
     one = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
     if one is None:
         return
@@ -241,7 +241,7 @@ def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
 
 
 def updates_alone(program: type[Definition]) -> bool:
-    """Whether it is a step without arcs, that updates vertices by what they have: no `gather`, and no `reduce`."""
+    """Whether the program is a step without arcs, which updates vertices from their own properties alone."""
     of_vertices = "gather" in program._functions
     return of_vertices and function_of(program, "gather") is None and inspect.getattr_static(program, "reduce") is None
 
@@ -261,40 +261,40 @@ def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dt
             f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.'
             f'{program._combines} is "{reduce}"; not {form!r}'
         )
-    given = (first, "int32") if form is None else form
-    key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in given)
+    dtypes = (first, "int32") if form is None else form
+    key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in dtypes)
     for dtype, what in ((key, "keys"), (payload, "payloads")):
         if dtype not in PAIR_TYPES:
-            known = ", ".join(str(dtype) for dtype in PAIR_TYPES)
+            supported = ", ".join(str(dtype) for dtype in PAIR_TYPES)
             raise TypeError(
                 f"{name}: {what} of {reduce} are {dtype}, but key and payload travel as one word of 64 bits, "
-                f'so each must be one of {known}; set {name}.message = ("float32", "int32"), for one'
+                f'so each must be one of {supported}; set {name}.message = ("float32", "int32"), for one'
             )
     return key, payload
 
 
 def is_plain(name: str) -> bool:
-    """Whether it can be a field of a named tuple."""
+    """Whether a name can be a field of a named tuple."""
     return not name.startswith("_") and not keyword.iskeyword(name)
 
 
 def function_of(program: type, name: str) -> Callable[..., Any] | None:
-    """A program's function as it was written, or None where it has none of that name."""
+    """The plain function of a program of that name, or None."""
     value = inspect.getattr_static(program, name, None)
     return value.__func__ if isinstance(value, staticmethod) else value
 
 
 def declared(program: type, kind: type) -> dict[str, Any]:
     """The `Property` or `Parameter` declarations of a program, base classes first, in order."""
-    found: dict[str, Any] = {}
+    declarations: dict[str, Any] = {}
     for base in reversed(program.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, kind):
-                found.pop(name, None)
-                found[name] = value
+                declarations.pop(name, None)
+                declarations[name] = value
             else:
-                found.pop(name, None)
-    return found
+                declarations.pop(name, None)
+    return declarations
 
 
 class EdgeDefinition(Definition):

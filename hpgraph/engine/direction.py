@@ -68,7 +68,7 @@ class Direction:
         if product_pushes(leaving, arcs, self.alpha) and (not takes_one or seconds < looks):
             return True
         visited, loading = pulled()
-        # Where neither loads anything, the fewer arcs.
+        # If neither loads pages, the direction that visits fewer arcs.
         return seconds < loading / (1 if takes_one else 2) or (takes_one and not loading and leaving < visited)
 
     @classmethod

@@ -54,11 +54,11 @@ class Strategies:
         return self._least[True] <= self._least[False]
 
     def rule_out(self, on_all: bool) -> None:
-        """No call goes that way any more."""
+        """Exclude a way from further calls."""
         self._calls[on_all] = MAX + 1
 
     def note(self, on_all: bool, seconds: float) -> None:
-        """Remember what a trial took."""
+        """Record the time of a trial; the first call of a way compiles, and is not counted."""
         if self._calls[on_all]:
             self._least[on_all] = min(self._least[on_all], seconds)
         self._calls[on_all] += 1
@@ -67,7 +67,7 @@ class Strategies:
 def shared_by_rows(
     graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], k: int
 ) -> Callable[[], Parts] | None:
-    """Returns the devices as a team that shares searches by rows, if they can."""
+    """A function that returns the devices as a team sharing searches by rows; None if they cannot."""
     sharing = sources_together(graph.device)
     if sharing is None or not techniques.multi_gpu or apart(graph) is not None:
         return None
@@ -91,7 +91,7 @@ def sources_on_devices(
     go: Callable[..., MultiSourceResult],
 ) -> MultiSourceResult:  # fmt: skip
     """Run sources on all devices or on the first one, as was faster in a trial."""
-    # One entry a power of two of sources.
+    # One entry for each power of two of the number of sources.
     strategies: Strategies = graph.once(f"ways of {starts.k.bit_length()} bits of sources of {name}", Strategies)
     on_all = strategies.choose()
 
@@ -151,6 +151,6 @@ def divided_sources(
 
 
 def _some(starts: Starts, share: slice) -> Starts:
-    """The starts of some sources in a row."""
+    """The starts of consecutive sources."""
     mine = (starts.source >= share.start) & (starts.source < share.stop)
     return Starts(starts.vertices[mine], starts.source[mine] - np.int32(share.start), share.stop - share.start)

@@ -46,7 +46,7 @@ def numbered_arcs_and_code(
 
 
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
-    """Refuse programs that need more of an arc than pages by source hold."""
+    """Refuse programs that need arrays of arcs which pages by source do not hold."""
     sums = code.message.kind == "f" and not code.reduce.idempotent
     for asked, does in (
         (code.reads_reverse, "looks at edge.reverse"),
@@ -60,7 +60,7 @@ def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
 
 
 def nothing_beside(code: ProgramCode, graph: Graph) -> tuple[Any, ...]:
-    """Empty arrays in place of those beside the arcs, if there are any, for kernels over vertices only."""
+    """Empty arrays in place of the arrays beside the arcs, for kernels over vertices only."""
     return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 
@@ -70,9 +70,9 @@ def go_along(run: Run, graph: Any) -> tuple[Callable[[], np.ndarray], Any]:
     beside = _beside(code, graph, run.arcs, run.edges)
     none = (None,) * len(beside)
     whole = replace(run, state=(*run.state, *beside.values()), beginnings=(*run.beginnings, *none))
-    begun = whole.begin()
+    initial = whole.begin()
     whole.begin_sums()
-    rows, left = supersteps(whole, *begun)
+    rows, left = supersteps(whole, *initial)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
         run.edges[name] = current(beside[name], beside.get("stamp"), rows.supersteps(), array_module(run.device))
@@ -94,7 +94,7 @@ def edge_state(
 
 
 def _beginning(prop: EdgeProperty, name: str, graph: Graph) -> Any:
-    """The initial value of a property that the run is not given: of a constant one, the graph's column of its name."""
+    """Default initial value of a property; of a constant one, the graph's column of the same name."""
     held = graph._columns_held.edges
     return values_of(held[name]) if prop.constant and name in held else prop.initial
 
@@ -123,20 +123,20 @@ def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedInMemory, edges: 
     twice = [code.edge_properties[i][1] for i in code.changes if code.keeps_two]
     size = sum(2 * dtype.itemsize for dtype in twice) + STAMP.itemsize * code.keeps_stamps
     check_memory(m * size, f"the arcs of {code.name}", graph.device)
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for name, dtype in code.beside:
         if name in edges:
-            found[name] = edges[name]
+            arrays[name] = edges[name]
         elif name == "weight":
-            found[name] = graph.out_csr.data
+            arrays[name] = graph.out_csr.data
         elif name == "reverse":
-            found[name] = arcs.reverses
+            arrays[name] = arcs.reverses
         else:
-            found[name] = xp.zeros(m, dtype)
+            arrays[name] = xp.zeros(m, dtype)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
         # The second buffer is written before it is read.
-        both = xp.empty(2 * m, found[name].dtype)
-        both[::2] = found[name]
-        found[name] = both
-    return found
+        both = xp.empty(2 * m, arrays[name].dtype)
+        both[::2] = arrays[name]
+        arrays[name] = both
+    return arrays

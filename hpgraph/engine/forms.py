@@ -28,7 +28,7 @@ from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
 
 TRAVERSAL, RELAXATION, SWEEP, SUPERSTEPS = "traversal", "relaxation", "sweep", "supersteps"
-# Monoids that combine in the order of numbers, in which sums rise too.
+# Monoids that select by order, which adding a weight preserves.
 _ORDERS = ("min", "max")
 
 
@@ -48,10 +48,10 @@ class Form(NamedTuple):
 
 def form_of(declared: Declarations, code: ProgramCode) -> Form:
     """The form of a program, cached."""
-    found = declared.forms.get(code)
-    if found is None:
-        found = declared.forms[code] = _form(declared, code)
-    return found
+    form = declared.forms.get(code)
+    if form is None:
+        form = declared.forms[code] = _form(declared, code)
+    return form
 
 
 def form_for(run: Run) -> Form:
@@ -78,7 +78,7 @@ def _why_edges(code: Any) -> str:
 
 
 def _in_shards(run: Run, form: Form) -> Form:
-    """The form that is left of a program's own where its arcs lie on several devices."""
+    """The form of a program whose arcs lie on several devices."""
     if form.loop == SWEEP:
         return form
     why = multi_gpu.unserved(run, form.code, from_source=form.loop == RELAXATION)
@@ -132,7 +132,7 @@ def _form(declared: Declarations, code: ProgramCode) -> Form:
 
 
 def _no_relaxation(declared: Declarations, code: ProgramCode) -> str | None:
-    """Why one property cannot be improved in place, if so."""
+    """The reason why the program's property cannot be updated in place, or None."""
     if declared.activity == "all":
         return "every vertex is active, and cond is asked before every message"
     for name, why in (("aggregate", "its sums reach the next superstep"), ("converged", "it is asked after each")):
@@ -160,14 +160,14 @@ def _no_recognition(code: ProgramCode) -> str | None:
     assert code.update is not None
     name = code.properties[0][0]
     for function, called in ((code.cond, "cond"), (code.edge_cond, "edge_cond")):
-        # Whether it reads more of the first or the last vertex than the id.
+        # Properties other than the id that it reads of the first or the last vertex.
         if function is not None and (read := reads_properties(function)) and (read[0] or read[-1]):
             return f"{called} reads the property"
     if code.takes_world(code.update, 2):
         return "update reads the world"
     if course(code.gather, name) > (Course.RISES_OR_NAN if code.reduce.name in _ORDERS else Course.ITSELF):
         return f"gather is not seen to rise with {name} (leave update out if it need not see supersteps apart)"
-    # Numba, and two small functions to compile: only for programs that have come so far.
+    # Imported here: it loads Numba and compiles two small functions.
     from hpgraph.kernels.relaxation.recognition import update_is_reduce
 
     if not update_is_reduce(code):
@@ -186,16 +186,16 @@ def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
 
 def order_bounds(delta: Any, ceiling: Any) -> tuple[float | None, float | None]:
     """`delta` and `ceiling` as numbers or None; integers that a float can hold stay exact."""
-    known: dict[str, float | None] = {"delta": delta, "ceiling": ceiling}
-    for name, value in known.items():
+    bounds: dict[str, float | None] = {"delta": delta, "ceiling": ceiling}
+    for name, value in bounds.items():
         if value is not None:
             number = real(value, name, "a number or None")
-            known[name] = number if math.isinf(number) else value
+            bounds[name] = number if math.isinf(number) else value
     if delta is not None and not delta > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
     if ceiling is not None and ceiling != ceiling:
         raise ValueError("ceiling must be a number, not NaN")
-    return known["delta"], known["ceiling"]
+    return bounds["delta"], bounds["ceiling"]
 
 
 class Outcome(NamedTuple):
@@ -265,7 +265,7 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
 
 
 def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
-    """Every vertex active from the first superstep to the last; or why it cannot be so."""
+    """Run the supersteps of a sweep; returns the reason if the run's form excludes it."""
     if run.arcs.in_shards:
         swept, entries = multi_gpu.sweep(run), run.arcs.sending.nnz
     else:
@@ -280,7 +280,7 @@ def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
     rows[:, 3] = swept.nanoseconds
     if swept.stopped:
         return rows, None
-    # All vertices, which mostly were active from the start.
+    # All vertices are active: usually the start vertices themselves.
     if len(run.sources) == run.n:
         return rows, to_device(run.sources, run.device)
     return rows, array_module(run.device).arange(run.n, dtype=run.sources.dtype)

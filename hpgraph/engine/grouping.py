@@ -27,7 +27,7 @@ _SEED = 0
 
 
 def sources_at_most(group_size: int | str, k: int, most: int) -> int:
-    """Number of sources of a group, as given or "auto"; groups differ by one at most, so that none has only one."""
+    """Number of sources in a group; sizes of groups differ by at most one, so that no group has a single source."""
     if isinstance(group_size, str):
         if group_size != "auto":
             raise ValueError(f'group_size must be "auto" or a whole number, not {group_size!r}')
@@ -49,11 +49,11 @@ def groups(order: np.ndarray, size: int, what: str) -> Iterator[np.ndarray]:
 
 @contextmanager
 def source_bar(total: int, what: str) -> Iterator[Callable[[int], Any]]:
-    """Callback that takes numbers of finished sources, and draws a bar if `hpgraph.config` says so, of none no bar."""
+    """Callback that takes numbers of finished sources, and draws a progress bar if `hpgraph.config` enables it."""
     if not total or not config.show_progress():
         yield lambda _count: None
         return
-    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
+    # `delay`, in seconds: a short run draws no bar.
     with progress_bar(total=total, desc=what, unit="source", delay=1.0) as bar:
         yield bar.update
 
@@ -69,20 +69,20 @@ def order_of(sources: Any, out: CSR, size: int) -> np.ndarray:
     for few in MAX_ARCS:
         candidates = np.flatnonzero(waiting & (hub >= 0) & (degree < few))
         candidates = candidates[np.argsort(hub[candidates], kind="stable")]
-        # Sources with the same hub fill groups; the others wait for sources with more arcs.
+        # Sources with a common hub fill groups; the others stay for the next bound on degrees.
         _, first, counts = np.unique(hub[candidates], return_index=True, return_counts=True)
         place = np.arange(len(candidates)) - np.repeat(first, counts)
         chosen = candidates[place < np.repeat(counts // size * size, counts)]
         order.append(chosen)
         waiting[chosen] = False
-    # Hubs that fill no group are still adjacent. The rest at random.
+    # Then sources whose hubs fill no group, hub by hub, and the rest in random order.
     some = np.flatnonzero(waiting & (hub >= 0))
     rest = np.random.default_rng(_SEED).permutation(np.flatnonzero(waiting & (hub < 0)))
     return np.concatenate([*order, some[np.argsort(hub[some], kind="stable")], rest])
 
 
 def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbour with most arcs of each source that has few, -1 where that is no hub; and how many arcs it has."""
+    """The neighbour of largest degree of each source of low degree, -1 if it is no hub; and its degree."""
     device = out.device
     at = to_device(sources, device)
     first, degree = out.indptr[at], out.indptr[at + 1] - out.indptr[at]
@@ -97,10 +97,10 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     near = out.indices[to_device(places, device)]
     arcs = to_device(out.indptr[near + 1] - out.indptr[near], "cpu").astype(np.int64)
     near = to_device(near, "cpu").astype(np.int64)
-    # Of neighbours with equally many arcs, the largest id.
-    most = np.maximum.reduceat(arcs, ends - counts)
-    best = np.maximum.reduceat(np.where(arcs == np.repeat(most, counts), near, -1), ends - counts)
-    hub[looked] = np.where(most > MIN_HUB, best, -1)
+    # Ties go to the largest id.
+    max_arcs = np.maximum.reduceat(arcs, ends - counts)
+    best = np.maximum.reduceat(np.where(arcs == np.repeat(max_arcs, counts), near, -1), ends - counts)
+    hub[looked] = np.where(max_arcs > MIN_HUB, best, -1)
     return hub, length
 
 

@@ -53,7 +53,7 @@ def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
     if why is not None:
         return why
     if not techniques.multi_gpu:
-        # One device runs it, if it fits there.
+        # A single device runs the program, if the graph fits there.
         return None
     if graph.order is not None and any(begin is not None and begin.start == "id" for begin in run.beginnings):
         return "a property begins with ids, but shards have numbers of their own"
@@ -84,9 +84,9 @@ def apart(graph: DividedGraph) -> str | None:
 
 
 def _apart(graph: DividedGraph) -> str | None:
-    most = teams(graph.device).MAX_PARTS
-    if len(graph.shards) > most:
-        return f"there are more than {most} shards"
+    max_devices = teams(graph.device).MAX_PARTS
+    if len(graph.shards) > max_devices:
+        return f"there are more than {max_devices} shards"
     if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
         return "the devices have no access to each other's memory"
     return None
@@ -98,7 +98,7 @@ def _indices(shards: tuple[Shard, ...]) -> list[int]:
 
 
 def parts_of(arcs: InShards) -> Parts:
-    """The shards as concurrent kernels take them; made once a graph, for each side that may send."""
+    """The shards in the form of the concurrent kernels' arguments; cached for each direction of arcs."""
     parts = _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
     supersteps_of(arcs).parts = parts
     return parts
@@ -116,7 +116,7 @@ def _parts(graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gath
 
 
 def divides_components(graph: DividedGraph) -> bool:
-    """Whether several devices are expected to be done with components sooner than one."""
+    """Whether components are expected to take less time on several devices than on one."""
     parts, n = len(graph.shards), graph.n_vertices
     if graph.place is not None or graph.n_edges < MAX_SPARSE_DEGREE * parts * n:
         # Results would have to be renumbered; or no shard holds a large tree.
@@ -125,13 +125,13 @@ def divides_components(graph: DividedGraph) -> bool:
 
 
 def components(graph: DividedGraph) -> tuple[int, Any]:
-    """Number of weakly connected components, and that of each vertex, numbered by smallest vertex; not if `apart`."""
+    """Number of weakly connected components, and the component of each vertex; only if `apart` returns None."""
     parts = _parts(graph, "weak components", lambda shard: shard.out_csr, lambda shard: shard.in_csr)
     with graph.shards[0].device.here:
         count, label = teams(graph.device).components(parts, not graph.directed)
         if graph.place is None:
             return count, label
-        # Numbered by the shards' vertex numbers so far.
+        # Labels are still in the shards' vertex numbering.
         label, xp = graph.in_own_order(label), array_module(label)
         smallest = xp.full(count, len(label), np.int64)
         kernels("cuda").minimum_at(smallest, label, xp.arange(len(label)))
@@ -196,7 +196,7 @@ def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = F
     seen, seconds = supersteps_of(arcs).seen(traverses)
     if not seen:
         seen = graph.n_edges // MIN_SUPERSTEPS if graph.n_edges > MAX_SPARSE_DEGREE * graph.n_vertices else 0
-    # An arc carries about one message.
+    # A traversal visits about every arc once.
     supersteps = graph.n_edges / max(seen, 1)
     elsewhere = 1 - 1 / len(graph.shards)
     saved = seen * elsewhere * (1 - WAITING) * (seconds or 1 / ARCS_A_SECOND[traverses])
@@ -242,8 +242,8 @@ def _in_order_of_shards(run: Run, code: ProgramCode, go: Callable[[Search, Parts
         sources = graph.place[array_module(graph.place).asarray(run.sources)]
         outcome = go(search._replace(state=own, sources=sources), parts_of(run.arcs))
         if brings:
-            for values, found in zip(run.state, own, strict=True):
-                values[...] = graph.in_own_order(found)
+            for values, computed in zip(run.state, own, strict=True):
+                values[...] = graph.in_own_order(computed)
         return outcome
 
 
@@ -275,14 +275,14 @@ def check_fit(graph: DividedGraph, declared: Declarations, initial: dict[str, An
     of_arc = graph.id_dtype.itemsize + (graph.dtype.itemsize if graph.weighted and graph.dtype is not None else 0)
     # Offsets of all rows; if a superstep may push, also the arcs by source.
     extra = 8 * (n + 1) + (0 if all_active else arcs * of_arc + 8 * (n + 1)) + n * each
-    least = max(shard.nbytes for shard in graph.shards) + extra
+    required = max(shard.nbytes for shard in graph.shards) + extra
     for shard in graph.shards:
         with shard.device.here:
-            if least > graph.memory if graph.memory is not None else not fits(extra, shard.device.kind):
-                given = "the free memory of" if graph.memory is None else f"the {readable(graph.memory)} of"
+            if required > graph.memory if graph.memory is not None else not fits(extra, shard.device.kind):
+                available = "the free memory of" if graph.memory is None else f"the {readable(graph.memory)} of"
                 raise BudgetError(
-                    f"{declared.name} takes {readable(least)} a device, more than {given} {shard.device}: divide the "
-                    f"graph between more devices, give memory={least}, or open it in pages: "
+                    f"{declared.name} takes {readable(required)} a device, more than {available} {shard.device}: "
+                    f"divide the graph between more devices, give memory={required}, or open it in pages: "
                     'hpgraph.open("graph.hpg", device=..., memory=...)'
                 )
     fitted.add((each, all_active))

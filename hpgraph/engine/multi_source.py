@@ -50,18 +50,18 @@ def run_sources(
         options = {"group_size": group_size, "direction": policy, "max_iteration": max_iteration, "delta": delta,
                    "ceiling": ceiling, "whole": whole, **initial}  # fmt: skip
         with contextlib.suppress(DeviceMemoryError):
-            # Where the graph does not fit each device, sources go one after the other on all of them.
+            # If the graph does not fit each device, all devices run one source after the other.
             return _on_devices(program, declared, graph, starts, initial, options)
-    begun = columns(declared, graph, initial, k)
+    initial_columns = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
-    code = declared.code(tuple(column.dtype for column in begun.values()))
+    code = declared.code(tuple(column.dtype for column in initial_columns.values()))
     arcs: Any = arcs_of(graph, declared.edges, declared.weighted, code)
-    size = sum(column.dtype.itemsize for column in begun.values())
+    size = sum(column.dtype.itemsize for column in initial_columns.values())
     what = f"{declared.name} from {k} sources to {n} vertices"
     check_memory(k * n * size, what, device)
     backend = kernels(device)
-    beginnings = tuple(column.beginning for column in begun.values())
-    # Loops fill in what differs between sources.
+    beginnings = tuple(column.beginning for column in initial_columns.values())
+    # Loops set the fields that differ between sources.
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with reworded(code, arcs), backend.interruptible():
         form = form_for(run)
@@ -70,25 +70,25 @@ def run_sources(
         joint: Any = None
         if form.loop in (TRAVERSAL, RELAXATION) and not arcs.in_shards:
             joint = (joint_traversal if form.loop == TRAVERSAL else joint_relaxation)(device)
-        most = 1
+        at_once = 1
         if joint:
             dtypes = (graph.id_dtype,) if form.loop == TRAVERSAL else (graph.id_dtype, code.message)
-            most = sources_at_most(group_size, k, joint.MAX_SOURCES)
+            at_once = sources_at_most(group_size, k, joint.MAX_SOURCES)
             # Its work space is to fit its budget beside all results.
-            most = sources_within(most, lambda group: joint.work_space(n, group, *dtypes), device, k * n * size)
-            check_memory(k * n * size + joint.work_space(n, most, *dtypes), what, device)
+            at_once = sources_within(at_once, lambda group: joint.work_space(n, group, *dtypes), device, k * n * size)
+            check_memory(k * n * size + joint.work_space(n, at_once, *dtypes), what, device)
         else:
             form = form._replace(why=f"{form.why}; sources run one after the other")
         # The memory check above counts all that is allocated from here on.
-        found = MultiSourceResult({name: column.rows(device, k, n) for name, column in begun.items()})
-        found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
-        found.world.update({name: [value] * k for name, value in world.items()})
-        order = order_of(first_of(starts), arcs.sending, most) if most > 1 else np.arange(k)
-        for group in groups(order, most, declared.name):
-            _run_group(run, form, joint, begun, starts, group, found, _team)
-            if found.unfinished and not whole:
+        result = MultiSourceResult({name: column.rows(device, k, n) for name, column in initial_columns.items()})
+        result.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
+        result.world.update({name: [value] * k for name, value in world.items()})
+        order = order_of(first_of(starts), arcs.sending, at_once) if at_once > 1 else np.arange(k)
+        for group in groups(order, at_once, declared.name):
+            _run_group(run, form, joint, initial_columns, starts, group, result, _team)
+            if result.unfinished and not whole:
                 break
-    return found
+    return result
 
 
 def _on_devices(
@@ -109,7 +109,7 @@ def _run_group(
     run: Run, form: Form, joint: Any, begun: dict[str, Column], starts: Starts, group: np.ndarray,
     found: MultiSourceResult, team: Parts | None,
 ) -> None:  # fmt: skip
-    """Run some sources, by `joint` where there are several and it is there."""
+    """Run a group of sources, by the loop `joint` if it exists and there are several."""
     rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
     own = some_of(starts, group, device_of(*rows))
     if not joint or len(group) == 1:
@@ -137,7 +137,7 @@ def _put(results: Any, group: np.ndarray, rows: Any) -> None:
 
 
 def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
-    """Where a group's properties are worked on: in the results, where its sources follow each other there."""
+    """Arrays for a group's properties: views of the results if its sources are consecutive there."""
     if _is_stretch(group):
         rows = results[group[0] : group[-1] + 1]
     else:
@@ -150,7 +150,7 @@ def _together(
     joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: MultiSourceResult,
     team: Parts | None = None,
 ) -> None:  # fmt: skip
-    """One group of a program whose first message wins."""
+    """Run one group by a joint traversal."""
     own = replace(run, state=tuple(values.T for values in rows), sources=starts)
     search = own.search(form.code, run.arcs.by_target)
     sharing = sources_together(device_of(*rows)) if team is not None else None
@@ -167,7 +167,7 @@ def _relax_together(
     relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray,
     found: MultiSourceResult,
 ) -> None:  # fmt: skip
-    """One group of a program that improves one property in place."""
+    """Run one group by a joint relaxation."""
     rows, left = relaxing.relax_sources(replace(run, state=(values.T,), sources=starts).search(form.code))
     if left is not None:
         found.unfinished = True
@@ -198,33 +198,35 @@ def run_edges_from_sources(
     k = len(active)
     if k == 0:
         raise ValueError("active must hold at least one list of vertices to start from")
-    given = _by_sources(declared, initial, k)
-    found: MultiSourceResult | None = None
+    arguments = _by_sources(declared, initial, k)
+    result: MultiSourceResult | None = None
     for source in range(k):
-        own = {name: values[source] if name in given else values for name, values in {**initial, **given}.items()}
+        own = {
+            name: values[source] if name in arguments else values for name, values in {**initial, **arguments}.items()
+        }
         one = alone(active[source], own)
-        if found is None:
+        if result is None:
             size = k * sum(values.nbytes for values in one.properties.values())
             check_memory(size, f"{declared.name} from {k} sources", graph.device)
             empty = array_module(graph.device).empty
-            found = MultiSourceResult({name: empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
+            result = MultiSourceResult({name: empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
         for name, values in one.properties.items():
-            found.properties[name][source] = values
+            result.properties[name][source] = values
         for name, value in one.world.items():
-            found.world.setdefault(name, []).append(value)
-        found.active.append(one.active)
-        found.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
-        found.traces.append(one.trace)
-        found.groups.append(np.array([source]))
-    assert found is not None  # there is a source at least
-    return found
+            result.world.setdefault(name, []).append(value)
+        result.active.append(one.active)
+        result.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
+        result.traces.append(one.trace)
+        result.groups.append(np.array([source]))
+    assert result is not None  # there is a source at least
+    return result
 
 
 def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
     """The arguments with one row a source, by name."""
     lengths = {name: 1 + bool(prop.length) for name, prop in declared.properties.items()}
     lengths |= dict.fromkeys(declared.edge_properties, 1)
-    found = {}
+    arguments = {}
     for name in lengths.keys() & initial.keys():
         values = native(initial[name])
         values = values if hasattr(values, "dtype") else np.array(values)
@@ -235,5 +237,5 @@ def _by_sources(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> 
                 f"{name} must be what one run takes, or a row of that for each of the {k} sources, not shape "
                 f"{values.shape}"
             )
-        found[name] = values
-    return found
+        arguments[name] = values
+    return arguments

@@ -1,4 +1,4 @@
-"""Breadth-first searches of which only totals are kept: what centralities made of distances stand on."""
+"""Breadth-first searches of which only totals are kept, for centralities that are sums of distances."""
 
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ class Levels(VertexProgram):
 
 
 class LevelsBack(Levels):
-    """The same against the arcs: how far it is to where the search starts."""
+    """`Levels` against the arcs: distances to the start of the search."""
 
     edges = "out"
 
@@ -72,29 +72,29 @@ def survey(
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
-    found = _nothing_yet(k)
+    result = _nothing_yet(k)
     declared = declarations_of(Levels)
     form = form_of(declared, declared.code((np.dtype(np.int32),)))
-    histogram = found.histogram
+    histogram = result.histogram
 
     def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
         for name, values in totals.of_sources()._asdict().items():
-            getattr(found, name)[group] = values
+            getattr(result, name)[group] = values
         # Fetched at once: the function would keep a launch's work space alive.
         trace = Trace(totals.rows(), form)
-        found.traces.append(trace)
+        result.traces.append(trace)
         return _longer(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
-        most = sources_at_most(group_size, k, joint.MAX_SURVEYED)
+        at_once = sources_at_most(group_size, k, joint.MAX_SURVEYED)
         # The host collects of one group while the next one runs.
-        most = sources_within(
-            most, lambda group: 2 * joint.work_space(graph.n_vertices, group, starts.vertices.dtype), device
+        at_once = sources_within(
+            at_once, lambda group: 2 * joint.work_space(graph.n_vertices, group, starts.vertices.dtype), device
         )
         running: tuple[np.ndarray, Totals] | None = None
-        # Those that share a frontier are grouped; a call may run several such groups.
-        order = order_of(listed, arcs.sending, min(most, joint.MAX_SOURCES))
-        for part in groups(np.arange(k), most, "searches"):
+        # Sources that share a frontier are in one group; a call may run several groups.
+        order = order_of(listed, arcs.sending, min(at_once, joint.MAX_SOURCES))
+        for part in groups(np.arange(k), at_once, "searches"):
             group = order[part]
             totals = joint.survey_sources(Search(
                 None, arcs.sending, (), (), (), some_of(starts, group, device),
@@ -106,23 +106,23 @@ def survey(
             running = group, totals
         if running is not None:
             histogram = collect(*running)
-    return found._replace(histogram=histogram)
+    return result._replace(histogram=histogram)
 
 
 def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None) -> Survey:
     """One search at a time, each loading the pages that it reads."""
     k = len(listed)
-    found = _nothing_yet(k)
-    histogram = found.histogram
+    totals = _nothing_yet(k)
+    histogram = totals.histogram
     for at, source in enumerate(listed.tolist()):
         one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth)
         counts = to_device(occurrences(one.level + 1, int(one.level.max()) + 2), "cpu")[1:]
         level = np.arange(len(counts))
-        found.reached[at], found.total[at] = counts.sum(), (counts * level).sum()
-        found.inverse[at], found.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]
-        found.traces.append(one.trace)
+        totals.reached[at], totals.total[at] = counts.sum(), (counts * level).sum()
+        totals.inverse[at], totals.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]
+        totals.traces.append(one.trace)
         histogram = _longer(histogram, counts[1:])
-    return found._replace(histogram=histogram)
+    return totals._replace(histogram=histogram)
 
 
 def _nothing_yet(k: int) -> Survey:

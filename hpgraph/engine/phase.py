@@ -37,7 +37,7 @@ class Shared:
 
 @dataclass(slots=True)
 class Phase:
-    """A phase, compiled for the properties of a run, of which `state` are its own of vertices."""
+    """A phase, compiled for the properties of a run; `state` holds its own properties of vertices."""
 
     declared: Declarations
     code: ProgramCode
@@ -58,7 +58,7 @@ class Phase:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Its parameters, and zeros for its sums."""
+        """The phase's parameters, and zeros for its sums."""
         sums = (np.float64(0) for _ in self.declared.aggregators)
         types = dict(self.code.parameters)
         return (*(types[name].type(self.shared.world[name]) for name in self.declared.parameters), *sums)
@@ -70,16 +70,16 @@ class Phase:
         return backend.starting(self.code, self.seen, self.values).to_indices().astype(self.graph.id_dtype)
 
     def run(self, backend: Backend, sources: Any, policy: Direction, keeps: bool) -> tuple[Trace, Any]:
-        """Run it."""
+        """Run the phase from `sources`; its trace, and the vertices still active."""
         declared, code = self.declared, self.code
         own = dict(zip((name for name, _ in code.parameters), self.values, strict=True))
         if declared.updates_alone:
             trace, left = self._step(backend, sources, own)
         else:
-            made = (None,) * len(self.state)
-            # One dict of edges for all phases: the next phase finds arrays that a run replaces.
+            beginnings = (None,) * len(self.state)
+            # All phases share one dict of edges, so that a phase sees arrays that another replaced.
             run = Run(
-                backend, declared, code, self.arcs, self.state, made, own, sources, policy,
+                backend, declared, code, self.arcs, self.state, beginnings, own, sources, policy,
                 limit_of(declared.max_iteration), edges=self.shared.edges,
             )  # fmt: skip
             form = form_for(run)
@@ -104,7 +104,7 @@ class Phase:
 
 
 def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], ends: bool) -> list[Phase]:
-    """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`."""
+    """All phases, compiled for a graph, on one `Shared` state. Removes the values it uses from `initial`."""
     declared = [declarations_of(one) for one in programs]
     for one in declared:
         if one.columns:
@@ -137,20 +137,20 @@ def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
 def _of_vertices(
     declared: list[Declarations], graph: Graph, initial: dict[str, Any]
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """One array a property of any phase, and what each is to be filled with. Takes what it uses out of `initial`."""
+    """One array for each property of all phases, and its initial value. Removes those it uses from `initial`."""
     state: dict[str, Any] = {}
     beginnings: tuple[Any, ...] = ()
     owner: dict[str, str] = {}
     for one in declared:
         own = _not_yet(one.name, one.properties, state, owner)
-        arrays, begun = initial_state(one, graph, initial, own)
+        arrays, initial_values = initial_state(one, graph, initial, own)
         state |= arrays
-        beginnings += begun
+        beginnings += initial_values
     return state, beginnings
 
 
 def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
-    """One array a property of edges of any phase. Takes what it uses out of `initial`."""
+    """One array for each property of edges of all phases. Removes those it uses from `initial`."""
     of_vertices = {name: one.name for one in declared for name in one.properties}
     changed = {name for one in declared for name, prop in one.edge_properties.items() if not prop.constant}
     edges: dict[str, Any] = {}
@@ -168,7 +168,7 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
 
 
 def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> dict[str, Any]:
-    """The properties that no phase before declares, now its own in `owner`; the others must agree with those."""
+    """The properties that no earlier phase declares, entered in `owner`; refuses others that disagree."""
     for name, prop in properties.items():
         if name not in there:
             continue

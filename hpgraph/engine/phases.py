@@ -161,8 +161,8 @@ def _go_round(
     phases: Phases, graph: Graph, active: Any, policy: Direction, max_iteration: int | None, initial: dict[str, Any]
 ) -> PhasesResult:
     limit = limit_of(phases.max_iteration if max_iteration is None else max_iteration)
-    made = phases_of(phases.phases, graph, initial, phases.until is not None or limit < ENDLESS)
-    first = made[0]
+    prepared = phases_of(phases.phases, graph, initial, phases.until is not None or limit < ENDLESS)
+    first = prepared[0]
     shared, backend, ids = first.shared, kernels(graph.device), graph.id_dtype
     none_active = array_module(graph.device).empty(0, ids)
     traces: list[tuple[str, Trace]] = []
@@ -176,7 +176,7 @@ def _go_round(
             done += 1
             shared.world[ROUND] = done
             began = False
-            for i, phase in enumerate(made):
+            for i, phase in enumerate(prepared):
                 with reworded(phase.code, phase.arcs):
                     # At first, `left` holds the start vertices of the first phase.
                     sources = left
@@ -186,7 +186,7 @@ def _go_round(
                     if not len(sources):
                         continue
                     began = True
-                    keeps = made[(i + 1) % len(made)].begins_left
+                    keeps = prepared[(i + 1) % len(prepared)].begins_left
                     trace, left = phase.run(backend, sources, policy, keeps)
                     left = none_active if left is None else left.astype(none_active.dtype, copy=False)
                     traces.append((phase.code.name, trace))
@@ -210,7 +210,7 @@ class _Joined:
         self._traces = traces
 
     def supersteps(self) -> int:
-        """How many there were, listed or not."""
+        """Number of supersteps, listed or not."""
         return sum(trace.supersteps for _, trace in self._traces)
 
     def __call__(self) -> np.ndarray:

@@ -56,7 +56,7 @@ def check_update(program: type[Definition], update: str) -> None:
 
 
 def check_aggregators(program: type[Definition]) -> None:
-    """Refuse names of sums that are none, or mean something else."""
+    """Refuse sums whose names are invalid or reserved."""
     name, names = program.__name__, program.aggregators
     if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
         raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
@@ -69,7 +69,7 @@ def check_aggregators(program: type[Definition]) -> None:
 
 
 def _check_step(program: type[Definition]) -> None:
-    """Refuse, of a program without `gather` and `reduce`, all but what a step without arcs has."""
+    """Refuse attributes that have no meaning in a program without `gather` and `reduce`."""
     name, update = program.__name__, function_of(program, "update")
     if update is None or len(inspect.signature(update).parameters) > 2:
         raise TypeError(

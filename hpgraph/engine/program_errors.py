@@ -16,7 +16,7 @@ from hpgraph.semiring.function import Function
 from hpgraph.semiring.inference import described, dtype_of, last_return, returned_type
 from hpgraph.semiring.references import GENERATED
 
-# An edge has its reverse within.
+# The type of an edge contains that of its reverse.
 _ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World|Edge|Reverse)\((?:[^()]|\([^()]*\))*\)")
 # The functions of a program by the names of the wrappers that kernels call them through.
 _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
@@ -36,7 +36,7 @@ def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
 
 
 def reword(error: Exception, code: ProgramCode, arcs: Any) -> None:
-    """Raise the error that `reworded` raises instead of another; nothing for what no compiler raised."""
+    """Raise the reworded form of a compiler's error; return for other errors."""
     if isinstance(error, OutOfBoundsError):
         name = _role(error.function)
         own = f"{code.name}.{code.called(name)}" if hasattr(code, name) else error.function
@@ -85,14 +85,14 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
             returned = returned_type(function, (*arguments, world)[: max(function.n_arguments, len(arguments))])
         except CompileError as error:
             return CompileError(called, _with_attributes(code, error.reason))
-        wanted, lengths = _must_return(code, name)
+        expected, lengths = _must_return(code, name)
         if not _fits(returned, lengths):
-            return CompileError(called, f"it must return {wanted}, not {described(returned)} {last_return(python)}")
+            return CompileError(called, f"it must return {expected}, not {described(returned)} {last_return(python)}")
     return None
 
 
 def _along(code: ProgramCode, weight: Any) -> Any:
-    """Numba's type of what a program's functions see of an arc: its weight, or an edge."""
+    """Numba's type of the arc argument of a program's functions: its weight, or an edge."""
     from numba import from_dtype, types
 
     if not isinstance(code, EdgeProgramCode):
@@ -110,7 +110,7 @@ def _several(kind: Any, length: int) -> Any:
 
 
 def _fits(returned: Any, lengths: tuple[int, ...]) -> bool:
-    """Whether it is a number, if there are no lengths, or a tuple of numbers (0) and of tuples so long."""
+    """Whether a type is a number, or a tuple of members of these lengths, where 0 is a number."""
     from numba import types
 
     if isinstance(returned, types.BaseTuple):
@@ -155,7 +155,7 @@ def _numbers(length: int) -> str:
 
 
 def _with_attributes(code: ProgramCode, reason: str) -> str:
-    """A message about an attribute that a vertex, or the world, does not have, with those that it has."""
+    """The message about an unknown attribute, with a list of the attributes that exist."""
 
     def listed(found: re.Match[str]) -> str:
         return f"{found[0]}: it has {', '.join(getattr(code, found[1].lower())._fields)}"
@@ -164,7 +164,7 @@ def _with_attributes(code: ProgramCode, reason: str) -> str:
 
 
 def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
-    """An error of one device alone, with the function's name in the program."""
+    """The error with the name that the function has in the program."""
     name = _role(error.function)
     python = getattr(code, name, None)
     if not isinstance(python, FunctionType):

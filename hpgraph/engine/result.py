@@ -64,7 +64,7 @@ class Trace:
 
     @cached_property
     def supersteps(self) -> int:
-        """How many there were: on the GPU a launch lists 2**20, and no more than the graph has vertices and two."""
+        """Number of supersteps; a launch on the GPU lists at most min(2**20, n + 2) of them."""
         counted = getattr(self._source, "supersteps", None)
         return len(self.rows) if counted is None else counted()
 
@@ -129,8 +129,8 @@ class Trace:
         for i in steps:
             numbers: tuple[str, ...] = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
             if self.traffic is not None:
-                pages, wanted, moved, predicted = self.traffic[i].tolist()
-                numbers += f"{pages:,}", f"{wanted:,}", f"{moved:,}", f"{predicted / 1e3:,.1f}"
+                pages, predicted_bytes, moved, predicted = self.traffic[i].tolist()
+                numbers += f"{pages:,}", f"{predicted_bytes:,}", f"{moved:,}", f"{predicted / 1e3:,.1f}"
             rows.append((str(i + 1), str(directions[i]), *numbers))
         if cut:
             rows.insert(first, ("...",) * len(self._columns))

@@ -130,9 +130,9 @@ def run(
 
     if not of_many:
         sources = None if active is None else sources_of(active, graph)
-        found = run_one(declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling,
+        result = run_one(declared, graph, sources, direction=direction, limit=limit, delta=delta, ceiling=ceiling,
                         apart=apart, initial=initial)  # fmt: skip
-        return named(found, graph)
+        return named(result, graph)
     if along_edges:
         return named(run_edges_from_sources(declared, graph, active, limit, initial, lambda start, own: run_one(
             declared, graph, sources_of(start, graph), direction=direction, limit=limit, initial=own,
@@ -178,7 +178,7 @@ def run_one(
                 _begin_by_itself(this, graph)
             form = form_for(this)
             if delta is not None or ceiling is not None:
-                # The general loop has no buckets: it comes to the same end.
+                # The general loop has no buckets; its result is the same.
                 check_order(declared.forms.get(code) or form_of(declared, code), delta, ceiling)
             outcome = go(this, form)
     except Exception as error:
@@ -207,7 +207,7 @@ def _begin_by_itself(run: Run, graph: Graph) -> None:
 
 
 class Runnable:
-    """The method of both kinds of programs: run."""
+    """Base of both kinds of programs, with their method `run`."""
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
         """Run the program on a graph; the same as ``hpg.run(program, graph, **arguments)``."""

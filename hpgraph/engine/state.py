@@ -93,7 +93,7 @@ class Run:
         return len(self.state[0])
 
     def search(self, code: ProgramCode, by_target: CSR | None = None) -> Search:
-        """The run as a fused loop takes it, by a form of its code; `by_target`: the arcs of a traversal's pulls."""
+        """The run as the argument of a fused loop, with a form of its code; `by_target`: arcs for pulls."""
         policy = self.policy
         return Search(
             code, self.arcs.sending, self.state, self.beginnings, tuple(self.world.values()), self.sources, self.limit,
@@ -102,7 +102,7 @@ class Run:
 
     @property
     def device(self) -> Device:
-        """Where the properties lie."""
+        """The device of the properties."""
         return device_of(*self.state)
 
     @property
@@ -111,11 +111,11 @@ class Run:
         return self.declared.activity == "all"
 
     def note_sums(self, sums: Any) -> None:
-        """Put what `aggregate` contributed into the world."""
+        """Store the sums of `aggregate` in the world."""
         self.world.update(zip(self.declared.aggregators, sums, strict=True))
 
     def begin_sums(self) -> None:
-        """Put what `aggregate` contributes before the first superstep into the world."""
+        """Store the sums of `aggregate` before the first superstep in the world."""
         if self.code.aggregate is not None and self.n:
             self.note_sums(self.backend.aggregate(self.code, self.state, tuple(self.world.values())))
 
@@ -128,11 +128,11 @@ class Run:
             return bool(stop(self.code.world(done, *self.world.values())))  # type: ignore[call-arg]
 
     def may_push(self, steps: WorkSpace) -> bool:
-        """Whether supersteps may push: not where every vertex sends, nor where pushed messages would not repeat."""
+        """Whether supersteps may push: not if every vertex sends, nor if pushed sums would depend on their order."""
         return not self.all_active and pushes_repeat(self.code, steps)
 
     def below_ceiling(self, ids: Any, values: Any) -> Any:
-        """Those of some vertices whose values do not lie beyond the ceiling, if there is one."""
+        """The vertices among `ids` whose values do not exceed the ceiling; all without a ceiling."""
         return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
 
     def work_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> Any:
@@ -142,7 +142,7 @@ class Run:
         )
 
     def fill(self) -> None:
-        """Fill the properties, for loops that see them before a kernel does."""
+        """Fill the properties, for loops that read them before a kernel writes them."""
         begin(self.state, self.beginnings, self.backend.xp.asarray(self.sources))
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
@@ -156,7 +156,7 @@ class Run:
 
 
 def are_sources(active: Any, graph: Graph) -> bool:
-    """Whether what a user gave as `active` is one start for each source."""
+    """Whether the argument `active` holds starts of several sources."""
     if isinstance(active, list | tuple):
         kinds = list if graph._names is not None else (list, tuple)
         for one in active:
@@ -167,7 +167,7 @@ def are_sources(active: Any, graph: Graph) -> bool:
 
 
 def limit_of(given: int | None, argument: str = "max_iteration") -> int:
-    """Supersteps at the most, where the user gave a number or None."""
+    """The maximum number of supersteps from an argument, which may be None."""
     if given is None:
         return ENDLESS
     limit = whole(given, argument, "a whole number or None", least=0)
@@ -175,7 +175,7 @@ def limit_of(given: int | None, argument: str = "max_iteration") -> int:
 
 
 class Column(NamedTuple):
-    """How a property begins: its type, and what a kernel fills it with, or its values, of k sources (n,) or (k, n)."""
+    """Initial values of a property: its type, and the number that a kernel fills it with, or values (n,) or (k, n)."""
 
     dtype: np.dtype
     beginning: Beginning | None
@@ -197,23 +197,23 @@ class Column(NamedTuple):
 def column(
     declared: Declarations, name: str, prop: Property, graph: Graph, initial: dict[str, Any], k: int = 0
 ) -> Column:
-    """How a property begins, in one run or in k sources; takes what it uses out of `initial`."""
-    given, n = name in initial, graph.n_vertices
-    if not given and name in declared.beginnings:
+    """Initial values of a property, in one run or from k sources; removes those it uses from `initial`."""
+    in_arguments, n = name in initial, graph.n_vertices
+    if not in_arguments and name in declared.beginnings:
         return Column(*declared.beginnings[name], None)
-    value = as_given(initial.pop(name) if given else prop.initial, graph, name)
+    value = as_given(initial.pop(name) if in_arguments else prop.initial, graph, name)
     dtype = type_of(prop.dtype, value, name)
     if np.ndim(value) == 0:
-        return Column(dtype, beginning(value, None if given else prop.start, dtype, name, prop.length), None)
+        return Column(dtype, beginning(value, None if in_arguments else prop.start, dtype, name, prop.length), None)
     shapes: list[tuple[int, ...]] = [(n,)]
-    wanted = f"one value for each of the {n} vertices, not shape"
+    expected = f"one value for each of the {n} vertices, not shape"
     if k:
-        shapes, wanted = [(n,), (k, n)], f"shape ({n},) or ({k}, {n}), not"
+        shapes, expected = [(n,), (k, n)], f"shape ({n},) or ({k}, {n}), not"
     elif prop.length:
         shapes = [(n, prop.length)]
-        wanted = f"shape ({n}, {prop.length}), the numbers of each vertex in a row, not shape"
+        expected = f"shape ({n}, {prop.length}), the numbers of each vertex in a row, not shape"
     if value.shape not in shapes:
-        raise ValueError(f"{name} must be a scalar or have {wanted} {value.shape}")
+        raise ValueError(f"{name} must be a scalar or have {expected} {value.shape}")
     if prop.length:
         value = array_module(value).ascontiguousarray(value)
     return Column(dtype, None, array(to_device(value, graph.device), value, dtype, name))
@@ -222,42 +222,42 @@ def column(
 def initial_state(
     declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
-    """A fresh array a property, and what those not given are to be filled with; takes what it uses out of `initial`."""
+    """A new array for each property, and the fill values of those not in `initial`; removes those it uses from it."""
     xp, n = kernels(graph.device).xp, graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
     for name, prop in (declared.properties if properties is None else properties).items():
-        given: Any = initial.get(name)
+        value: Any = initial.get(name)
         begins, values = None, None
-        serves = xp is np and type(given) is np.ndarray and given.shape == (n,) and given.dtype in _REAL
-        if serves and not prop.length and prop.dtype in (None, given.dtype):
+        serves = xp is np and type(value) is np.ndarray and value.shape == (n,) and value.dtype in _REAL
+        if serves and not prop.length and prop.dtype in (None, value.dtype):
             values = initial.pop(name).copy()
-        elif given is None and name not in initial and name in declared.beginnings:
+        elif value is None and name not in initial and name in declared.beginnings:
             dtype, begins = declared.beginnings[name]
         else:
             dtype, begins, values = column(declared, name, prop, graph, initial)
-        # Memory that is not filled yet: a kernel will, or the values are written into it.
+        # Uninitialized memory: a kernel fills it, or the values are copied into it.
         state[name] = xp.ndarray((n, prop.length) if prop.length else n, dtype) if values is None else values
         beginnings.append(begins)
     return state, tuple(beginnings)
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
-    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
+    """The program's parameters, and zeros for its sums; removes those it uses from `initial`."""
     world = {}
     for name, parameter in declared.parameters.items():
         value, dtype = initial.pop(name, parameter.default), np.dtype(parameter.dtype)
         plain = type(value) is float and dtype == np.float64
         world[name] = np.float64(value) if plain else scalar(value, dtype, name)
     if initial:
-        known = ", ".join([*declared.properties, *declared.edge_properties, *declared.parameters])
-        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
+        names = ", ".join([*declared.properties, *declared.edge_properties, *declared.parameters])
+        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {names}")
     world.update(dict.fromkeys(declared.aggregators, np.float64(0)))
     return world
 
 
 def sources_of(active: Any, graph: Graph) -> Any:
-    """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
+    """Active vertices as an array of distinct indices: on the graph's device, or in NumPy if there is only one."""
     n, ids = graph.n_vertices, graph.id_dtype
     one = None
     if type(active) is id:

@@ -88,13 +88,13 @@ def _apply(run: Run, share: Share, step: int) -> End:
             changed = Frontier(run.n, ids=run.below_ceiling(changed.ids, share.state[0]))
         return End(changed, None, sums)
     if run.arcs.joins:
-        # Other vertices of the same pages may have received some of their messages, not all.
+        # Vertices of the same pages outside the range may have received only some of their messages.
         steps.keep(share.own)
     updated = None
     if run.all_active:
         steps.address(Frontier(run.n, bits=share.own.copy(), size=share.last - share.first))
     elif run.code.sends is not None:
-        # A vertex that changed need not send.
+        # With `sends`, a vertex may change without being active next; its value is exchanged all the same.
         updated = steps.addressed().to_indices()
     changed, sums = steps.apply(run.arcs, world, step, False)
     # The work space overwrites its lists in the next superstep.

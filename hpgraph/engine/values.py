@@ -18,7 +18,7 @@ def as_given(value: Any, graph: Any, name: str) -> Any:
 
 
 def type_of(declared: Any, value: Any, name: str) -> np.dtype:
-    """The type of a property: the one it declares, else that of what it begins with; a Python number is a float64."""
+    """The declared type of a property, else the type of its initial value; a Python number is a float64."""
     return check_dtype(getattr(value, "dtype", np.float64) if declared is None else declared, name, real=True)
 
 
@@ -28,12 +28,12 @@ def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
         if dtype.kind != "f":
             raise ValueError(f"{name} is {dtype}, which cannot hold {value!r}")
         value = real(value, name)
-    given = np.asarray(value)
-    if given.ndim or given.dtype.kind not in "biuf":
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be a number, not {value!r}")
     with np.errstate(all="ignore"):
-        held: Any = given.astype(dtype)[()]
-        if dtype.kind != "f" and held != given:
+        held: Any = array.astype(dtype)[()]
+        if dtype.kind != "f" and held != array:
             raise ValueError(f"{name} is {dtype}, which cannot hold {value!r}")
     return held
 
@@ -42,9 +42,9 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
     """An array of a dtype for the run to write to: a copy if `moved` shares memory with the user's array `given`."""
     if moved.size and not np.can_cast(moved.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
-    made = own(moved.astype(dtype, copy=False), given)
-    if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not everywhere(made == moved):
+    converted = own(moved.astype(dtype, copy=False), given)
+    if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not everywhere(converted == moved):
         raise ValueError(
             f"{name} is {dtype}, which cannot hold all the values given: they go from {moved.min()} to {moved.max()}"
         )
-    return made
+    return converted

@@ -29,10 +29,10 @@ def beginning(graph: Graph, pos: Any, seed: int) -> Any:
     drawn = np.stack((uniform(seed, ids, 0), uniform(seed, ids, 1)), axis=1) * 2 - 1
     if pos is None:
         return to_device(drawn, graph.device)
-    given = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
-    if given.shape != (n, 2) or not np.isfinite(given).all():
-        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {given.shape}")
-    if len(np.unique(given, axis=0)) < n:
+    positions = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
+    if positions.shape != (n, 2) or not np.isfinite(positions).all():
+        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {positions.shape}")
+    if len(np.unique(positions, axis=0)) < n:
         # Nothing pushes apart what lies at one place.
-        given = given + drawn * 1e-6 * max(float(abs(given).max(initial=0.0)), 1.0)
-    return xp.array(given)
+        positions = positions + drawn * 1e-6 * max(float(abs(positions).max(initial=0.0)), 1.0)
+    return xp.array(positions)

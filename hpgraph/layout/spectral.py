@@ -51,15 +51,15 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     [1.0, 0.41, -0.41, -1.0]
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
-    wanted = whole(dim, "dim", least=1)
-    size, middle = checked(scale, center, wanted)
+    n_vectors = whole(dim, "dim", least=1)
+    size, middle = checked(scale, center, n_vectors)
     xp, n = array_module(graph.device), graph.n_vertices
     if n <= 2:
-        places = xp.zeros((n, wanted))
+        places = xp.zeros((n, n_vectors))
         if n == 2:
             places[:, 0] = xp.asarray([-1.0, 1.0])
         return rescaled(places, size, middle)
-    if n <= wanted:
+    if n <= n_vectors:
         raise ValueError(f"dim must be below the number of vertices, {n}, not {dim}")
-    vectors = smooth_coordinates(laplacian_parts(graph, weighted), wanted, normalized=False, seed=1)
+    vectors = smooth_coordinates(laplacian_parts(graph, weighted), n_vectors, normalized=False, seed=1)
     return rescaled(xp.ascontiguousarray(vectors), size, middle)

@@ -115,16 +115,16 @@ def _distances(graph: Graph, chosen: Any, weighted: bool) -> Any:
     """Distances from some vertices, of shape (k, n), with a finite number where there is no path."""
     xp, n = array_module(graph.device), graph.n_vertices
     check_memory(8 * len(chosen) * n, f"distances of {n:,} vertices to {len(chosen)} pivots", graph.device)
-    found = xp.empty((len(chosen), n))
+    distance = xp.empty((len(chosen), n))
     for rows, block in blocks_from(graph, to_device(chosen, "cpu"), weighted=weighted):
-        found[rows] = block
-    far = (found < 0) | ~xp.isfinite(found)
-    some = found[~far & (found > 0)]
+        distance[rows] = block
+    far = (distance < 0) | ~xp.isfinite(distance)
+    some = distance[~far & (distance > 0)]
     nearest, farthest = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
     if farthest > _LONGEST or nearest < 1 / _LONGEST:
         raise ValueError(f"weight: distances must lie from {1 / _LONGEST:g} to {_LONGEST:g}; scale the weights")
-    found[far] = _APART * farthest
-    return found
+    distance[far] = _APART * farthest
+    return distance
 
 
 def _scaled(distance: Any) -> Any:
@@ -132,9 +132,9 @@ def _scaled(distance: Any) -> Any:
     xp, squares = array_module(distance), distance**2
     centered = squares.mean(axis=0) + squares.mean(axis=1)[:, None] - squares - squares.mean()
     vectors = xp.linalg.eigh(centered @ centered.T)[1][:, ::-1][:, :2]
-    made = xp.zeros((distance.shape[1], 2))
-    made[:, : vectors.shape[1]] = centered.T @ vectors
-    return made
+    positions = xp.zeros((distance.shape[1], 2))
+    positions[:, : vectors.shape[1]] = centered.T @ vectors
+    return positions
 
 
 def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
@@ -153,11 +153,11 @@ def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
         total = occurrences(csr.expand_rows(), n, arcs.data)
     total = total + weight.sum(axis=0)
     total = xp.where(total > 0, total, 1)
-    wanted = weight * distance
+    numerator = weight * distance
     work = layouts(graph.device)
 
     def step(place: Any) -> Any:
-        moved = work.stress_moves(place, chosen, wanted, weight)
+        moved = work.stress_moves(place, chosen, numerator, weight)
         if arcs is not None:
             moved += work.attraction(arcs, place) - work.attraction(outward, place, CONSTANT)
         return place + moved / total[:, None]

@@ -116,8 +116,8 @@ def umap(
     begin = (begin - low) * (_SIDE / xp.where(side > 0, side, 1))
     how = Sampling(*_curve(nearest, width), push, draws, seed_of(seed))
     steps = rate * (1 - np.arange(epochs) / max(epochs, 1))
-    found = layouts(graph.device).sampled_epochs(begin, arcs, steps, how)
-    return rescaled(found.astype(np.float64), size, middle)
+    layout = layouts(graph.device).sampled_epochs(begin, arcs, steps, how)
+    return rescaled(layout.astype(np.float64), size, middle)
 
 
 def _chances(arcs: CSR) -> CSR:
@@ -134,6 +134,6 @@ def _curve(nearest: float, width: float) -> tuple[float, float]:
     from scipy.optimize import curve_fit
 
     at = np.linspace(0, 3 * width, 300)
-    wanted = np.where(at < nearest, 1.0, np.exp(-np.maximum(at - nearest, 0) / width))
-    a, b = curve_fit(lambda d, a, b: 1 / (1 + a * d ** (2 * b)), at, wanted)[0]
+    membership = np.where(at < nearest, 1.0, np.exp(-np.maximum(at - nearest, 0) / width))
+    a, b = curve_fit(lambda d, a, b: 1 / (1 + a * d ** (2 * b)), at, membership)[0]
     return float(a), float(b)

@@ -75,8 +75,8 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
     if t < 1 or itmax < 2:
         raise ValueError(f"t must be at least 1 and itmax at least 2, not {t} and {itmax}")
     est, v, w = estimate(A if hasattr(A, "matmat") else Matrix(A), t, itmax)
-    wanted = [array for array, asked in ((v, compute_v), (w, compute_w)) if asked]
-    return (est, *wanted) if wanted else est
+    vectors = [array for array, asked in ((v, compute_v), (w, compute_w)) if asked]
+    return (est, *vectors) if vectors else est
 
 
 def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:

@@ -29,11 +29,11 @@ def _passed(name: str, what: str, form: str | None = None) -> Callable[..., Any]
             held = held.astype(np.float64)
         return solve(held, *args, **options)
 
-    given = "multiplies by the matrix itself" if form is None else f"is given the matrix in the {form.upper()} format"
+    reason = "multiplies by the matrix itself" if form is None else f"is given the matrix in the {form.upper()} format"
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{what}: `scipy.sparse.linalg.{name}`.
 
-    SciPy's on the CPU; on the GPU CuPy's, if it has one. It {given}.
+    SciPy's on the CPU; on the GPU CuPy's, if it has one. It {reason}.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Arcs:
         return [Share(None, 0, frontier.n, state, work_space(state, settled), frontier)]
 
     def active(self, shares: Sequence[Share]) -> int:
-        """Number of active vertices, wherever they are."""
+        """Number of active vertices of all shares."""
         return shares[0].frontier.size
 
     def direction(self, shares: Sequence[Share], policy: Any, may_push: bool) -> tuple[bool, int]:
@@ -105,11 +105,11 @@ class Reading(NamedTuple):
 
 def reading_of(code: ProgramCode) -> Reading:
     """The properties that a program's functions read along arcs, from their bytecode: those that shares exchange."""
-    names, found = [name for name, _ in code.properties], (set[str](), set[str]())
+    names, result = [name for name, _ in code.properties], (set[str](), set[str]())
     for function, ends in ((code.gather, (0, 2)), (code.edge_cond, (0, 2)), (code.cond, (None, 0))):
         if function is not None:
             read = tuple(reads(plain_function(function)).values())
-            for end, place in zip(found, ends, strict=True):
+            for end, place in zip(result, ends, strict=True):
                 if place is not None:
                     end.update(read[place] or (names if read[place] is None else ()))
-    return Reading(*(tuple(i for i, name in enumerate(names) if name in read) for read in found))
+    return Reading(*(tuple(i for i, name in enumerate(names) if name in read) for read in result))

@@ -42,7 +42,7 @@ class InMemory(Arcs):
     @property
     def gathering(self) -> RowFormat:
         """`by_target` in the format fastest for products over all arcs; chosen once a run."""
-        # Not a cached_property: its lock would stay held in a child that is forked while another thread is here.
+        # Not a cached_property: a child forked while another thread is here would inherit its lock held.
         if self._gathering is None:
             self._gathering = self._quickest()
         return self._gathering
@@ -92,7 +92,7 @@ class NumberedInMemory(InMemory):
 
     @property
     def gathering(self) -> CSR:
-        """The same."""
+        """`by_target`: these arcs have no other layout."""
         return self.by_target
 
     @property

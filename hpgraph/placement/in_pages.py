@@ -80,9 +80,9 @@ class _Streamed:
     def traffic(self) -> np.ndarray:
         """Traffic of each superstep, added up over all devices; the predicted time is that of the slowest."""
         tables = np.stack([own.table() for own in self.ranges])
-        made: np.ndarray = tables.sum(axis=0)
-        made[:, 3] = tables[:, :, 3].max(axis=0)
-        return made
+        totals: np.ndarray = tables.sum(axis=0)
+        totals[:, 3] = tables[:, :, 3].max(axis=0)
+        return totals
 
 
 class InPages(_Streamed, Arcs):
@@ -93,9 +93,9 @@ class InPages(_Streamed, Arcs):
 
     def shares(self, *what: Any) -> list[Share]:
         """One share, of all vertices."""
-        made = super().shares(*what)
-        made[0].arcs = self.ranges[0]
-        return made
+        parts = super().shares(*what)
+        parts[0].arcs = self.ranges[0]
+        return parts
 
 
 class PagesOnDevices(_Streamed, OnDevices):
@@ -136,7 +136,7 @@ class PagesOnDevices(_Streamed, OnDevices):
 
 
 class NumberedInPages(InPages):
-    """The arcs of a graph in pages by source: of those going by targets, pages do not hold the numbers."""
+    """The arcs of a graph in pages by source; pages by target do not hold the arcs' numbers."""
 
     def __init__(self, graph: StreamedGraph) -> None:
         super().__init__(graph, "in", weighted=False)
@@ -149,7 +149,7 @@ class NumberedInPages(InPages):
 
 
 def _repeats(code: ProgramCode | None) -> bool:
-    """Whether a message that comes twice changes the result; tuples are refused."""
+    """Whether a message that arrives twice changes the result; tuples are refused."""
     if code is not None and code.is_shaped:
         raise not_served("in pages", f"{code.name} has tuples at vertices or as messages")
     return code is None or not code.reduce.idempotent
@@ -198,7 +198,7 @@ class PageRange:
         return wanted
 
     def gathered(self, share: Share) -> list[Survey]:
-        """The pages that a pull to the range's vertices loads: of those that still wait, where one message suffices."""
+        """The pages that a pull to the range's vertices loads: only unvisited ones if one message suffices."""
         if not share.steps.takes_one:
             return [side.target.survey(None) for side in self.sides]
         # On one device, vertices first check their cached hub.
@@ -220,7 +220,7 @@ class PageRange:
     def windows(self, push: bool, in_place: bool) -> Iterator[Any]:
         """The windows, or selected rows, that a superstep reads; their cost is recorded."""
         taken = Traffic(0, 0, 0, 0.0)
-        # Not kept: the graph may free these stores before the next superstep.
+        # Not cached: the graph may free these stores before the next superstep.
         wanted, self.wanted = self.wanted, []
         for side, want in zip(self.sides, wanted, strict=True):
             store = side.sender if push else side.target
@@ -270,5 +270,5 @@ class _Side:
 
 
 def _cost(surveys: list[list[Survey]]) -> tuple[int, float]:
-    """Arcs of all, and seconds of the slowest."""
+    """Number of arcs in total, and seconds of the slowest."""
     return sum(one.arcs for of in surveys for one in of), max(sum(one.seconds for one in of) for of in surveys)

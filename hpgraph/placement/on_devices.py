@@ -41,7 +41,7 @@ class OnDevices(Arcs):
     def shares(
         self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]
     ) -> list[Share]:
-        """One share a device, on the first device the very arrays of the properties."""
+        """One share a device; the first one's state is the run's own arrays, without a copy."""
         graph, n = self.graph, frontier.n
         if graph.place is not None:
             if not frontier.all_active:
@@ -49,27 +49,27 @@ class OnDevices(Arcs):
             if settled is not None:
                 settled = Bitmask.from_indices(graph.place[settled.to_indices()], n)
         own = tuple(graph.in_order_of_shards(values) for values in state)
-        made = []
+        parts = []
         for i, (shard, arcs) in enumerate(zip(graph.shards, self.arcs_of_shards(), strict=True)):
             there = copies(own, shard.device, i)
             with shard.device.here:
                 bits = array_module(shard.device.kind).zeros(n, np.bool_)
                 bits[shard.first : shard.last] = True
                 closed = None if settled is None else Bitmask(n, move_array(settled.words, shard.device).copy())
-                made.append(Share(
+                parts.append(Share(
                     shard.device, shard.first, shard.last, there, work_space(there, closed), frontier,
                     Bitmask.from_bool(bits), arcs,
                 ))  # fmt: skip
-        _set_frontiers(made, None if frontier.all_active else [frontier.ids], n)
-        return made
+        _set_frontiers(parts, None if frontier.all_active else [frontier.ids], n)
+        return parts
 
     def each(self, shares: Sequence[Share], work: Callable[[Share], Any]) -> list[Any]:
         """The results of `work` for each share, in turn; the kernels that it launches overlap."""
-        made = []
+        results = []
         for share in shares:
             with share.device.here:
-                made.append(work(share))
-        return made
+                results.append(work(share))
+        return results
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> Any:
         """Copy the values of updated vertices to every device: whole ranges, or ids and values."""
@@ -107,7 +107,7 @@ class InShards(OnDevices):
 
     @property
     def sending(self) -> Resident:
-        """Offsets of the arcs by the vertex that sends, on the first device, types, and how many there are."""
+        """Offsets, types and number of the arcs by sending vertex, on the first device."""
         n = self.graph.n_vertices
         key = "leaving, turned round" if self._reversed else "leaving"
         indptr = self.graph.once(key, self._leaving)
@@ -194,7 +194,7 @@ def among_all(rows: CSR, first: int) -> CSR:
 
 
 def reads_ids(code: ProgramCode) -> bool:
-    """Whether a program's functions read vertices' ids, or do more with a vertex than to read its attributes."""
+    """Whether a program's functions read vertices' ids, or use a vertex other than by its attributes."""
     functions = code.gather, code.update, code.cond, code.edge_cond, code.aggregate, code.sends
     return any(
         attributes is None or "id" in attributes
@@ -211,16 +211,16 @@ def _sorted(ids: Any) -> Any:
 
 
 def copies(state: tuple[Any, ...], device: Devices, number: int) -> tuple[Any, ...]:
-    """Properties on the device of a shard of that number: the very arrays for the first shard, else copies."""
+    """Properties on the device of a shard: the same arrays for the first shard, copies for others."""
     if number == 0:
         return state
     with device.here:
-        made = tuple(move_array(values, device) for values in state)
-        return tuple(there.copy() if there is values else there for there, values in zip(made, state, strict=True))
+        replicas = tuple(move_array(values, device) for values in state)
+        return tuple(there.copy() if there is values else there for there, values in zip(replicas, state, strict=True))
 
 
 def _set_frontiers(shares: Sequence[Share], ids: list[Any] | None, n: int) -> None:
-    """The union of lists of vertices, ascending from one list to the next, or all, as the frontier of each share."""
+    """Set each share's frontier to the concatenation of the ascending lists `ids`, or to all vertices."""
     for share in shares:
         if ids is None:
             share.frontier = Frontier(n, device=share.device.kind)
@@ -262,6 +262,6 @@ def gather_states(run: Any, graph: Any, states: Sequence[tuple[Any, ...]]) -> No
             for source, target in zip(state, states[0], strict=True):
                 copy_between(source[shard.first : shard.last], target[shard.first : shard.last])
     with graph.shards[0].device.here:
-        for values, found in zip(run.state, states[0], strict=True):
-            if found is not values:
-                values[...] = graph.in_own_order(found)
+        for values, gathered in zip(run.state, states[0], strict=True):
+            if gathered is not values:
+                values[...] = graph.in_own_order(gathered)

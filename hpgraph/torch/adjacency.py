@@ -86,8 +86,8 @@ class Adjacency:
             own = A.values() if values is None else values
             return cls(_pattern(A.crow_indices(), A.col_indices(), A.shape), own)
         if isinstance(A, Tensor) and A.layout == torch.sparse_coo and A.ndim == 2:
-            made = A.coalesce()
-            return cls.of(made.indices(), made.values() if values is None else values, shape=made.shape)
+            coalesced = A.coalesce()
+            return cls.of(coalesced.indices(), coalesced.values() if values is None else values, shape=coalesced.shape)
         if isinstance(A, Tensor) and A.dtype in (torch.int32, torch.int64) and A.ndim == 2 and len(A) == 2:
             if shape is None and hasattr(A, "sparse_size"):
                 sizes = A.sparse_size()
@@ -108,15 +108,15 @@ class Adjacency:
         rows, columns = as_shape(shape)
         if index.numel():
             extremes = torch.stack((index.amin(1), index.amax(1)), 1).tolist()
-            for name, (least, most), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
-                if least < 0 or most >= size:
+            for name, (low, high), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
+                if low < 0 or high >= size:
                     raise ValueError(f"every {name} of the edge index must be from 0 to {size - 1}, as shape says")
         # In 64 bits, which the number of a place needs where ids fit 32.
         order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        made = cls(_pattern(indptr, index[1][order], (rows, columns)), values, order)
-        return made if values is None else made.with_values(values[order])
+        adjacency = cls(_pattern(indptr, index[1][order], (rows, columns)), values, order)
+        return adjacency if values is None else adjacency.with_values(values[order])
 
     @property
     def shape(self) -> tuple[int, int]:

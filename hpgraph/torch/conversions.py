@@ -76,9 +76,9 @@ def to_data(G: Any) -> Any:
     """
     if isinstance(G, HeteroGraph):
         return G.to_pyg()
-    made = optional("torch_geometric.data", "torch", "hpgraph.torch.to_data").Data
+    data_class = optional("torch_geometric.data", "torch", "hpgraph.torch.to_data").Data
     graph, index = _index_of(G)
-    data = made(edge_index=index, num_nodes=graph.n_vertices)
+    data = data_class(edge_index=index, num_nodes=graph.n_vertices)
     if graph.weighted:
         data.edge_weight = tensor(graph.weights.copy())
     columns = [(title, graph.edge_column(title, both_ways=True)) for title in graph.edge_columns]
@@ -113,7 +113,7 @@ def to_dgl(G: Any) -> Any:
     """The graph of DGL, of which weights are ``edata["weight"]``."""
     dgl = optional("dgl", "torch", "hpgraph.torch.to_dgl")
     graph, (source, target) = _index_of(G)
-    made = dgl.graph((source, target), num_nodes=graph.n_vertices)
+    dgl_graph = dgl.graph((source, target), num_nodes=graph.n_vertices)
     if graph.weighted:
-        made.edata["weight"] = tensor(graph.weights.copy())
-    return made
+        dgl_graph.edata["weight"] = tensor(graph.weights.copy())
+    return dgl_graph

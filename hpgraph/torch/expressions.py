@@ -158,8 +158,8 @@ def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
     paths = Paths(MAX_PATHS)
     before = _PATHS.set(paths)
     try:
-        found: Expression = paths.follow(lambda: constant(function(*arguments)), partial(apply, "where"))
-        return found
+        expression: Expression = paths.follow(lambda: constant(function(*arguments)), partial(apply, "where"))
+        return expression
     except Refused:
         raise TypeError(f"message has more than {MAX_PATHS} paths: does a loop end by what it computes?") from None
     finally:

@@ -69,10 +69,10 @@ class Program:
         """The program of the gradient to an operand, of which the last operand is the gradient of the result."""
         summed = one_dimension and width > 0
         if (operand, summed) not in self._by:
-            made = apply("multiply", variable(len(self.kinds)), derivative(self.expression, operand))
-            none = made.operator == "constant"
+            product = apply("multiply", variable(len(self.kinds)), derivative(self.expression, operand))
+            none = product.operator == "constant"
             self._by[operand, summed] = (
-                None if none else program(made, (*self.kinds, self.over), self.kinds[operand], summed)
+                None if none else program(product, (*self.kinds, self.over), self.kinds[operand], summed)
             )
         return self._by[operand, summed]
 
@@ -84,15 +84,15 @@ _KNOWN: dict[Any, Program] = {}
 
 def program(expression: Expression, kinds: tuple[str, ...], over: str, summed: bool, add: str = "plus") -> Program:
     """The program of an expression: the same one for the same text."""
-    made = Program(expression, kinds, over, summed, add)
-    key = made.body, tuple(made.constants), kinds, over, summed, add
+    compiled = Program(expression, kinds, over, summed, add)
+    key = compiled.body, tuple(compiled.constants), kinds, over, summed, add
     # Messages may be traced, and derived, in several threads at once.
     with _LOCK:
-        known = _KNOWN.setdefault(key, made)
-        if known is made:
-            made.number = len(PROGRAMS)
-            PROGRAMS.append(made)
-    return known
+        registered = _KNOWN.setdefault(key, compiled)
+        if registered is compiled:
+            compiled.number = len(PROGRAMS)
+            PROGRAMS.append(compiled)
+    return registered
 
 
 def _width(operands: Sequence[Tensor]) -> int:
@@ -109,16 +109,16 @@ def _shape(pattern: Pattern, made: Program, operands: Sequence[Tensor]) -> tuple
 @operators.Operator
 def messages(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     """The reduced messages of a program; rows of operands are columns, entries and rows of the matrix."""
-    made, where = PROGRAMS[number], pattern_of(pattern)
+    compiled, where = PROGRAMS[number], pattern_of(pattern)
     with stream_of(operands[0]):
-        out = operands[0].new_empty(_shape(where, made, operands))
+        out = operands[0].new_empty(_shape(where, compiled, operands))
         if not out.numel():
             return out
-        state, found, csr = tuple(map(array, operands)), array(out), where.numbered(made.over)
-        rows = array(where.row) if made.over == "edge" else None
-        kernels(csr.device).reduce_messages(csr, made, get_monoid(made.add), state, rows, found)
-        if made.add != "plus":
-            found[csr.degrees == 0] = 0
+        state, result, csr = tuple(map(array, operands)), array(out), where.numbered(compiled.over)
+        rows = array(where.row) if compiled.over == "edge" else None
+        kernels(csr.device).reduce_messages(csr, compiled, get_monoid(compiled.add), state, rows, result)
+        if compiled.add != "plus":
+            result[csr.degrees == 0] = 0
     return out
 
 
@@ -134,13 +134,13 @@ def _saves(ctx: Any, inputs: Any, output: Tensor) -> None:
 
 
 def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-    operands, made = ctx.saved_tensors, PROGRAMS[ctx.number]
-    width, found = _width(operands), list[Tensor | None]()
+    operands, compiled = ctx.saved_tensors, PROGRAMS[ctx.number]
+    width, result = _width(operands), list[Tensor | None]()
     for at, one in enumerate(operands):
-        by = made.by(at, one.ndim == 1, width) if ctx.needs_input_grad[2][at] else None
-        given = [*operands, gradient.contiguous()]
-        found.append(None if by is None else messages(ctx.pattern.number, by.number, given))
-    return None, None, found
+        by = compiled.by(at, one.ndim == 1, width) if ctx.needs_input_grad[2][at] else None
+        inputs = [*operands, gradient.contiguous()]
+        result.append(None if by is None else messages(ctx.pattern.number, by.number, inputs))
+    return None, None, result
 
 
 messages.derive(_back, _saves)
@@ -208,12 +208,12 @@ def gather_scatter(
     expression = traced(message, *arguments)
     number = A.pattern.number
     if reduce in ("sum", "mean"):
-        found = messages(number, program(expression, tuple(kinds), "target", False).number, flat)
+        result = messages(number, program(expression, tuple(kinds), "target", False).number, flat)
         if reduce == "mean":
-            found = operators.means(A.pattern.number, found)
+            result = operators.means(A.pattern.number, result)
     else:
-        found = _extreme(number, expression, tuple(kinds), flat, reduce)
-    return found.reshape(A.shape[0], *shape).to(given_type)
+        result = _extreme(number, expression, tuple(kinds), flat, reduce)
+    return result.reshape(A.shape[0], *shape).to(given_type)
 
 
 def _extreme(
@@ -221,13 +221,15 @@ def _extreme(
 ) -> Tensor:
     """The extreme message of each row; its derivative is the mean of those of the entries that attain it."""
     plain = [one.detach() for one in operands]
-    most = messages(number, program(expression, kinds, "target", False, reduce).number, plain)
+    extreme = messages(number, program(expression, kinds, "target", False, reduce).number, plain)
     attains = apply("equal", expression, variable(len(kinds)))
     kinds = (*kinds, "target")
-    ties = messages(number, program(apply("where", attains, 1.0, 0.0), kinds, "target", False).number, [*plain, most])
+    ties = messages(
+        number, program(apply("where", attains, 1.0, 0.0), kinds, "target", False).number, [*plain, extreme]
+    )
     chosen = program(apply("where", attains, expression, 0.0), kinds, "target", False)
-    mean = messages(number, chosen.number, [*operands, most]) / ties.clamp(min=1)
-    return most + (mean - mean.detach())
+    mean = messages(number, chosen.number, [*operands, extreme]) / ties.clamp(min=1)
+    return extreme + (mean - mean.detach())
 
 
 def _common(operands: list[Tensor]) -> tuple[int, ...]:

@@ -70,8 +70,8 @@ def negative_edges(
         return pairs.for_rows(rows, *pairs.able(len(rows), among, time, column_time))
     if among is not None or time is not None or column_time is not None:
         raise ValueError("among, time and column_time need sources: they say what may be drawn for each")
-    wanted = whole(count, "count", least=0)
-    return pairs.alike(wanted) if by == "uniform" else pairs.by_degree(wanted)
+    n_pairs = whole(count, "count", least=0)
+    return pairs.alike(n_pairs) if by == "uniform" else pairs.by_degree(n_pairs)
 
 
 class _Pairs:
@@ -129,8 +129,8 @@ class _Pairs:
             # Inverse of the running sums: torch.multinomial takes no more than 2²⁴ weights.
             running = self.weights[axis].cumsum(0)
             return self.below(torch.full((count,), len(running), device=self.device), running)
-        most = self.columns if axis else self.rows
-        return torch.randint(most, (count,), device=self.device, generator=self.generator)
+        size = self.columns if axis else self.rows
+        return torch.randint(size, (count,), device=self.device, generator=self.generator)
 
     def alike(self, count: int) -> Tensor:
         total = self.rows * self.columns
@@ -151,14 +151,14 @@ class _Pairs:
         return self._split(self._rejected(count, lambda keys: keys))
 
     def _rejected(self, count: int, distinct: Callable[[Tensor], Tensor]) -> Tensor:
-        found, rounds = self.keys.new_zeros(0), 0
-        while len(found) < count:
-            size = 16 + (count - len(found)) * 3 // 2
+        drawn, rounds = self.keys.new_zeros(0), 0
+        while len(drawn) < count:
+            size = 16 + (count - len(drawn)) * 3 // 2
             keys = self.ends(0, size) * self.columns + self.ends(1, size)
-            found, rounds = distinct(torch.cat([found, keys[self.free(keys)]])), rounds + 1
-            if rounds > ROUNDS and not len(found):
+            drawn, rounds = distinct(torch.cat([drawn, keys[self.free(keys)]])), rounds + 1
+            if rounds > ROUNDS and not len(drawn):
                 raise ValueError('by="degree" finds no pair without an entry: every vertex that has some has all')
-        return found[:count]
+        return drawn[:count]
 
     def for_rows(self, rows: Tensor, able: Tensor, limit: Tensor) -> Tensor:
         """For each row one of the first `limit` columns that it is `able` to have."""

@@ -93,10 +93,10 @@ class NeighborSampler:
         of, to = (None, None) if relation is None else (relation[2], relation[0])
         source, target = np.asarray(store.edge_index.cpu()).astype(np.int64, copy=False)
         shape = self._counts[of], self._counts[to]
-        for kind, ids, most in ((to, source, shape[1]), (of, target, shape[0])):
-            if len(ids) and not (ids.min() >= 0 and ids.max() < most):
+        for kind, ids, n in ((to, source, shape[1]), (of, target, shape[0])):
+            if len(ids) and not (ids.min() >= 0 and ids.max() < n):
                 raise IndexError(
-                    f"edge_index must have ids below {most}, the number of vertices{f' of {kind}' if kind else ''}"
+                    f"edge_index must have ids below {n}, the number of vertices{f' of {kind}' if kind else ''}"
                 )
         csr = CSR.from_coo(target, source, np.arange(len(source)), shape, duplicates="keep")
         entry, csr = csr.data, csr.pattern
@@ -122,15 +122,15 @@ class NeighborSampler:
                 raise IndexError(f"seeds must be from 0 to {self._counts[kind] - 1}{f' of {kind}' if kind else ''}")
         times = {}
         if self._how.disjoint and (seed_time is not None or self._time is not None):
-            given = seed_time if isinstance(seed_time, dict) else {None: seed_time}
+            seed_times = seed_time if isinstance(seed_time, dict) else {None: seed_time}
             for kind, ids in seeds.items():
-                time = given.get(kind)
+                time = seed_times.get(kind)
                 if time is None and self._time is not None and kind in self._time:
                     time = _array(self._time[kind], "time")[ids]
                 times[kind] = checked_times(_NEVER if time is None else np.asarray(time), len(ids), "cpu")
         chance = int(torch.randint(2**62, ()))
-        found = sample_hops(self._relations, self._counts, seeds, times, self._hops, self._how, chance, "cpu")
-        return _output(_as_given(found, seeds), None not in self._counts)
+        sampled = sample_hops(self._relations, self._counts, seeds, times, self._hops, self._how, chance, "cpu")
+        return _output(_as_given(sampled, seeds), None not in self._counts)
 
     def sample_from_nodes(self, inputs: Any, **_: Any) -> Any:
         """The sample around a batch of vertices: a `SamplerOutput` or `HeteroSamplerOutput`."""
@@ -174,10 +174,10 @@ def _times_of_vertices(data: Any, stores: dict[Any, Any], title: str, hetero: bo
 
 
 def _array(given: Tensor, title: str) -> Any:
-    found = np.asarray(given.detach().cpu()).reshape(-1)
-    if found.dtype.kind not in "iuf" or np.isnan(found).any():
+    array = np.asarray(given.detach().cpu()).reshape(-1)
+    if array.dtype.kind not in "iuf" or np.isnan(array).any():
         raise ValueError(f"{title} must be numbers, without NaN")
-    return found
+    return array
 
 
 def _ids(given: Tensor) -> Any:

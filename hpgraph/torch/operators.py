@@ -86,9 +86,9 @@ class Operator:
 
         # With a `setup_context` of its own, calls bind arguments by the signature: some 30 microseconds.
         def forward(ctx: Any, *given: Any) -> Any:
-            found = self._function(*given)
-            saves(ctx, given, found)
-            return found
+            result = self._function(*given)
+            saves(ctx, given, result)
+            return result
 
         methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
         # Not type(): the site is built with a stand-in for PyTorch, whose classes are no types.
@@ -120,8 +120,8 @@ def spmm(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> T
         out = operand.new_empty((csr.shape[0], x.shape[1]))
         if out.numel():
             weights, order = (None, None) if values is None else where.weights(transposed, values)
-            given, half = (array(operand), array(out)), _HALF.get(out.dtype)
-            kernels(csr.device).multiply_dense(csr, weights, *given, half, order)
+            arrays, half = (array(operand), array(out)), _HALF.get(out.dtype)
+            kernels(csr.device).multiply_dense(csr, weights, *arrays, half, order)
     return out.to(x.dtype)
 
 
@@ -281,13 +281,13 @@ def _softmax_back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 
 def _derivative_back(ctx: Any, twice: Tensor) -> tuple[Any, ...]:
     """Of y (g - m), with m the sum of y g over a row."""
-    (found, gradient), number = ctx.saved_tensors, ctx.pattern.number
+    (result, gradient), number = ctx.saved_tensors, ctx.pattern.number
 
     def row_sums(given: Tensor) -> Tensor:
         return spread(number, False, collect(number, False, given.contiguous()))
 
-    to_found = twice * (gradient - row_sums(found * gradient)) - gradient * row_sums(found * twice)
-    return None, to_found, softmax_derivative(number, found, twice.contiguous())
+    to_found = twice * (gradient - row_sums(result * gradient)) - gradient * row_sums(result * twice)
+    return None, to_found, softmax_derivative(number, result, twice.contiguous())
 
 
 softmax.derive(_softmax_back, keeping(result=True))
@@ -313,8 +313,8 @@ def collect(pattern: int, transposed: bool, x: Tensor) -> Tensor:
         csr, operand = pattern_of(pattern).by_entry(transposed), _in_float(x)
         out = operand.new_empty((csr.shape[0], *x.shape[1:]))
         if out.numel():
-            given, made = (array(one.reshape(len(one), math.prod(x.shape[1:]))) for one in (operand, out))
-            kernels(csr.device).multiply_dense(csr, None, given, made, _HALF.get(out.dtype))
+            source, made = (array(one.reshape(len(one), math.prod(x.shape[1:]))) for one in (operand, out))
+            kernels(csr.device).multiply_dense(csr, None, source, made, _HALF.get(out.dtype))
     return out.to(x.dtype)
 
 
@@ -405,8 +405,8 @@ def _reduced(matrix: CSR, add: str, x: Tensor) -> Tensor:
     semiring = get_semiring(f"{add}_{'second' if matrix.data is None else 'times'}")
     weights = np.dtype(np.bool_) if matrix.data is None else matrix.data.dtype
     gather = semiring.gather(weights, operand.dtype, operand.dtype)
-    found = array(out)
-    kernels(matrix.device).pull_dense(matrix, gather, semiring.add, (operand,), found)
+    result = array(out)
+    kernels(matrix.device).pull_dense(matrix, gather, semiring.add, (operand,), result)
     if add != "plus":
-        found[matrix.degrees == 0] = 0
+        result[matrix.degrees == 0] = 0
     return out

@@ -139,8 +139,8 @@ class Pattern:
 
 def pattern_of(number: int) -> Pattern:
     """The structure of a number."""
-    found = _ALIVE[number]
-    return found if found.number == number else found.entries
+    pattern = _ALIVE[number]
+    return pattern if pattern.number == number else pattern.entries
 
 
 _HALVES = frozenset((torch.float16, torch.bfloat16))

@@ -56,7 +56,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     A = Adjacency.of(A)
     one_of(reduce, "reduce", ("sum", "mean", "max", "min"))
     values, X = checked_operand(A, X, "X", 1)
-    given = X.dtype
+    dtype = X.dtype
     if reduce != "sum":
         # A sum that is to be divided may be too large for a half.
         values = values.float() if values is not None and values.dtype in HALVES else values
@@ -71,15 +71,15 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         return operators.extremes(A.pattern.number, reduce == "max", values, X)[0]
 
     if reduce in ("sum", "mean"):
-        found = operators.spmm(A.pattern.number, False, values, _flat(X))
+        result = operators.spmm(A.pattern.number, False, values, _flat(X))
     elif values is not None and heads is not None:
-        found = operators.per_head(extreme, values, X)
+        result = operators.per_head(extreme, values, X)
     else:
-        found = extreme(values, _flat(X))
-    found = found if X.ndim == 2 else found.reshape(A.shape[0], *X.shape[1:])
+        result = extreme(values, _flat(X))
+    result = result if X.ndim == 2 else result.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
-        found = operators.means(A.pattern.number, found)
-    return found.to(given)
+        result = operators.means(A.pattern.number, result)
+    return result.to(dtype)
 
 
 def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
@@ -117,11 +117,11 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
             f"{tuple(Y.shape)}, {Y.dtype}"
         )
     if op == "add":
-        found = operators.sums(A.pattern.number, *map(_flat, (X, Y)))
-        return found.reshape(A.nnz, *X.shape[1:])
+        result = operators.sums(A.pattern.number, *map(_flat, (X, Y)))
+        return result.reshape(A.nnz, *X.shape[1:])
     left, right = (part if part.ndim == 3 else part[:, None] for part in (X, Y))
-    found = operators.sddmm(A.pattern.number, left.contiguous(), right.contiguous())
-    return found if X.ndim == 3 else found[:, 0]
+    result = operators.sddmm(A.pattern.number, left.contiguous(), right.contiguous())
+    return result if X.ndim == 3 else result[:, 0]
 
 
 @torch.compiler.disable
@@ -177,17 +177,17 @@ class _SparseProduct(torch.autograd.Function):
         ctx.save_for_backward(a, b)
         ctx.pattern = left, right
         with stream_of(a):
-            made = (make_matrix(left.matrix(False, a)) @ make_matrix(right.matrix(False, b))).csr
-            ctx.found = Pattern(made)
-            return tensor(made.data.copy()), ctx.found
+            product = (make_matrix(left.matrix(False, a)) @ make_matrix(right.matrix(False, b))).csr
+            ctx.found = Pattern(product)
+            return tensor(product.data.copy()), ctx.found
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _: Any) -> Any:
         a, b = ctx.saved_tensors
-        left, right, found = (one.number for one in (*ctx.pattern, ctx.found))
+        left, right, result = (one.number for one in (*ctx.pattern, ctx.found))
         at, gradient = operators.at_entries, gradient.contiguous()
-        to_a = at(left, found, False, right, True, gradient, b) if ctx.needs_input_grad[0] else None
-        to_b = at(right, left, True, found, False, a, gradient) if ctx.needs_input_grad[1] else None
+        to_a = at(left, result, False, right, True, gradient, b) if ctx.needs_input_grad[0] else None
+        to_b = at(right, left, True, result, False, a, gradient) if ctx.needs_input_grad[1] else None
         return to_a, to_b, None, None
 
 

@@ -19,8 +19,8 @@ def _extremes(A: Adjacency, source: Tensor, largest: bool) -> Tensor:
     checked_dense(A, source, "source", A.nnz)
     flat = source.reshape(A.nnz, math.prod(source.shape[1:])).contiguous()
     flat = flat.float() if flat.dtype in operators.HALVES else flat
-    found = operators.extremes(A.pattern.entries_number, largest, None, flat)[0]
-    return found.reshape(A.shape[0], *source.shape[1:]).to(source.dtype)
+    result = operators.extremes(A.pattern.entries_number, largest, None, flat)[0]
+    return result.reshape(A.shape[0], *source.shape[1:]).to(source.dtype)
 
 
 def segment_sum(A: Any, source: Tensor) -> Tensor:
@@ -53,8 +53,8 @@ def segment_mean(A: Any, source: Tensor) -> Tensor:
     """The mean of what the entries of each row have, as `segment_sum`."""
     A = Adjacency.of(A)
     # A sum that is to be divided may be too large for a half.
-    found = _sums(A, source.float() if source.dtype in operators.HALVES else source)
-    return operators.means(A.pattern.number, found).to(source.dtype)
+    result = _sums(A, source.float() if source.dtype in operators.HALVES else source)
+    return operators.means(A.pattern.number, result).to(source.dtype)
 
 
 def segment_max(A: Any, source: Tensor) -> Tensor:

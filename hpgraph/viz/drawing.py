@@ -160,7 +160,7 @@ def _write_names(ax: Axes, graph: Graph, labels: Any, degree: Any, place: Any, a
     """Labels above, below or beside their points, where no other is; without such a place only requested ones."""
     vertices = _named(graph, labels, degree)
     auto = isinstance(labels, str) and labels == "auto"
-    most = _HUBS if auto and len(degree) > _NAMED else len(vertices)
+    max_names = _HUBS if auto and len(degree) > _NAMED else len(vertices)
     sides = _SIDES if len(vertices) <= _PLACED else _SIDES[:1]
     # Positions are fixed by then, except for a later title: some pixels are reserved for it.
     figure: Any = ax.figure.canvas.figure
@@ -169,7 +169,7 @@ def _write_names(ax: Axes, graph: Graph, labels: Any, degree: Any, place: Any, a
     ax.apply_aspect()
     taken: list[Any] = []
     for vertex in vertices.tolist():
-        if len(taken) == most:
+        if len(taken) == max_names:
             break
         name = vertex if graph.names is None else graph.names[vertex]
         away = 2 + np.sqrt(area[vertex]) / 2
