@@ -49,8 +49,8 @@ def ids_of(axis: Axis, length: int, device: str) -> Any:
 def index_of(axis: Axis) -> Any:
     """An array index equivalent to an axis."""
     if isinstance(axis, range):
-        # A range may run down to index 0, where a slice must not end at -1.
-        return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step)
+        # A range may run down to index 0, where a slice must not end at -1; an empty one may begin there.
+        return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step) if axis else slice(0)
     return axis
 
 

@@ -49,6 +49,14 @@ class TestBrackets:
             A[key] = to_device(x, device)
             np.testing.assert_array_equal(shown(A), D, err_msg=repr(key))
 
+    def test_slices_that_select_nothing(self, device: str) -> None:
+        for stop, step in itertools.product((None, 0, 1), (-1, -2, -3)):
+            D = np.arange(1.0, 4).reshape(3, 1)
+            A = hpg.Matrix(D).to(device)
+            A[[2], slice(-2, stop, step)] = to_device(np.zeros((1, 0)), device)
+            A[slice(-4, stop, step), [0]] = to_device(np.zeros((0, 1)), device)
+            np.testing.assert_array_equal(shown(A), D)
+
     def test_rows_broadcast(self, device: str) -> None:
         D = dense()
         A = hpg.Matrix(D).to(device)

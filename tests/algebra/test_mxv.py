@@ -199,7 +199,14 @@ class TestMxv:
 
 
 @pytest.mark.parametrize(
-    ("name", "turned"), [("plus_times", "plus_times"), ("min_first", "min_second"), ("plus_div", "plus_rdiv")]
+    ("name", "turned"),
+    [
+        ("plus_times", "plus_times"),
+        ("min_first", "min_second"),
+        ("plus_div", "plus_rdiv"),
+        ("min_plus", "min_plus"),
+        ("max_minus", "max_rminus"),
+    ],
 )
 def test_built_in_operators_are_swapped_for_built_in_ones(name: str, turned: str) -> None:
     assert swapped(get_semiring(name)).multiply is get_semiring(turned).multiply

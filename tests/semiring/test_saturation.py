@@ -57,6 +57,8 @@ def test_products_do_not_wrap_around(add: str, name: str, dtype: str, device: st
     x = xp.asarray(values[::-1].copy())
     sums = [held(EXACT[name](int(a), int(b)), dtype) for a, b in zip(values, values[::-1], strict=True)]
     assert A.mxv(x, f"{add}_{name}").tolist() == [{"min": min, "max": max}[add](sums)] * 3
+    from_left = A.T.vxm(x, f"{add}_{({'minus': 'rminus'}).get(name, name)}")
+    assert from_left.tolist() == [{"min": min, "max": max}[add](sums)] * 3 and from_left.dtype == dtype
 
 
 def test_elsewhere_integers_wrap_around_and_bool_and_floats_are_as_they_were() -> None:

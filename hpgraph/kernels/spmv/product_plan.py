@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.semiring import BinaryOp, IndexBinaryOp, Semiring, get_binary
+from hpgraph.semiring.arithmetic import SATURATED
 
 _COMMUTATIVE = frozenset({
     "plus", "times", "min", "max", "pair", "any", "land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor",
@@ -25,7 +26,7 @@ def swapped(semiring: Semiring) -> Semiring:
 def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
     if isinstance(op, IndexBinaryOp):
         return Semiring(semiring.add, op.with_operands_turned())
-    builtin = op.cpp == op.name and get_binary(op.name) is op
+    builtin = (op.cpp == op.name and get_binary(op.name) is op) or SATURATED.get(op.name) is op
     if builtin and op.name in _COMMUTATIVE:
         return semiring
     if builtin and op.name in _SWAPPED:
