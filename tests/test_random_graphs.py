@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.spatial
 import scipy.stats
 from raising import raises
 
@@ -12,6 +13,7 @@ from hpgraph import datasets
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels, sampling
+from hpgraph.kernels.sampling.shuffles import MAX_SERIAL
 
 MAKES = {
     "gnp": lambda **o: datasets.gnp_random_graph(200, 0.05, **o),
@@ -176,12 +178,13 @@ def test_blocks_are_the_same_on_every_path(device, monkeypatch):
 
 @pytest.mark.parametrize("count", [0, 1, 5, 1 << 19, (1 << 19) + 1, 700_007, 1 << 20])
 def test_order_at_random(count, device):
-    """All values, the same on either device; neighbours have places apart, and bits that are independent."""
+    """All values, in one order on any number of threads; neighbours have places apart, and independent bits."""
     xp = array_module(device)
     values = xp.arange(count, dtype=np.int32)
     found = to_device(sampling(device).shuffled(values, 3), "cpu")
-    if device == "cuda":
-        assert (found == sampling("cpu").shuffled(np.arange(count, dtype=np.int32), 3)).all()
+    if device == "cpu" or count <= MAX_SERIAL:
+        with hpg.config(threads=1):
+            assert (found == sampling("cpu").shuffled(np.arange(count, dtype=np.int32), 3)).all()
     assert (np.sort(found) == np.arange(count)).all()
     if count > 1000:
         assert (found != to_device(sampling(device).shuffled(values, 4), "cpu")).mean() > 0.99
@@ -191,6 +194,21 @@ def test_order_at_random(count, device):
             counts = np.bincount(bits[:, 0] * 4 + bits[:, 1], minlength=16)
             law = np.bincount(np.arange(count) >> shift & 3, minlength=4) / count
             assert fits(counts, np.outer(law, law).ravel() * counts.sum())
+        # Where values go, by 64 parts of the array.
+        part, own = (64 * side // count for side in (np.arange(count), found.astype(np.int64)))
+        parts = np.bincount(64 * part + own, minlength=4096)
+        assert fits(parts, np.full(4096, count / 4096))
+
+
+def test_orders_are_equally_likely(monkeypatch):
+    """Of elements that random blocks divide."""
+    monkeypatch.setattr("hpgraph.kernels.sampling.shuffles.MAX_SERIAL", 0)
+    monkeypatch.setattr("hpgraph.kernels.sampling.cpu_shuffles._BLOCK", 2)
+    values = np.arange(5, dtype=np.int32)
+    orders = np.array([sampling("cpu").shuffled(values, seed) for seed in range(3000)])
+    assert (np.sort(orders, axis=1) == values).all()
+    counts = np.unique(orders @ 10 ** values.astype(np.int64), return_counts=True)[1]
+    assert len(counts) == 120 and fits(counts, np.full(120, 25))
 
 
 def test_more_pairs_than_words_of_32_bits(device):
@@ -288,13 +306,31 @@ def test_swaps():
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
-def test_geometric(dim, device):
+def test_geometric(dim, device, monkeypatch):
+    """Few points in arrays, more of them by a kernel: alike; points in one place, and on the border of a radius."""
     rng = np.random.default_rng(dim)
     points = rng.random((300, dim))
     for radius in (0, 0.03, 0.2, 0.7, 2):
         G = datasets.random_geometric_graph(300, radius, dim, points=points, device=device)
         far = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
         assert (matrix(G) == (far <= radius) & ~np.eye(300, dtype=bool)).all()
+    monkeypatch.setattr("hpgraph.kernels.sampling.cpu_points.MAX_SERIAL", 0)
+    for given in (points, np.round(points * 8) / 8, 0.5 + points / 1000, np.zeros((300, dim)), points[:1], points[:0]):
+        far = np.sqrt(((given[:, None] - given) ** 2).sum(axis=2))
+        for radius in (0, 0.0002, 0.03, 0.125, 0.7, 2):
+            G = datasets.random_geometric_graph(len(given), radius, dim, points=given, device=device)
+            assert (matrix(G) == (far <= radius) & ~np.eye(len(given), dtype=bool)).all() and G.out_csr.is_canonical()
+
+
+def test_geometric_graph_of_many_points():
+    """By a kernel on two threads, beside SciPy's tree; some of the points crowd together."""
+    rng = np.random.default_rng(4)
+    points = np.concatenate([rng.random((20_000, 2)), 0.3 + rng.random((2000, 2)) / 100])
+    G = datasets.random_geometric_graph(len(points), 0.01, points=points)
+    pairs = scipy.spatial.cKDTree(points).query_pairs(0.01, output_type="ndarray")
+    assert G.n_edges == 2 * len(pairs) and G.out_csr.is_canonical()
+    lower, upper, _ = G.edges()
+    assert set(zip(lower.tolist(), upper.tolist(), strict=True)) == {(min(pair), max(pair)) for pair in pairs.tolist()}
 
 
 def test_arguments():

@@ -6,8 +6,6 @@ other graphs, of the same distribution. `stochastic_block_model` and `expected_d
 either device, the others do not.
 """
 
-from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,17 +24,16 @@ from hpgraph.datasets.drawing import (
     repeated,
     with_room,
 )
-from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats import index_dtype
 from hpgraph.formats.duplicates import run_starts
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.blocks import Blocks
+from hpgraph.kernels.sampling.points import Points
 
 # Bits of a float64 below its exponent; the probability above which all pairs are proposed.
 _EXPONENT, _DENSE = 52, 0.5
 # Between two columns of points, more than from 1 before one's begin to 1 beyond its end.
 _APART = 4.0
-# Pairs of points whose distances are computed at a time.
-_TOGETHER = 1 << 15
 
 
 def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
@@ -229,36 +226,9 @@ def random_geometric_graph(
     key, sides = key[order], [place[order, d] for d in range(dim)]
     # Where keys are rounded, more points are candidates.
     reach = min(radius, 1) + 2 * np.spacing(float(_APART * (across + 2) ** (dim - 1)))
-    edges = []
-    for shift in np.ndindex((3,) * (dim - 1)):
-        step = _APART * int((np.array(shift, np.int64) - 1) @ stride)
-        if step < 0:
-            continue
-        # In the own column those that come after.
-        first = xp.searchsorted(key, key + (step - reach)) if step else xp.arange(1, n + 1)
-        count = xp.searchsorted(key, key + (step + reach), side="right") - first
-        edges += [(order[own], order[other]) for own, other in _near(xp, sides, first, count, radius)]
-    none = xp.zeros(0, np.int64)
-    source, target = (xp.concatenate(side) for side in zip((none, none), *edges, strict=True))
-    return of_edges(n, source, target)
-
-
-def _near(xp: ModuleType, sides: list[Any], first: Any, count: Any, radius: float) -> Any:
-    """Places of points, and of those among each one's candidates, `count` from `first` on, within the radius."""
-    ends = prefix_sum(count)
-    total = int(ends[-1])
-    # On the CPU at a time as many as its caches hold; in full otherwise.
-    cuts = xp.searchsorted(ends, xp.arange(0, total, _TOGETHER if xp is np else max(total, 1))).tolist()
-    for begin, end in pairwise([*cuts, len(count)]):
-        some = ends[begin : end + 1]
-        candidate = xp.arange(int(some[0]), int(some[-1]), dtype=np.int64)
-        own = begin + CSR((end - begin, len(candidate)), some - some[0], candidate, validate=False).expand_rows()
-        other = candidate - (ends[:-1] - first)[own]
-        apart = xp.zeros(len(own))
-        for side in sides:
-            apart += (side[own] - side[other]) ** 2
-        near = apart <= radius * radius
-        yield own[near], other[near]
+    shifts = [_APART * int((np.array(shift, np.int64) - 1) @ stride) for shift in np.ndindex((3,) * (dim - 1))]
+    arcs = sampling(device).near_points(Points(key, order, sides, np.array(shifts), reach, radius))
+    return Graph._made(arcs, False, None)
 
 
 def _vertex_weights(name: str, given: Any, device: str) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from hpgraph.formats import CSR
     from hpgraph.kernels.sampling.blocks import Blocks
+    from hpgraph.kernels.sampling.points import Points
     from hpgraph.kernels.sampling.recursive import Recursion
 
 # Proposals of a step, or a pick, before the whole row is scanned.
@@ -96,4 +97,7 @@ class Sampling(Protocol):
         """
 
     def shuffled(self, values: Any, seed: int) -> Any:
-        """A new array of the same values in random order, the same on every device."""
+        """A new array of the same values in random order; up to `shuffles.MAX_SERIAL` the same on every device."""
+
+    def near_points(self, points: Points) -> CSR:
+        """Each pair of different points that are no farther apart than the radius, in both directions; rows sorted."""

@@ -12,6 +12,7 @@ from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
 from hpgraph.kernels.sampling.cpu_blocks import block_edges
 from hpgraph.kernels.sampling.cpu_draws import attachments, rows_of_pairs, sorted_draws
+from hpgraph.kernels.sampling.cpu_points import near_points
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_recursive import recursive_edges
 from hpgraph.kernels.sampling.cpu_shuffles import shuffled
@@ -19,8 +20,8 @@ from hpgraph.kernels.sampling.cpu_walks import walks
 from hpgraph.semiring.stop import is_stopped
 
 __all__ = [
-    "Numbering", "attachments", "block_edges", "draw", "recursive_edges", "rows_of_pairs", "running_sums", "sample",
-    "shuffled", "sorted_draws", "walks",
+    "Numbering", "attachments", "block_edges", "draw", "near_points", "recursive_edges", "rows_of_pairs",
+    "running_sums", "sample", "shuffled", "sorted_draws", "walks",
 ]  # fmt: skip
 
 # Vertices that a thread takes at a time, and prefetch distance of their rows; that of slots of a numbering.

@@ -1,44 +1,65 @@
-"""Arrays in random order on the CPU, in parallel: the permutations of `hpgraph.kernels.sampling.shuffles`."""
+"""Arrays in random order on the CPU: elements go to random blocks, which are shuffled in cache, in parallel.
+
+Every permutation is as likely as any other (P. Sanders, "Random permutations on distributed, external and hierarchical
+memory", Information Processing Letters 67 (1998)); within a block by R. Durstenfeld's exchanges (CACM 7(7), 1964).
+"""
 
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, put, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team
 from hpgraph.kernels.sampling import shuffles
-from hpgraph.kernels.sampling.cpu_random import GOLDEN, mixed
-from hpgraph.kernels.sampling.shuffles import ROUNDS
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 
-_HALF = np.uint64(32)
+# Elements of a block, and the logarithm of the most blocks: each is written to at a place of its own, and has a page in
+# the TLB.
+_BLOCK, _MAX_BITS = 1 << 15, 9
 
 
 def shuffled(values: Any, seed: int) -> Any:
     """`hpgraph.kernels.sampling.Sampling.shuffled` on the CPU."""
-    if len(values) <= shuffles.MAX_SERIAL:
+    count = len(values)
+    if count <= shuffles.MAX_SERIAL:
         return shuffles.few_shuffled(values, seed)
-    out = np.empty_like(values)
-    with team() as threads:
-        _shuffle(np.uint64(seed), *map(np.uint64, shuffles.table_of(len(values))), values, out, np.int64(threads))
+    out, bits = np.empty_like(values), min((count // _BLOCK).bit_length(), _MAX_BITS)
+    with team() as shares:
+        fill = np.zeros((shares, 1 << bits), np.int64)
+        _divide(np.uint64(seed), np.uint64(64 - bits), values, fill, None)
+        ends = np.cumsum(fill.T).reshape(-1, shares).T
+        starts, fill = np.append(0, ends[-1]), ends - fill
+        _divide(np.uint64(seed), np.uint64(64 - bits), values, fill, out)
+        _shuffle(np.uint64(seed), starts, out, np.int64(shares))
     return out
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _shuffle(seed, rows, columns, values, out, shares):
+def _divide(seed, shift, values, fill, out):
+    """Write each element to its block, in order, or, where `out` is None, count them."""
+    shares = fill.shape[0]
     for share in prange(shares):
+        place = fill[share]
         for i in range(values.size * share // shares, values.size * (share + 1) // shares):
-            place = np.uint64(i)
-            while True:
-                row = place // columns
-                column = place - row * columns
-                for turn in range(ROUNDS):
-                    key = seed + np.uint64(turn) * GOLDEN
-                    if turn & 1:
-                        column += ((mixed(key ^ (row * GOLDEN)) >> _HALF) * columns) >> _HALF
-                        column -= columns if column >= columns else np.uint64(0)
-                    else:
-                        row += ((mixed(key ^ (column * GOLDEN)) >> _HALF) * rows) >> _HALF
-                        row -= rows if row >= rows else np.uint64(0)
-                place = row * columns + column
-                if place < np.uint64(values.size):
-                    break
-            put(out, i, peek(values, np.int64(place)))
+            block = np.int64(mixed(seed + np.uint64(i) * GOLDEN) >> shift)
+            at = peek(place, block)
+            put(place, block, at + 1)
+            if out is not None:
+                put(out, at, peek(values, i))
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _shuffle(seed, starts, out, threads):
+    following, key = np.zeros(1, np.int64), mixed(~seed)
+    for _ in prange(threads):
+        for block in tasks(following, starts.size - 1):
+            _exchange(key, peek(starts, block), peek(starts, block + 1), out)
+
+
+@part
+def _exchange(key, begin, end, out):
+    """Exchange each element with one drawn from it and those before it."""
+    for at in range(end - 1, begin, -1):
+        other = begin + below(mixed(key + np.uint64(at) * GOLDEN), at - begin + 1)
+        one = peek(out, at)
+        put(out, at, peek(out, other))
+        put(out, other, one)

@@ -11,6 +11,7 @@ from hpgraph.kernels.sampling import Bias, Sums
 from hpgraph.kernels.sampling.cuda_edges import (
     attachments,
     block_edges,
+    near_points,
     recursive_edges,
     rows_of_pairs,
     shuffled,
@@ -24,6 +25,7 @@ __all__ = [
     "block_edges",
     "draw",
     "fetch_rows",
+    "near_points",
     "recursive_edges",
     "rows_of_pairs",
     "running_sums",

@@ -1,7 +1,7 @@
 """Edges of random graphs on the GPU.
 
-Recursive edges, edges between blocks and shuffles are those of the CPU; sorted draws and attachments have the same
-distribution as there, but other values.
+Recursive edges and edges between blocks are those of the CPU; sorted draws, attachments and shuffles of many have the
+same distribution as there, but other values.
 """
 
 from typing import Any
@@ -15,8 +15,9 @@ from hpgraph.kernels.sampling import shuffles
 from hpgraph.kernels.sampling.blocks import DRAWN, Blocks
 from hpgraph.kernels.sampling.cuda_hops import word
 from hpgraph.kernels.sampling.draws import first_pairs, to_draw
+from hpgraph.kernels.sampling.points import Points, near_pairs
 from hpgraph.kernels.sampling.recursive import LEVELS, WORDS, Recursion
-from hpgraph.kernels.structure.cuda_undirected import TILE, count_different, keep_different
+from hpgraph.kernels.structure.cuda_undirected import TILE, count_different, keep_different, undirected
 
 RECURSIVE = KernelSet(
     "recursive.cuh", "recursive edges", {"<{Index}>": "recursive_edges"},
@@ -137,3 +138,8 @@ def shuffled(values: Any, seed: int) -> Any:
     out, table = cupy.empty_like(values), map(np.int64, shuffles.table_of(count))
     SHUFFLES.of(Value=values.dtype).each("shuffle", count, word(seed), *table, values, np.int64(count), out)
     return out
+
+
+def near_points(points: Points) -> CSR:
+    """`hpgraph.kernels.sampling.Sampling.near_points` on the GPU."""
+    return undirected(len(points.key), *near_pairs(points))

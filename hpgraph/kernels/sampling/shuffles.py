@@ -1,4 +1,4 @@
-"""Arrays in random order, by a permutation of places that is computed for each alone.
+"""Arrays in random order on the GPU, by a permutation of places that is computed for each alone; few elements by NumPy.
 
 A place is a row and a column of a table hardly larger than the array. Rounds alternately add SplitMix64's hash of the
 row to the column and of the column to the row, modulo their numbers: a Feistel network over any number of places (J.
