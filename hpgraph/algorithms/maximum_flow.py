@@ -249,13 +249,18 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
             # No flow that can be counted fills these, which would be negative in int64.
             arcs = arcs.with_data(xp.minimum(arcs.data, np.uint64(MAX_FLOW)))
         carried = arcs.astype(np.float64 if arcs.data.dtype.kind == "f" else np.int64)
-    both = graph
-    if graph.directed:
-        if not kernels(carried.device).is_both_ways(carried.with_data(None)):
-            # With every arc's reverse, which carries nothing if it is no arc itself.
-            back = matrix_of_csr(graph.in_csr.pattern)
-            carried = ewise_union(matrix_of_csr(carried), 0, back, 0, "first").csr
-        both = Graph._made(carried.with_data(None), False, None)
+    lacks_reverses = graph.directed and not kernels(carried.device).is_both_ways(carried.with_data(None))
+    if lacks_reverses and graph.device == "cpu":
+        # Imported here, since it imports Numba.
+        from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
+
+        carried = with_reverses(carried)
+        return Graph._made(carried.with_data(None), False, None), carried.data
+    if lacks_reverses:
+        # With every arc's reverse, which carries nothing if it is no arc itself.
+        back = matrix_of_csr(graph.in_csr.pattern)
+        carried = ewise_union(matrix_of_csr(carried), 0, back, 0, "first").csr
+    both = Graph._made(carried.with_data(None), False, None) if graph.directed else graph
     capacity, loops = carried.data, carried.expand_rows() == carried.indices
     if anywhere(loops):
         capacity = capacity.copy()

@@ -36,15 +36,15 @@ def rows_both_ways(rows: CSR) -> CSR:
     A symmetric matrix of ascending rows is returned as it is. Columns need not have been checked: one beyond the shape
     is an IndexError.
     """
-    return rows if is_both_ways(rows) else _turned(rows, True)
+    return rows if is_both_ways(rows) else turned(rows, True)
 
 
 def incoming_rows(rows: CSR) -> CSR | None:
     """Rows of in-neighbours, with their values; None of a symmetric matrix of ascending rows. Else as above."""
-    return None if is_both_ways(rows) else _turned(rows, False)
+    return None if is_both_ways(rows) else turned(rows, False)
 
 
-def _turned(rows: CSR, both: bool) -> CSR:
+def turned(rows: CSR, both: bool) -> CSR:
     """The transpose, of `both` beside the rows themselves."""
     n, ends = rows.shape[0], rows.nnz * (1 + both)
     indptr = np.zeros(n + 1, rows.indptr.dtype if ends <= np.iinfo(rows.indptr.dtype).max else np.int64)

@@ -10,7 +10,47 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
+from hpgraph.kernels.structure.cpu_fifo import turned
+
+
+def with_reverses(arcs: CSR) -> CSR:
+    """Arcs, in rows that ascend, and the reverses that they lack, which carry nothing; nor do loops."""
+    back = turned(arcs.with_data(None), False)
+    indptr, most = np.zeros(arcs.shape[0] + 1, np.int64), 2 * arcs.nnz
+    indices, capacity = np.empty(most, arcs.indices.dtype), np.empty(most, arcs.data.dtype)
+    _join(arcs.indptr, arcs.indices, arcs.data, back.indptr, back.indices, indptr, indices, capacity)
+    # In place, where the allocator can.
+    indices.resize(indptr[-1], refcheck=False)
+    capacity.resize(indptr[-1], refcheck=False)
+    return CSR(arcs.shape, indptr, indices, capacity, validate=False)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _join(indptr, indices, carried, back_ptr, back, ends, out, capacity):
+    """Merge the rows of a matrix and of its transpose; branch-free while both last: the branch is unpredictable."""
+    nothing, k = carried.dtype.type(0), np.int64(0)
+    for v in range(ends.size - 1):
+        p, p_end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
+        q, q_end = np.int64(peek(back_ptr, v)), np.int64(peek(back_ptr, v + 1))
+        while p < p_end and q < q_end:
+            a, b = np.int64(vertex(indices, p)), np.int64(vertex(back, q))
+            put(out, k, min(a, b))
+            put(capacity, k, peek(carried, p) * ((a <= b) & (a != v)))
+            p += a <= b
+            q += b <= a
+            k += 1
+        while p < p_end:
+            put(out, k, peek(indices, p))
+            put(capacity, k, peek(carried, p))
+            p += 1
+            k += 1
+        while q < q_end:
+            put(out, k, peek(back, q))
+            put(capacity, k, nothing)
+            q += 1
+            k += 1
+        put(ends, v + 1, k)
 
 
 def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[Any, Any]:
@@ -108,8 +148,11 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
 @njit(cache=True, nogil=True)
 def _flow(indptr, indices, reverse, room, ends, level, queue, following, path, limit):
     source, sink = ends
-    value = 0
-    _set_reverse(indptr, indices, reverse, following)
+    value, is_set = 0, False
     while _set_levels(indptr, indices, room, source, sink, level, queue, following) and not is_stopped():
+        if not is_set:
+            # Only where any path is: `path` is free until then.
+            _set_reverse(indptr, indices, reverse, path)
+            is_set = True
         value += _block(indptr, indices, reverse, room, source, sink, level, following, path, limit)
     return value
