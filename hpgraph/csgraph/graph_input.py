@@ -60,8 +60,9 @@ class GraphInput:
         return GraphInput(rows, self.as_matrix)
 
     def within_shape(self) -> "GraphInput":
-        """The graph as stored, its columns seen to be within the shape: to sort rows takes ten times as long."""
+        """The graph as stored, all rows and columns within the shape: to sort rows takes ten times as long."""
         if self.as_stored:
+            _check_offsets(self.csr)
             as_ids(self.csr.indices, "indices", self.csr.shape[1], "column")
         return self
 
@@ -104,8 +105,8 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
     """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them.
 
-    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them; nothing else may
-    read them then.
+    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them; what else reads
+    rows takes them `checked` or `within_shape` then.
     """
     if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)

@@ -75,7 +75,7 @@ def shortest_path(
         raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
     if method == "D":
         return dijkstra(csgraph, directed, indices, return_predecessors, unweighted)
-    return _paths(as_stored(csgraph), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, reads_rows=directed), directed, indices, return_predecessors, unweighted)
 
 
 def dijkstra(
@@ -113,7 +113,7 @@ def dijkstra(
     >>> csgraph.dijkstra(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), indices=[1, 2], min_only=True)
     array([inf,  0.,  0.])
     """
-    given = as_stored(csgraph)
+    given = as_stored(csgraph, reads_rows=directed)
     limit = real(limit, "limit")
     if not limit >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
@@ -131,7 +131,7 @@ def bellman_ford(
     unweighted: bool = False,
 ) -> Any:
     """Lengths of the shortest paths between vertices, for weights of any sign; all else is as for `shortest_path`."""
-    return _paths(as_stored(csgraph), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, reads_rows=directed), directed, indices, return_predecessors, unweighted)
 
 
 def johnson(
@@ -169,7 +169,7 @@ def floyd_warshall(
     overwrite: bool = False,
 ) -> Any:  # fmt: skip
     """Lengths of the shortest paths between all vertices; all else is as for `shortest_path`."""
-    return _paths(as_stored(csgraph), directed, None, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, reads_rows=directed), directed, None, return_predecessors, unweighted)
 
 
 def _paths(

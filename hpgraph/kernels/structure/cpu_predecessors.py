@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, vertex
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.structure.cpu_fifo import side_of
 from hpgraph.kernels.structure.cpu_stored import within
@@ -108,22 +108,23 @@ def roots(before: Any, starts: Any, missing: int) -> Any:
     root = np.empty(len(before), np.int32)
     root.fill(missing)
     root[starts] = starts
-    # A search may reach few.
-    _climb(np.flatnonzero(before != missing), before, missing, root, np.empty(len(before), np.int32))
+    _climb(before, missing, root)
     return root
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _climb(reached, before, missing, root, path):
-    for i in range(reached.size):
-        v, depth = np.int64(reached[i]), 0
+def _climb(before, missing, root):
+    for u in range(before.size):
+        # A search may reach few.
+        if peek(before, u) == missing:
+            continue
+        v = np.int64(u)
         while peek(root, v) == missing and peek(before, v) != missing:
-            path[depth] = v
-            depth += 1
-            v = np.int64(before[v])
-        found = root[v]
-        for k in range(depth):
-            root[path[k]] = found
+            v = vertex(before, v)
+        found, v = peek(root, v), np.int64(u)
+        while peek(root, v) != found:
+            put(root, v, found)
+            v = vertex(before, v)
 
 
 def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
