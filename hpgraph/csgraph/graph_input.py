@@ -108,6 +108,9 @@ def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
     ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them; what else reads
     rows takes them `checked` or `within_shape` then.
     """
+    if getattr(csgraph, "format", None) == "csc" and type(csgraph).__module__.startswith("scipy."):
+        check_places(csgraph)
+        csgraph = csgraph.tocsr()
     if not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
     if csgraph.shape[0] != csgraph.shape[1]:
