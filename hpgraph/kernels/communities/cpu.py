@@ -313,7 +313,8 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
     return moves
 
 
-def _rounds(rows, groups, rule, space, flow, found, rounds, shares):
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
     n, each = groups.label.size, rows.indices.size // rule.joined
@@ -374,8 +375,3 @@ def _rounds(rows, groups, rule, space, flow, found, rounds, shares):
             for _ in prange(workers):
                 _wake_chunks(rows, groups, space, listed)
     return total
-
-
-_move = njit(_rounds, parallel=LOOPS, heavy=True, cache=True, nogil=True)
-# The same on one thread, for kernels.
-move_alone = part(_rounds)

@@ -1,6 +1,9 @@
-"""The levels of the Leiden method below some size in one kernel: there calls from Python would take most of the time.
+"""The levels of the Leiden method below some size in one kernel, on one thread, where vertices move one after another.
 
-Steps and results are those of the single functions of `hpgraph.kernels.communities.Communities`, on one thread.
+There calls from Python would take most of the time, and threads would wait for each other. Each vertex chooses by what
+the vertices before it did, in a pseudorandom order; those whose bound their neighbours' moves use up are examined again
+in turn, as in the batches of `hpgraph.kernels.communities.cpu` (V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain
+to Leiden: guaranteeing well-connected communities", Scientific Reports 9, 2019: fast local moving).
 """
 
 from collections import namedtuple
@@ -10,29 +13,32 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import batches
-from hpgraph.kernels.communities.cpu import ALONE, MANY_MOVES, UNKNOWN, Groups, Rule, Space, move_alone
+from hpgraph.kernels.communities.cpu import ALONE
 from hpgraph.kernels.communities.cpu_aggregate import (
-    Members,
     add_strengths,
     between_rows,
     list_members,
     multiply_shares,
     represent,
-    sum_row,
 )
-from hpgraph.kernels.communities.cpu_choice import LINE, tables
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import SERIAL, is_stopped, njit, part, team
+from hpgraph.kernels.runtime.cpu.kernel import SERIAL, interruptible, is_stopped, njit, part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 
 # A level, and what all levels share: the null model, `total` of its strengths and `weights` of all arcs; the key of
 # the draws; shares of moves that end rounds and levels; arcs that the next level must have, and the share of this one's
 # that it may, to be refined; and the most levels.
 Arcs = namedtuple("Arcs", "indptr indices data sent received")
 Given = namedtuple("Given", "penalty two_sided resolution scale total weights key few least floor most limit")
+# Communities, each numbered by a vertex, as of `hpgraph.kernels.communities.cpu`.
+Groups = namedtuple("Groups", "label sent received size")
+# The sum of the weights to each community, with `PRESENT` if it is among `used`, 0 else; vertices that wait for this
+# round and for the next, and which do; and each vertex's slack, as of `hpgraph.kernels.communities.cpu`.
+Space = namedtuple("Space", "sums used queue later waits slack")
+PRESENT = 1 << 60
 # Refined levels of a call are at most so many.
 DEPTH = 64
-_batch_bits = part(batches.batch_bits)
 
 
 def finish_levels(
@@ -54,9 +60,8 @@ def finish_levels(
         level.penalty(resolution), level.is_two_sided, float(resolution), float(level.scale), float(level.total),
         float(level.total * (2 if level.directed else 1)), np.uint64(key), few, least, *left, float(limit),
     )  # fmt: skip
-    with team():
-        made = _finish(first, label, quality, given, tables(1, len(label)), alone, refines)
-    parts, coarse, *found = made
+    with interruptible():
+        parts, coarse, *found = _finish(first, label, quality, given, alone, refines)
     if len(parts):
         shape = len(coarse.sent), len(coarse.sent)
         arcs = CSR(shape, coarse.indptr, coarse.indices, coarse.data, validate=False, copy=False)
@@ -65,45 +70,155 @@ def finish_levels(
 
 
 @part
-def _moved(arcs, label, within, given, found, seed, alone):
+def _moved(arcs, label, within, given, space, seed, alone):
     """Local moving, which changes the labels, or refinement of the communities in `within`; returns the moves."""
-    n, rows = label.size, Rows(arcs.indptr, arcs.indices, arcs.data)
-    if rows.indices.size == 0:
-        return 0
-    size, sent = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    received = np.zeros(n, np.int64) if given.two_sided else sent
+    size, sent = np.zeros(label.size, np.int64), np.zeros(label.size, np.int64)
+    received = np.zeros(label.size, np.int64) if given.two_sided else sent
     add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
-    free = np.empty(n, np.bool_)
-    joined, present = _count_joined(rows.indptr, label, size, free, np.zeros(n, np.bool_))
-    bits, load, refining = _batch_bits(joined, rows.indices.size), arcs.sent[:0], within.size > 0
-    rule = Rule(
-        arcs.sent, arcs.received, within, given.penalty, given.two_sided, refining, alone,
-        rows.indices.size > LINE * joined, present < joined, joined if alone else present, joined, load, 0, bits, seed,
-    )  # fmt: skip
-    space = Space(
-        free.copy(), free, np.empty_like(label), np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64),
-        np.zeros(n, np.uint8), np.empty_like(label), np.zeros(32, np.int64), np.zeros((0, n), np.int64),
-        np.full(0 if refining else n, UNKNOWN, np.int64),
-    )  # fmt: skip
-    groups = Groups(label, sent, received, size, load)
-    few, least = (0.0, 0.0) if refining else given.few
-    rounds = batches.REFINING_ROUNDS if refining else batches.ROUNDS
-    return move_alone(rows, groups, rule, space, None, found, rounds, (few, least, MANY_MOVES))
+    groups = Groups(label, sent, received, size)
+    count = _draw_order(arcs.indptr, label, size, space, seed)
+    if within.size:
+        return _refine(arcs, groups, within, given, space, count)
+    return _move(arcs, groups, within, given, space, count, alone)
 
 
 @part(counts_references=False)
-def _count_joined(indptr, label, size, free, held):
-    """Count each community's vertices, and all vertices with arcs and their communities, which `held` marks."""
-    joined = present = 0
+def _draw_order(indptr, label, size, space, seed):
+    """Count each community's vertices, and list those with arcs in a pseudorandom order; returns how many they are."""
+    count = np.int64(0)
     for v in range(label.size):
-        c, has_arcs = label[v], indptr[v + 1] > indptr[v]
-        size[c] += 1
-        free[v] = has_arcs
-        if has_arcs:
-            joined += 1
-            present += not held[c]
-            held[c] = True
-    return joined, present
+        size[label[v]] += 1
+        space.waits[v] = indptr[v + 1] > indptr[v]
+        if space.waits[v]:
+            at = below(mixed(seed + np.uint64(v) * GOLDEN), count + 1)
+            space.queue[count] = space.queue[at]
+            space.queue[at] = v
+            count += 1
+    return count
+
+
+@part(whole=True, counts_references=False, forceinline=True)
+def _sum_row(arcs, label, within, space, v, own, count):
+    """Sum the weights of a vertex's arcs by community; returns how many other than its own there are.
+
+    Branch-free: whether a community is new is unpredictable. Those that lead out of its community in `within`, if
+    given, count nothing, for its own.
+    """
+    refining = within.size > 0
+    inside = peek(within, v) if refining else 0
+    for at in range(peek(arcs.indptr, v), peek(arcs.indptr, v + 1)):
+        u = vertex(arcs.indices, at)
+        if u == v:
+            continue
+        c, weight = vertex(label, u), peek(arcs.data, at)
+        if refining:
+            is_inside = peek(within, u) == inside
+            c, weight = (c if is_inside else own), weight * np.int64(is_inside)
+        before = peek(space.sums, c)
+        is_new = np.int64(before == 0)
+        put(space.used, count, c)
+        put(space.sums, c, before + weight + (is_new << 60))
+        count += is_new
+    return count
+
+
+@part(whole=True, counts_references=False, forceinline=True)
+def _expected(arcs, groups, given, v, c):
+    """What the null model expects between a vertex and a community without it, times the resolution."""
+    if given.two_sided:
+        return given.penalty * (
+            np.float64(peek(arcs.sent, v)) * np.float64(peek(groups.received, c))
+            + np.float64(peek(arcs.received, v)) * np.float64(peek(groups.sent, c))
+        )
+    return 2 * given.penalty * np.float64(peek(arcs.sent, v)) * np.float64(peek(groups.sent, c))
+
+
+@part(whole=True, counts_references=False, forceinline=True)
+def _add(arcs, groups, given, v, c, sign):
+    """Add a vertex to a community, or take it out."""
+    put(groups.size, c, peek(groups.size, c) + sign)
+    put(groups.sent, c, peek(groups.sent, c) + sign * peek(arcs.sent, v))
+    if given.two_sided:
+        put(groups.received, c, peek(groups.received, c) + sign * peek(arcs.received, v))
+
+
+@part(whole=True, counts_references=False, forceinline=True)
+def _choose(arcs, groups, within, given, space, v, own, alone):
+    """The best community of a vertex, which is in none, and by how much it is better than any other."""
+    sums = space.sums
+    put(sums, own, np.int64(PRESENT))
+    count = _sum_row(arcs, groups.label, within, space, v, own, 0)
+    joining = peek(sums, own) - PRESENT
+    put(sums, own, 0)
+    # A community without neighbours of the vertex would have no score above 0.
+    best, second = own, 0.0
+    most = np.float64(joining) - _expected(arcs, groups, given, v, own)
+    if alone and most < 0 and peek(groups.size, own) > 0 and peek(groups.size, v) == 0:
+        # It leaves for the community under its own number, which no other vertex takes while it is empty.
+        best, joining, most = v, 0, 0.0
+    for k in range(count):
+        c = vertex(space.used, k)
+        weight = peek(sums, c) - PRESENT
+        put(sums, c, 0)
+        score = np.float64(weight) - _expected(arcs, groups, given, v, c)
+        # Branch-free: which is better is unpredictable.
+        is_better = score > most
+        second = max(second, min(score, most))
+        best, joining = (c, weight) if is_better else (best, joining)
+        most = max(most, score)
+    return best, joining - np.int64(np.ceil(second))
+
+
+@part(whole=True, counts_references=False)
+def _refine(arcs, groups, within, given, space, count):
+    """Let each vertex that no other has joined join the best part of its community; returns the number of moves."""
+    moves = 0
+    for i in range(count):
+        v = vertex(space.queue, i)
+        own = vertex(groups.label, v)
+        if peek(groups.size, own) == 1:
+            _add(arcs, groups, given, v, own, -1)
+            best, _ = _choose(arcs, groups, within, given, space, v, own, False)
+            _add(arcs, groups, given, v, best, 1)
+            groups.label[v] = best
+            moves += best != own
+    return moves
+
+
+@part(whole=True, counts_references=False)
+def _move(arcs, groups, within, given, space, count, alone):
+    """Move the vertices of a queue, and those that their moves may make move; returns the number of moves."""
+    label, slack, waits, queue, later = groups.label, space.slack, space.waits, space.queue, space.later
+    moves, (few, least) = 0, given.few
+    for _ in range(batches.ROUNDS):
+        made, woken = 0, np.int64(0)
+        for i in range(count):
+            v = vertex(queue, i)
+            own = vertex(label, v)
+            _add(arcs, groups, given, v, own, -1)
+            best, slack[v] = _choose(arcs, groups, within, given, space, v, own, alone)
+            _add(arcs, groups, given, v, best, 1)
+            waits[v] = False
+            if best == own:
+                continue
+            made += 1
+            label[v] = best
+            for at in range(peek(arcs.indptr, v), peek(arcs.indptr, v + 1)):
+                # Branch-free, too. What is taken from a vertex that waits does not matter.
+                u, weight = vertex(arcs.indices, at), peek(arcs.data, at)
+                c = vertex(label, u)
+                change = weight if c == best else (-2 * weight if c == own else -weight)
+                rest = peek(slack, u) + change
+                put(slack, u, rest)
+                loses = not waits[u] and change < 0 and np.float64(rest) < _expected(arcs, groups, given, u, c)
+                put(later, woken, u)
+                woken += np.int64(loses)
+                waits[u] |= loses
+        moves += made
+        if made <= few * label.size or made <= least * count or is_stopped():
+            break
+        count, queue, later = woken, later, queue
+    return moves
 
 
 @part(counts_references=False)
@@ -122,13 +237,21 @@ def _number(label, present, number):
 
 
 @part(counts_references=False)
-def _sum_rows(rows, number, groups, made, table, indptr):
+def _sum_rows(arcs, number, starts, members, space, indptr, made):
+    """The rows of the communities."""
+    at = np.int64(0)
     for c in range(indptr.size - 1):
-        length, begin, end = sum_row(rows, number, groups, made, table, c), indptr[c], groups.ends[c]
-        for at in range(length):
-            made[0][begin + at] = made[0][end + at]
-            made[1][begin + at] = made[1][end + at]
-        indptr[c + 1] = begin + length
+        put(space.sums, c, np.int64(PRESENT))
+        count = np.int64(0)
+        for i in range(starts[c], starts[c + 1]):
+            count = _sum_row(arcs, number, number[:0], space, vertex(members, i), c, count)
+        put(space.sums, c, 0)
+        for k in range(count):
+            d = vertex(space.used, k)
+            made[0][at], made[1][at] = d, peek(space.sums, d) - PRESENT
+            put(space.sums, d, 0)
+            at += 1
+        indptr[c + 1] = at
 
 
 @part
@@ -139,31 +262,29 @@ def _represented(label):
 
 
 @part
-def _coarse(arcs, label, given, found):
+def _coarse(arcs, label, given, space):
     """The graph of the communities, and the number of each vertex's."""
-    n, rows = label.size, Rows(arcs.indptr, arcs.indices, arcs.data)
+    n = label.size
     number = np.empty_like(label)
     count = _number(label, np.full(n, -1, label.dtype), number)
     sent = np.zeros(count, np.int64)
     received = np.zeros(count, np.int64) if given.two_sided else sent
     add_strengths(number, arcs.sent, arcs.received, given.two_sided, sent, received)
-    starts, ends = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
-    groups = Members(starts, np.empty_like(label), ends, rows.indices.size > LINE * n)
-    list_members(rows.indptr, number, starts, groups.members, ends)
-    made = np.empty_like(arcs.indices), np.empty_like(arcs.data)
-    indptr, table = np.zeros(count + 1, np.int64), (found.keys[0], found.sums[0], found.used[0])
-    _sum_rows(rows, number, groups, made, table, indptr)
+    starts, ends, members = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.empty_like(label)
+    list_members(arcs.indptr, number, starts, members, ends)
+    made, indptr = (np.empty_like(arcs.indices), np.empty_like(arcs.data)), np.zeros(count + 1, np.int64)
+    _sum_rows(arcs, number, starts, members, space, indptr, made)
     return Arcs(indptr, made[0][: indptr[count]].copy(), made[1][: indptr[count]].copy(), sent, received), number
 
 
 @part
-def _coarser(arcs, label, given, found, seed, refines):
+def _coarser(arcs, label, given, space, seed, refines):
     """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
     one = label
     if refines:
         one = np.arange(label.size).astype(label.dtype)
-        _moved(arcs, one, label, given, found, seed, False)
-    coarse, number = _coarse(arcs, _represented(one), given, found)
+        _moved(arcs, one, label, given, space, seed, False)
+    coarse, number = _coarse(arcs, _represented(one), given, space)
     inherited = np.arange(coarse.sent.size).astype(label.dtype)
     if refines:
         first = _represented(label)
@@ -185,8 +306,12 @@ def _quality(arcs, label, given):
 
 
 @njit(cache=True, nogil=True)
-def _finish(arcs, label, quality, given, found, alone, refines):
+def _finish(arcs, label, quality, given, alone, refines):
     n = label.size
+    space = Space(
+        np.zeros(n, np.int64), np.empty(n + 1, label.dtype), np.empty(n + 1, label.dtype), np.empty(n + 1, label.dtype),
+        np.empty(n, np.bool_), np.empty(n, np.int64),
+    )  # fmt: skip
     if np.isnan(quality):
         quality = _quality(arcs, label, given)
     parts, kept, depth, changed = np.empty((DEPTH, n), label.dtype), 0, 0, False
@@ -194,15 +319,15 @@ def _finish(arcs, label, quality, given, found, alone, refines):
     base, communities, until = arcs, label, label
     while depth < given.limit and kept < DEPTH:
         moved, seed = label.copy(), given.key + np.uint64(2 * depth)
-        moves = _moved(arcs, moved, label[:0], given, found, seed, alone)
+        moves = _moved(arcs, moved, label[:0], given, space, seed, alone)
         if (depth == 0 and moves <= given.least * n) or (not refines and moves == 0) or is_stopped():
             break
         seed += np.uint64(1)
-        coarse, number, inherited = _coarser(arcs, moved, given, found, seed, refines)
+        coarse, number, inherited = _coarser(arcs, moved, given, space, seed, refines)
         better = _quality(coarse, inherited, given)
         if better < quality:
             # Simultaneous moves may lower the modularity: the next level is of the communities before them.
-            coarse, number, inherited = _coarser(arcs, label, given, found, seed, refines)
+            coarse, number, inherited = _coarser(arcs, label, given, space, seed, refines)
             better = quality
         refined = refines
         if refines:
