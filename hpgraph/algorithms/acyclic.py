@@ -83,7 +83,7 @@ def topological_sort(G: Graph | Any) -> Array:
     """
     graph = as_simple(G)
     generation, n = generations_of(graph), graph.n_vertices
-    # Rows of vertices by generation, of the transpose: a counting sort takes a fifth of the time of a stable argsort.
+    # Vertices by generation, as rows of a transpose: this counting sort takes a fifth of a stable argsort's time.
     every = array_module(graph.device).arange(n + 1)
     column = CSR((n, int(generation.max()) + 1 if n else 0), every, generation, validate=False)
     return vertex_names(graph, kernels(graph.device).transpose(column).indices.astype(np.int64, copy=False))
@@ -160,7 +160,7 @@ def _heaviest(graph: Graph) -> Any:
 
 
 def generations_of(graph: Graph) -> Any:
-    """The number of the longest path to each vertex; a graph with a cycle is refused."""
+    """Number of arcs of the longest path to each vertex; a graph with a cycle is refused."""
     generation = _generations(graph)
     if graph.n_vertices and int(generation.min()) < 0:
         raise ValueError(

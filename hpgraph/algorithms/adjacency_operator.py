@@ -1,4 +1,4 @@
-"""The arcs of a graph as operators, which need not be in memory: for solvers, and for what spreads labels, or heat."""
+"""Adjacency matrices as operators, which need not be in memory: for solvers, label spreading and diffusion."""
 
 import importlib
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
 
 
 class _InPages:
-    """The same matrix of a graph whose arcs are read for each product."""
+    """The adjacency matrix of a graph in pages, whose arcs are read for each product."""
 
     def __init__(self, graph: Any, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> None:
         self._graph, self._by_target = graph, by_target
@@ -74,13 +74,13 @@ def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:
 
 
 def inverse(totals: Any) -> Any:
-    """One over each number, 0 where that is 0."""
+    """Elementwise inverse, 0 for zeros."""
     xp = array_module(totals)
     return xp.where(totals > 0, 1 / xp.where(totals > 0, totals, 1), 0).astype(totals.dtype, copy=False)
 
 
 class _Product(VertexProgram):
-    """One product: what a vertex's arcs lead to, times their weights."""
+    """One product: the sum over a vertex's arcs of weights times values of their ends."""
 
     edges = "out"
     reduce = "plus"
@@ -219,12 +219,12 @@ class AdjacencyOperator:
 
 
 def _blocks(graph: Graph, by_target: bool) -> Iterator[RowBlock]:
-    """The rows of the matrix, or of its transpose, in one block where they are in memory."""
+    """The rows of the matrix, or of its transpose, as blocks; one block if they are in memory."""
     if graph.in_pages:
         return row_blocks(graph, by_target=by_target, weighted=True)
     return iter([RowBlock(0, graph.in_csr if by_target else graph.out_csr)])
 
 
 def _in_type(csr: CSR, dtype: np.dtype) -> Any:
-    """Rows as a matrix whose products have a type."""
+    """Rows as a matrix whose products have the given type."""
     return matrix_of_csr(csr if csr.data is None else csr.astype(dtype))

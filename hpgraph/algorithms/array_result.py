@@ -1,4 +1,4 @@
-"""Results that are one array first of all, and those that lead back along parents; and how they were come by."""
+"""Results that act as their main array, and results with parents, from which paths are reconstructed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
         super().__init_subclass__(**others)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        # From the GPU it is copied.
+        # Copied from the GPU.
         array = to_device(getattr(self, self._array), "cpu")
         if dtype is not None and array.dtype != dtype:
             return np.asarray(array.astype(dtype))
@@ -43,7 +43,7 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*given, **options)
 
     def __getattr__(self, name: str) -> Any:
-        # Methods and attributes of the array, such as `sum` and `dtype`; not while a result is put together.
+        # Methods and attributes of the array, such as `sum` and `dtype`; not while the result is under construction.
         if name.startswith("_") or self._array not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.__dict__[self._array], name)
@@ -67,10 +67,10 @@ class ArrayResult(ByVertex, ResultTable, np.lib.mixins.NDArrayOperatorsMixin):
 
 
 class SearchResult(ResultTable):
-    """A result of searches, with a graph in which paths are found when asked for: copies keep it, pickles do not."""
+    """A result of searches that keeps the graph to find paths on request; copies keep it too, pickles do not."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without the graph in which paths would be found.
+        # Without the graph.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_find_")}
 
     def __copy__(self) -> Any:
@@ -111,7 +111,7 @@ class ParentTree(SearchResult):
 
     @property
     def trace(self) -> Trace:
-        """That of the only group of searches."""
+        """The trace of the only group of searches."""
         if len(self.traces) != 1:
             raise AttributeError(f"there are {len(self.traces)} groups of searches, each with a trace: see traces")
         return self.traces[0]

@@ -1,4 +1,4 @@
-"""Loaders of batches: each is made while the one before it is used, with the features of its vertices."""
+"""Loaders of batches with the features of their vertices; each is prefetched while the one before it is used."""
 
 import contextlib
 from collections import deque
@@ -61,7 +61,7 @@ class BatchLoader:
         """
         graph, n = self.graph, self.graph.n_vertices
         cache = whole(cache, "cache", "a number of vertices", least=0)
-        # A vertex is drawn about as often as arcs lead to it.
+        # A vertex is drawn about in proportion to its degree.
         drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
         hot = array_module(drawn_by).argsort(-drawn_by)[:cache]
 
@@ -75,7 +75,7 @@ class BatchLoader:
         return self
 
     def _fetched(self, sample: NeighborSample, room: Any = None, order: Any = None) -> NeighborSample:
-        """The sample with the rows of its vertices, written into room made before or now."""
+        """The sample with the features of its vertices, written into preallocated or new arrays."""
         if self._features is None:
             return sample
         rows, arrays = self._features, self._room(sample) if room is None else room
@@ -123,7 +123,7 @@ class BatchLoader:
         return sample, self._room(sample), order, cuda.get_current_stream().record()
 
     def _by_two_streams(self, prepared: Generator[tuple[Any, ...], None, None]) -> Iterator[NeighborSample]:
-        """Features are fetched on a stream of their own, while the next samples are drawn and the last ones used."""
+        """Fetch features on a second stream, while the next samples are drawn and the last ones are used."""
         cuda = array_module(self.graph.device).cuda
         main, link, ready = cuda.get_current_stream(), cuda.Stream(non_blocking=True), deque[Any]()
         try:
@@ -133,7 +133,7 @@ class BatchLoader:
                     if one is None:
                         break
                     sample, room, order, there = one
-                    # Not for all that is on the main stream by now: the next draw waits there for the last fetch.
+                    # Waits for this event only, since the main stream's later draw waits for the last fetch.
                     link.wait_event(there)
                     with link:
                         sample = self._fetched(sample, room, order)
@@ -144,7 +144,7 @@ class BatchLoader:
                 main.wait_event(fetched)
                 yield sample
         finally:
-            # Rows that nothing waited for are still being written.
+            # Fetches that nothing waited for may still be writing.
             main.wait_event(link.record())
             prepared.close()
 
@@ -237,8 +237,8 @@ class NeighborLoader(BatchLoader):
 
 
 def _ahead(batches: Iterator[_T], prefetch: int, device: str) -> Generator[_T, None, None]:
-    """The batches, `prefetch` of them made ahead by a thread."""
-    # The memory of a released batch is reused for the next: on one stream all its reads come before.
+    """The batches, up to `prefetch` of them produced ahead by a thread."""
+    # The next batch reuses a released batch's memory; on one stream, all reads of it come first.
     gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
     if device == "cuda":
         cuda = array_module(device).cuda

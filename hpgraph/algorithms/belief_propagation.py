@@ -150,13 +150,13 @@ def belief_propagation(
 
 
 def _highest_is_0(logs: Any) -> Any:
-    """Rows of logarithms, written over, less the largest of the row."""
+    """Subtract from each row of logarithms its maximum, in place."""
     logs -= _row_maxima(logs)[:, None]
     return logs
 
 
 def _row_maxima(values: Any) -> Any:
-    # By columns: there are few, and reductions of short rows are slow.
+    # By columns, of which there are few: reductions of short rows are slow.
     return functools.reduce(array_module(values).maximum, values.T)
 
 
@@ -165,7 +165,7 @@ def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> 
     xp, c = array_module(likes), len(likes)
     floats = np.finfo(likes.dtype)
     if powers is None and product == "sum" and float(likes.min()) > math.log(floats.tiny) / 2:
-        # No factor, nor what is made of it, is rounded to 0. BLAS may be many times slower on arrays so narrow.
+        # In this range neither factors nor products underflow. BLAS may be many times slower for so few columns.
         factors = xp.exp(likes)
         return lambda incoming: _highest_is_0(xp.log(xp.einsum("as,st->at", xp.exp(incoming), factors)))
 
@@ -212,7 +212,7 @@ def _powers(graph: Graph, weighted: bool, dtype: np.dtype[Any]) -> tuple[CSR, li
 
 
 def _weights_at(csr: CSR, rows: Any, columns: Any, weighted: bool, dtype: np.dtype[Any]) -> Any:
-    """The weight of each of these arcs, or 1; 0 where there is none."""
+    """The weight of each of these arcs, or 1; 0 for pairs without an arc."""
     xp = array_module(csr.indptr)
     at = kernels(csr.device).positions_of(csr, rows, columns)
     if csr.data is None or not weighted or not csr.nnz:
@@ -225,7 +225,7 @@ def _weights_at(csr: CSR, rows: Any, columns: Any, weighted: bool, dtype: np.dty
 
 
 def _potential(graph: Graph, given: Any, dtype: np.dtype[Any]) -> Any:
-    """Its logarithms, the largest being 0."""
+    """Logarithms of the potential, scaled so that the largest is 0."""
     likes = _numbers(given, "potential", graph)
     if likes.ndim != 2 or likes.shape[0] != likes.shape[1] or not likes.size:
         raise ValueError(f"potential must have a row and a column for each state, not shape {likes.shape}")
@@ -241,7 +241,7 @@ def _potential(graph: Graph, given: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
-    """Its logarithms, −inf for excluded states, the largest of each row being 0."""
+    """Logarithms of the unary factors, −inf for excluded states, scaled so that the largest of each row is 0."""
     n = graph.n_vertices
     if isinstance(given, Mapping):
         rows = np.ones((n, c))
@@ -264,7 +264,7 @@ def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
         raise ValueError("unary must be finite and not negative")
     if not everywhere(values.any(axis=1)):
         raise ValueError("unary must leave every vertex a state: each row needs a number above 0")
-    # A logarithm of 0 is meant.
+    # log(0) = −inf is intended.
     with np.errstate(divide="ignore"):
         return _highest_is_0(xp.log(values)).astype(dtype)
 

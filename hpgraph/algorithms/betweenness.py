@@ -114,7 +114,7 @@ def betweenness_centrality(
 
 
 def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endpoints: bool = False) -> Any:
-    """Sums over the paths from some vertices, scaled in place to shares or counts of all pairs."""
+    """Sums over the shortest paths from some vertices, scaled in place to shares or counts of all pairs."""
     n = len(total)
     pairs = n if endpoints else n - 1
     if pairs < 2:
@@ -168,7 +168,7 @@ def edge_betweenness_centrality(
     listed = _sources(graph, k, sources, seed)
     total = path_dependencies(graph, listed, weighted, arcs=True).arcs
     if not graph.directed:
-        # In a symmetric matrix the reverse of an arc stands where the arc does in the transpose.
+        # In a symmetric matrix, the transpose has the reverse of each arc at the arc's position.
         total = total + kernels(graph.device).transpose(graph.out_csr.with_data(total, copy=False)).data
     if graph.n_vertices >= 2:
         total *= _scale(graph.n_vertices, len(listed), normalized, graph)
@@ -190,9 +190,9 @@ def with_positive_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     if weighted:
         facts = weight_facts(graph.out_csr)
         if facts.has_nan or not facts.least > 0:
-            held = "NaN" if facts.has_nan else f"{facts.least:g}"
+            unfit = "NaN" if facts.has_nan else f"{facts.least:g}"
             raise ValueError(
-                f"weight: shortest paths can be counted only where every weight is positive, and there is {held}: "
+                f"weight: shortest paths can be counted only where every weight is positive, and there is {unfit}: "
                 "replace such weights, or remove those arcs"
             )
     return graph, weighted
@@ -249,7 +249,7 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
 
     def add(part: int) -> Sums:
         here, share = graphs[part], parts[part]
-        own = sums_of(sums, share) if part == 0 else _no_sums(here, sums, share)
+        own = sums_of(sums, share) if part == 0 else _zero_sums(here, sums, share)
         kernels(here.device).dependencies(
             here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]), done=done
         )
@@ -261,15 +261,15 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
             mine += move_array(theirs, devices[0])
 
 
-def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
-    """Room for what a share of the sources adds to, where the graph lies."""
+def _zero_sums(graph: Graph, like: Sums, share: slice) -> Sums:
+    """Zeroed sums for a share of the sources, on the graph's device."""
     xp, part = array_module(graph.device), sums_of(like, share)
     shares = None if part.shares is None else move_array(part.shares, place_of(graph.out_csr.indptr))
     return Sums(*(xp.zeros(len(array), array.dtype) for array in part[:4]))._replace(shares=shares)
 
 
 def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
-    """How many vertices there are on each level, from the source with the most arcs: it is not a lost one."""
+    """Number of vertices on each level from the source of largest degree, which is unlikely to be isolated."""
     source = int(sources[np.asarray(graph.out_degree[sources].argmax())])
     return bfs(graph, id(source)).trace.rows[:, 1]
 
@@ -291,13 +291,13 @@ def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[
 
 
 def _in_double(graph: Graph) -> Graph:
-    """The graph with weights in float64, in which distances are those of NetworkX."""
+    """The graph with weights in float64, as in NetworkX, so that distances agree."""
     arcs: CSR = graph.out_csr.astype(np.float64)
     return Graph(arcs, directed=graph.directed, copy=False)
 
 
 class Paths(VertexProgram):
-    """How far a vertex is, and how many shortest paths lead to it."""
+    """The level of each vertex, and the number of shortest paths to it."""
 
     weighted = False
     reduce = "plus"
@@ -347,7 +347,7 @@ _BACK = Phases([_Dependencies])
 
 
 class _AllDependencies(VertexProgram):
-    """The same for all levels in one run, from the last to the first: every vertex sends in each superstep."""
+    """`_Dependencies` for all levels in one run, from the last to the first: every vertex sends in each superstep."""
 
     weighted = False
     edges = "out"
@@ -376,7 +376,7 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
     for at, source in enumerate(sources.tolist()):
         result = run(Paths, graph, active=id(source))
         level, paths = result.level, result.paths
-        there = level >= 0
+        reached = level >= 0
         if not everywhere(xp.isfinite(paths)):
             placement = "on a cluster" if graph.on_cluster else "in pages"
             raise not_served(placement, "there are more shortest paths than a float64 holds")
@@ -387,11 +387,11 @@ def add_dependencies(graph: Any, sources: np.ndarray, sums: Sums, done: Callable
         else:
             result = run(
                 _BACK, graph, max_iteration=limit, level=level, paths=paths, depth=depth, depends=0,
-                share=xp.where(there, 1 / xp.where(there, paths, 1), 0),
+                share=xp.where(reached, 1 / xp.where(reached, paths, 1), 0),
             )  # fmt: skip
         sums.vertices[:] += result.depends
         if len(sums.reached):
-            there[source] = False
-            sums.reached[:] += there
-            sums.reach[at] = count(there) + 1
+            reached[source] = False
+            sums.reached[:] += reached
+            sums.reach[at] = count(reached) + 1
         done(1)

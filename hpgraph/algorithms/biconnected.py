@@ -114,7 +114,7 @@ def bridges(G: Graph | Any) -> Array:
 
 
 def _are_parallel(counts: CSR, ends: Any) -> Any:
-    """Whether two vertices are joined by more than one arc the same way, pair by pair."""
+    """Whether the arcs between two vertices are parallel, for each pair."""
     xp, parallel = array_module(counts.device), False
     u, v = (xp.ascontiguousarray(one, dtype=np.int64) for one in ends.T)
     for pair in ((u, v), (v, u)):
@@ -151,7 +151,7 @@ def articulation_points(G: Graph | Any) -> Array:
     else:
         forest, components = blocks(arcs)
         top = components.top
-    # A root holds together what hangs on it by several components, another vertex also what is above it.
+    # A root is an articulation point if it is the top of several components, another vertex if it is the top of one.
     hanging = occurrences(top, graph.n_vertices)
     return vertex_names(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
 
@@ -190,15 +190,15 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
         from hpgraph.kernels.structure.cpu_depth_first import number_down
 
         forest = _searched(arcs)
-        begins = _begins(forest)
-        count, component = len(begins), number_down(forest, begins)
+        tops = _begins(forest)
+        count, component = len(tops), number_down(forest, tops)
     else:
         forest, components = blocks(arcs)
         count, component = len(components.top), components.label
     source = arcs.expand_rows()
     once = source < arcs.indices
     source, target = source[once], arcs.indices[once]
-    # The edge lies in the component of its end of the greater number, which in a depth-first search is the lower one.
+    # The edge is in the component of the end with the greater preorder number, which is the descendant.
     later = array_module(graph.device).where(forest.number[source] > forest.number[target], source, target)
     return BiconnectedComponents(count, source, target, component[later], graph.names)
 
@@ -283,8 +283,8 @@ def blocks(arcs: CSR) -> "tuple[RootedForest, Blocks]":
     source, target = arcs.expand_rows(), arcs.indices
     lower = xp.where(number[source] > number[target], source, target)
     apart = (number[lower] >= number[source] + size[source]) | (number[lower] >= number[target] + size[target])
-    kept = xp.where(of_tree, plain[lower], apart)
-    count, part = backend.components(backend.keep_entries(arcs.with_data(None, copy=False), kept), True)
+    tops = xp.where(of_tree, plain[lower], apart)
+    count, part = backend.components(backend.keep_entries(arcs.with_data(None, copy=False), tops), True)
     has_parent = parent != xp.arange(arcs.shape[0])
     used = xp.zeros(count, np.int64)
     used[part[has_parent]] = 1
@@ -314,13 +314,13 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     roots = xp.full(count, n, np.int64)
     backend.minimum_at(roots, tree, vertices)
 
-    # Both arcs of each edge, by source and then by target; sorted by target and then source, the reverse of each.
+    # Both arcs of each edge, sorted by source, then target; sorted by target, then source, they give the reverses.
     source, target = xp.concatenate([one, other]), xp.concatenate([other, one])
     sorted_ = xp.argsort(source * n + target)
     source, target = source[sorted_], target[sorted_]
     back = xp.argsort(target * n + source)
     first = xp.searchsorted(source, xp.arange(n + 1, dtype=np.int64))
-    # Sorted, not counted: most vertices often lie in one tree, and would contend for one counter.
+    # By sorting rather than atomic counters: often one tree has most vertices, which would contend for one counter.
     ends = xp.searchsorted(xp.sort(tree), xp.arange(count + 1)).astype(np.int64, copy=False)
     place = _tour(source, back, first, roots[tree], tree, ends, xp)
 
@@ -330,7 +330,7 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     leads[place[down]] = 1
     sizes = ends[1:] - ends[:-1]
     number[roots], size[roots] = ends[:-1], sizes
-    # No arc leads to a root: count the roots before.
+    # The tour contains no arc to a root, so the number of preceding roots is added.
     number[child] = xp.cumsum(leads)[place[down]] + tree[child]
     size[child] = (place[back[down]] - place[down] + 1) // 2
     parent[child] = source[down]
@@ -338,12 +338,12 @@ def rooted_forest(arcs: CSR) -> RootedForest:
 
 
 def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, ends: Any, xp: Any) -> Any:
-    """The place of each arc in a walk around all trees, one after the other; `ends` are the vertices before each."""
+    """Position of each arc in the concatenated Euler tours of the trees; `ends`: number of vertices before each."""
     arcs = len(source)
     if arcs == 0:
         return xp.empty(0, np.int64)
     here = xp.arange(arcs, dtype=np.int64)
-    # After an arc comes the one that follows its reverse around the vertex.
+    # The successor of an arc is the arc after its reverse in the order around the vertex.
     following = here + 1
     last = following == first[source + 1]
     following[last] = first[source[last]]

@@ -69,7 +69,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
 
 
 def sides(graph: Graph) -> Any:
-    """The side of each vertex, 0 or 1; None where there are no sides."""
+    """The side of each vertex, 0 or 1; None if the graph is not bipartite."""
     if graph.device == "cpu":
         # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_fifo import two_sides
@@ -79,11 +79,11 @@ def sides(graph: Graph) -> Any:
 
 
 def by_levels(graph: Graph) -> Any:
-    """The side of each vertex, as above, by a search from the least vertices of all components; on either device."""
+    """`sides` by one search from the smallest vertices of all components, on either device."""
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.n_vertices == 0:
         return xp.empty(0, "int32")
-    # From the least vertex of every component at once.
+    # From the smallest vertex of every component at once.
     components = connected_components(graph)
     first = xp.full(components.count, graph.n_vertices, "int64")
     kernels(graph.device).minimum_at(first, components.label, xp.arange(graph.n_vertices, dtype="int64"))

@@ -48,7 +48,7 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
     graph = as_simple(G)
     n, arcs = graph.n_vertices, graph.out_csr
     both, loops = mutual_arcs(graph) if graph.directed else (arcs.nnz, arcs.nnz - arcs.without_diagonal().nnz)
-    # Loops are in both, and cancel out.
+    # Loops are counted in both terms, and cancel.
     mutual, one_way = (both - loops) // 2, arcs.nnz - both
     return {"mutual": mutual, "asymmetric": one_way, "null": n * (n - 1) // 2 - mutual - one_way}
 
@@ -107,7 +107,7 @@ def _pairs(graph: Graph) -> tuple[Any, Any]:
 
 
 def _closed(graph: Graph, mutual: Any, one_way: Any) -> dict[str, int]:
-    """The classes of which each two vertices are joined."""
+    """Counts of the classes in which every pair of vertices is joined."""
     if not one_way.nnz:
         return {**dict.fromkeys(_CLOSED, 0), "300": triangle_count(graph)}
 

@@ -1,4 +1,4 @@
-"""Clustering coefficients: which share of what could be joined around a vertex is joined.
+"""Clustering coefficients: the share of the pairs of a vertex's neighbours that are joined.
 
 D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393 (1998). Triangles of an
 undirected graph are counted by the kernels of `hpgraph.triangles`. With directions or weights it is the diagonal of a
@@ -151,7 +151,7 @@ def _neighbours(graph: Graph) -> Any:
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
-    """The quotients, 0 where there is nothing to divide."""
+    """Quotients, 0 where the denominator is 0."""
     xp = array_module(numerator)
     return xp.where(numerator == 0, 0.0, numerator / xp.maximum(denominator, 1))
 
@@ -163,12 +163,12 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
     if weighted:
         smallest, largest = least_and_largest(graph.out_csr) if graph.n_edges else (1.0, 1.0)
         if not (0 < largest < np.inf and smallest > -np.inf):
-            held = smallest if smallest == -np.inf else largest
-            raise ValueError(f"weights must be finite, and the largest positive, not {held}; or weight=None")
+            unfit = smallest if smallest == -np.inf else largest
+            raise ValueError(f"weights must be finite, and the largest positive, not {unfit}; or weight=None")
         values = xp.cbrt(arcs.data.astype(np.float64) / largest)
     one_way = matrix_of_csr(arcs.with_data(values))
     both = ewise_add(one_way, one_way.T, "plus") if graph.directed else one_way
-    # A symmetric matrix is its own transpose: said so, it is not transposed.
+    # A symmetric matrix equals its transpose; passing it as such avoids a transposition.
     walks = _row_sums(ewise_mult(mxm(both, both.T, mask=both.structure), both, "times"))
     neighbours = both.csr.degrees
     if not graph.directed:
@@ -180,7 +180,7 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
 def _ldbc(graph: Graph) -> Any:
     neighbours = matrix_of_csr(graph.undirected.out_csr.without_diagonal()).structure
     transposed = matrix_of_csr(graph.in_csr.without_diagonal()).structure
-    # At a vertex and a neighbour: how many of its other neighbours have an arc to that one.
+    # For a vertex and a neighbour: the number of the vertex's other neighbours with an arc to that one.
     arcs = _row_sums(mxm(neighbours, transposed.T, "plus_pair", mask=neighbours))
     degree = neighbours.csr.degrees
     return _ratio(arcs, degree * (degree - 1))
@@ -190,8 +190,8 @@ def _row_sums(matrix: Any) -> Any:
     return reduce(matrix, "sum", 1).toarray()
 
 
-# Ways of two arcs that a turn looks at, but for a row that has more: the part of the square that they make lies in
-# memory at once, in at most 12 bytes for each.
+# Paths of two arcs in a block of rows (a single row may have more): the block of the square takes at most 12 bytes
+# for each of them.
 WAYS = 1 << 24
 
 
@@ -244,16 +244,16 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
 
 
 def _sums_around(adjacency: CSR) -> Any:
-    """The degrees of each vertex's neighbours, added up."""
+    """Sum of the degrees of each vertex's neighbours."""
     before = prefix_sum(adjacency.degrees[adjacency.indices])
     return before[adjacency.indptr[1:]] - before[adjacency.indptr[:-1]]
 
 
 def _squares(adjacency: CSR, rows: Any, degree: Any) -> Any:
-    """How many squares there are at some vertices."""
+    """Number of squares at each of some vertices."""
     matrix = matrix_of_csr(adjacency)
     ways = mxm(matrix[rows], matrix, "plus_pair")
     pairs = reduce(ways._with(ways.csr.with_data(ways.csr.data * (ways.csr.data - 1), copy=False)), "sum", 1).toarray()
-    # One of the corners is the vertex itself, which as many ways lead back to as it has neighbours.
-    own = degree[rows]
-    return (pairs - own * (own - 1)) // 2
+    # The row includes the vertex itself as opposite corner, with as many paths as it has neighbours.
+    degrees = degree[rows]
+    return (pairs - degrees * (degrees - 1)) // 2

@@ -88,13 +88,13 @@ def silhouette(G: Graph | Any, communities: Any, weight: Any = "weight") -> Arra
     key, number = xp.unique(row[apart] * np.int64(count) + label[level.arcs.indices[apart]], return_inverse=True)
     weights = xp.ones(len(apart), np.int64) if level.arcs.data is None else level.arcs.data[apart]
     vertex, community, size = key // max(count, 1), key % max(count, 1), occurrences(label, count)
-    own = community == label[vertex]
-    mean = summed_by(number.reshape(-1), weights, len(key)) / xp.maximum(size[community] - own, 1)
+    in_own = community == label[vertex]
+    mean = summed_by(number.reshape(-1), weights, len(key)) / xp.maximum(size[community] - in_own, 1)
     inside, outside = xp.zeros(n), xp.zeros(n)
-    inside[vertex[own]] = mean[own]
+    inside[vertex[in_own]] = mean[in_own]
     # The last of a vertex's is its largest.
-    order = xp.lexsort(xp.stack((mean[~own], vertex[~own].astype(np.float64))))
-    vertex, mean = vertex[~own][order], mean[~own][order]
+    order = xp.lexsort(xp.stack((mean[~in_own], vertex[~in_own].astype(np.float64))))
+    vertex, mean = vertex[~in_own][order], mean[~in_own][order]
     last = xp.flatnonzero(xp.diff(vertex, append=n))
     outside[vertex[last]] = mean[last]
     larger = xp.maximum(inside, outside)

@@ -23,7 +23,7 @@ from hpgraph.kernels.bidirectional.cpu_hierarchy import Arcs, contract
 from hpgraph.kernels.bidirectional.cpu_hierarchy_queries import meet, meet_each, path_by, query_space, sweep, sweep_each
 from hpgraph.kernels.runtime.cpu.threads import interruptible
 
-# Vertices of a path that there is room for at first; entries of the table of distances in the core, for each vertex.
+# Initial capacity of a path; entries of the core's table of distances for each vertex of the graph.
 _ROOM, _TABLE = 1 << 12, 8
 
 
@@ -85,7 +85,7 @@ class ContractionHierarchy:
         return distances
 
     def _refuse_overflow(self, places: Any) -> None:
-        """Refuse weights that add up to infinity on the way from some places, from which a distance is infinite."""
+        """Refuse weights whose sums overflow; `places` have an infinite distance to some vertex."""
         if self.graph.weighted and may_overflow(self.graph, np.float64):
             for place in np.unique(places):
                 start = id(int(self.vertices[place]))
@@ -168,15 +168,15 @@ class ContractionHierarchy:
     @property
     def _places(self) -> Any:
         """The place of each vertex in `vertices`."""
-        held = vars(self).get("_place_of")
-        if held is None:
-            held = np.empty(len(self.vertices), np.int64)
-            held[self.vertices] = np.arange(len(held))
-            vars(self)["_place_of"] = held
-        return held
+        places = vars(self).get("_place_of")
+        if places is None:
+            places = np.empty(len(self.vertices), np.int64)
+            places[self.vertices] = np.arange(len(places))
+            vars(self)["_place_of"] = places
+        return places
 
     def _space(self) -> Any:
-        """Room for queries of this thread."""
+        """Work space for queries of this thread."""
         spaces = vars(self).setdefault("_spaces", threading.local())
         if not hasattr(spaces, "query"):
             spaces.query = _space_for(self.up, self.down)
@@ -236,7 +236,7 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
     order, *sides = contract(forward, _arcs(graph.in_csr.to("cpu"), Arcs) if graph.directed else forward)
     n = len(order)
     place = np.empty(n + 1, forward.head.dtype)
-    # Of no middle, -1, the last element.
+    # Index -1, no middle vertex, reads the last element.
     place[order], place[n] = np.arange(n)[::-1], -1
     up = _by_place(sides[0], place, Arcs)
     down = _by_place(sides[1], place, Arcs) if graph.directed else up
@@ -263,13 +263,13 @@ def _arcs(csr: Any, kind: Any) -> Any:
 
 
 def _by_place(blocks: Any, place: Any, kind: Any) -> Any:
-    """Arcs that were found in blocks, by the places of vertices."""
+    """Arcs collected in blocks, as rows by the places of vertices."""
     n = len(place) - 1
     none = np.empty(0, place.dtype)
     columns = zip((none, none, np.empty(0), none), *blocks, strict=True)
     rows, head, length, middle = (np.concatenate(parts) for parts in columns)
     rows, head = place[rows], place[head]
-    # Of a vertex the most important neighbours first: most searches have been there, and stall at once.
+    # The most important neighbours first: most searches have reached them already, and stall at once.
     order = np.lexsort((head, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
     return kind(indptr, head[order], length[order], place[middle[order]])

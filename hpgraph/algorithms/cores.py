@@ -142,7 +142,7 @@ def degeneracy_ordering(G: Graph | Any) -> Array:
 
 
 def peeling_round(graph: Graph) -> Any:
-    """The round in which each vertex is peeled, those of the lowest degree first."""
+    """The round in which each vertex is peeled, vertices of lowest degree first."""
     return _peeled(graph)[1]
 
 
@@ -196,9 +196,9 @@ def both_ways(graph: Graph) -> CSR:
     return CSR((n, n), indptr, indices, validate=False, copy=False)
 
 
-# Bytes an arc: its id in a window, in the concatenation, and renumbered.
+# Bytes an arc: the id in a window, in the concatenation, and renumbered.
 _ARC = 12
-# The same in both directions: transposed, and concatenated with its row.
+# Bytes an arc in both directions: also its transpose, and both concatenated.
 _BOTH = 40
 
 
@@ -223,7 +223,7 @@ class _Lose(VertexProgram):
 
 
 class _LoseBack(_Lose):
-    """The same for their in-neighbours."""
+    """Decrement the degrees of the in-neighbours of vertices that a round removes."""
 
     edges = "out"
 
@@ -276,7 +276,7 @@ def core_numbers(graph: Any) -> Any:
     with graph.memory_for_arcs() as room:
         capacity = room // (_BOTH if graph.directed else _ARC)
         if graph.on_devices and not graph.in_pages and graph.n_edges <= capacity:
-            # No part is extracted where all of it fits.
+            # A graph that fits the first device is peeled whole.
             return kernels(graph.device).peel(both_ways(graph.put_together(graph.shards[0].device)))[0]
         loops = graph.loops()
         left = graph.out_degree - loops
@@ -284,10 +284,10 @@ def core_numbers(graph: Any) -> Any:
             left = left + graph.in_degree - loops
         core = xp.full(graph.n_vertices, -1, np.int64)
         while True:
-            there = core < 0
-            if not anywhere(there):
+            unknown = core < 0
+            if not anywhere(unknown):
                 return core.astype(ids)
-            band, after, known = _band(graph, there, left, core, capacity)
+            band, after, known = _band(graph, unknown, left, core, capacity)
             core[band] = _numbers_within(graph, band, left, loops) if known is None else known
             left = after
 
@@ -302,7 +302,7 @@ def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any,
     min_degree, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()
     if arcs <= most:
         return there, left, None
-    # Half, as removals make the degrees of others fall.
+    # Half, since removals reduce the degrees of other vertices.
     arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees.astype(np.float64)))
     below = max(count(arcs_below <= most // 2), min_degree + 1)
     while True:
@@ -321,7 +321,7 @@ def _numbers_within(graph: Any, band: Any, left: Any, loops: Any) -> Any:
     chosen = Bitmask.from_bool(band)
     part, vertices = kernels(graph.device).induced(graph.arcs_among(chosen, weighted=False), chosen)
     both = both_ways(Graph(part, directed=graph.directed, copy=False))
-    # The others stay until all of these are removed.
+    # Vertices outside the band stay until all of it is removed.
     inside = both.degrees if graph.directed else both.degrees - loops[vertices]
     return kernels(graph.device).peel(both, left[vertices] - inside)[0]
 

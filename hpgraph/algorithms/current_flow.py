@@ -16,11 +16,11 @@ from hpgraph.containers.graph import Graph, by_vertex, naming_arguments
 from hpgraph.core.device import Array, check_memory, to_device
 from hpgraph.kernels.backend import kernels
 
-# Right sides that are solved for at a time: with more, BLAS starts threads for small blocks.
+# Right-hand sides solved together: with more, BLAS starts threads for small blocks.
 _TOGETHER = 4
-# Numbers in a block of potentials that is sorted.
+# Elements in a block of potentials that is sorted.
 _BLOCK = 1 << 18
-# A vertex's conductances are added up: of one so many times less than another 12 bits are left.
+# A vertex's conductances are summed: one smaller than another by this factor keeps 12 bits.
 _MAX_RATIO = 2.0**40
 
 
@@ -164,10 +164,10 @@ def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
 
 
 def through_vertices(n: int, source: Any, target: Any, current: Any) -> Any:
-    """The current through each vertex, added up over the pairs of others, from that of the edges."""
-    met = sum(np.bincount(end, current, n) for end in (source, target))
-    # What flows in flows out; a vertex is itself an end of n - 1 pairs.
-    return (met - (n - 1)) / 2 if n > 2 else np.zeros(n)
+    """Current through each vertex, summed over the pairs of others, from the currents of the edges."""
+    throughput = sum(np.bincount(end, current, n) for end in (source, target))
+    # Inflow equals outflow; a vertex is itself an end of n - 1 pairs.
+    return (throughput - (n - 1)) / 2 if n > 2 else np.zeros(n)
 
 
 def _shifted(conductance: Any) -> tuple[Any, int]:
@@ -187,9 +187,9 @@ def _potentials(conductance: Any) -> Iterator[tuple[int, Any]]:
     from scipy.sparse.linalg import splu
 
     n, degree = conductance.shape[0], conductance.sum(axis=1)
-    # Without the row of most entries, few places are filled in.
-    kept = np.delete(np.arange(n), np.diff(conductance.indptr).argmax()) if n else np.arange(0)
-    if not len(kept):
+    # Without the row of most entries, fill-in is small.
+    ungrounded = np.delete(np.arange(n), np.diff(conductance.indptr).argmax()) if n else np.arange(0)
+    if not len(ungrounded):
         return
     lightest, largest = (end.reduceat(conductance.data, conductance.indptr[:-1]) for end in (np.minimum, np.maximum))
     if (largest / _MAX_RATIO > lightest).any():
@@ -197,11 +197,11 @@ def _potentials(conductance: Any) -> Iterator[tuple[int, Any]]:
             f"weight: at vertex {int((largest / _MAX_RATIO > lightest).argmax())} conductances differ by more than "
             f"{_MAX_RATIO:.0e} times, more than their sum holds: remove the least, or contract the largest"
         )
-    laplacian = (diags_array(degree) - conductance).tocsc()[:, kept][kept]
-    # Of a symmetric, diagonally dominant matrix the pivots are those of the diagonal.
+    laplacian = (diags_array(degree) - conductance).tocsc()[:, ungrounded][ungrounded]
+    # A symmetric, diagonally dominant matrix needs no pivoting.
     factor = splu(laplacian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     for begin in range(0, n, _TOGETHER):
         unit = np.arange(begin, min(begin + _TOGETHER, n))
         potential = np.zeros((n, len(unit)))
-        potential[kept] = factor.solve((kept[:, None] == unit).astype(np.float64))
+        potential[ungrounded] = factor.solve((ungrounded[:, None] == unit).astype(np.float64))
         yield begin, potential

@@ -56,7 +56,7 @@ def _parts(graph: Graph, near: Any) -> tuple[Any, Any]:
 def far_side(both: Graph, capacity: Any, flow: Any, sink: int) -> Any:
     """A mask of the vertices from which arcs that a maximum flow does not fill lead to the sink."""
     arcs, room = both.out_csr, capacity > flow
-    # Against these arcs.
+    # Arcs with residual capacity, reversed.
     turned = arcs.indices[room], arcs.expand_rows()[room]
     residual = Graph.from_edges(*turned, n_vertices=both.n_vertices, directed=True, names=False)
     return bfs(residual, id(sink)).level >= 0
@@ -125,9 +125,9 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
         lightest, part, root = scan(arcs, value)
         if lightest < value:
             value, side = lightest, part[label]
-        # Contracted, with the weights of edges that became one added up.
-        kept, number = np.unique(root, return_inverse=True)
-        n, label = len(kept), number[label]
+        # Contracted; weights of edges that become parallel are summed.
+        roots, number = np.unique(root, return_inverse=True)
+        n, label = len(roots), number[label]
         arcs = CSR.from_coo(number[arcs.expand_rows()], number[arcs.indices], arcs.data, (n, n), duplicates="sum")
         arcs = arcs.without_diagonal()
     return value, side
@@ -183,7 +183,7 @@ def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     vertex = np.arange(n)
     for v in range(1, n):
         t = int(above[v])
-        # From its other end, so that of several minimum cuts the one nearest to that is found, as in NetworkX.
+        # From the other end, so that among several minimum cuts the one nearest to it is found, as in NetworkX.
         value[v], far = by_paths(both.out_csr, capacity.copy(), t, v)
         above[~far & (above == t) & (vertex != v)] = v
         if not far[above[t]]:

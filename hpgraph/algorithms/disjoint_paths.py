@@ -167,7 +167,7 @@ class VerticesAsArcs:
         self.both, self.capacity = both_ways(split)
 
     def flow(self, s: int, t: int) -> tuple[int, Any]:
-        """The number of paths without a common vertex, and what flows along each arc."""
+        """The number of vertex-disjoint paths, and the flow along each arc."""
         return flow_between(self.both, self.capacity, s + self.n, t)
 
     def paths(self, s: int, t: int) -> list[list[int]]:
@@ -178,7 +178,7 @@ class VerticesAsArcs:
 
 
 def walks_of(arcs: CSR, net: Any, source: int, sink: int, value: int) -> list[list[int]]:
-    """The paths of a flow of whole numbers; what goes round in a cycle is left out."""
+    """The paths of an integral flow, without cycles."""
     along = np.flatnonzero(net > 0)
     tails, heads = (np.repeat(ends[along], net[along]).tolist() for ends in (arcs.expand_rows(), arcs.indices))
     ahead: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Distances from several vertices to all, a block of sources at a time: the array of all of them is never made."""
+"""Distances from several vertices to all, in blocks of sources that fit memory."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ from hpgraph.core.device import array_module, check_memory, sources_within, to_d
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.multi_source_totals import survey
 
-# Sources of a block at the most: a word of bits a vertex.
+# Maximum number of sources of a block: one word of bits a vertex.
 _WORD = 64
-# Bytes that a block takes a vertex and source: distances, and what a reduction of them makes on the way.
+# Bytes of a block for each vertex and source: distances, and temporaries of their reduction.
 _BYTES = 32
 
 
@@ -42,7 +42,7 @@ def distances_from(
 def blocks_from(
     graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
 ) -> Iterator[tuple[slice, Any]]:
-    """The same for any number of vertices, a block after the other."""
+    """`distances_from` for any number of vertices, one block after the other."""
     for part in groups(np.arange(len(vertices)), block_size(graph), "distances"):
         block = distances_from(graph, vertices[part], incoming=incoming, weighted=weighted, limit=limit)
         yield slice(int(part[0]), int(part[-1]) + 1), block
@@ -73,9 +73,9 @@ def _weighted(graph: Graph, vertices: np.ndarray, incoming: bool) -> DistanceSum
     k = len(vertices)
     totals = DistanceSums(xp.zeros(k, np.int64), xp.zeros(k), xp.zeros(k), xp.zeros(k))
     for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=True):
-        there = block < np.inf
-        distance = xp.where(there, block, 0)
-        totals.reached[part] = there.sum(axis=1)
+        reached = block < np.inf
+        distance = xp.where(reached, block, 0)
+        totals.reached[part] = reached.sum(axis=1)
         totals.total[part] = distance.sum(axis=1, dtype=np.float64)
         totals.farthest[part] = distance.max(axis=1)
         # An inverse of infinity is 0, as of vertices that are not reached.

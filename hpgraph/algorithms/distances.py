@@ -3,7 +3,7 @@
 Delta-stepping: U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49
 (2003).
 
-And what an arc counts, 1 or its weight, for all functions that take weights.
+Also the length of an arc, 1 or its weight, for all functions that take `weight`.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class Hops(VertexProgram):
     distance = Property()
 
     def edge_cond(source, weight, target):  # noqa: D102
-        # Along an arc of infinite length nothing is reached.
+        # An arc of infinite length reaches no vertex.
         return source.distance + weight == target.distance and target.distance != np.inf
 
     def gather(source, weight, target):  # noqa: D102
@@ -67,7 +67,7 @@ class Hops(VertexProgram):
 
 
 class SmallestParent(VertexProgram):
-    """Of the in-neighbours one hop nearer along a tight arc, the one with the smallest id."""
+    """The in-neighbour of smallest id among those one hop nearer along a tight arc."""
 
     reduce = "min"
     activity = "all"
@@ -134,7 +134,7 @@ def _facts_of_parts(graph: Any) -> WeightFacts:
     if graph.in_pages:
         checked_parts = [(facts_of_weights(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
         if graph.directed:
-            # The sides of a file may contradict each other, and searches among lengths below zero need not end.
+            # The two sides of a damaged file may differ, and searches with negative lengths may not terminate.
             backwards = [facts_of_weights(some, len(some)) for some in graph.weights_by_page(by_target=True)]
     elif graph.on_cluster:
         checked_parts = graph.weight_facts_of_blocks()
@@ -148,7 +148,7 @@ def _facts_of_parts(graph: Any) -> WeightFacts:
     checked = [facts for facts, _ in some] + backwards
     mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges
     smallest, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
-    # No path takes an arc twice, so what bounds the paths within the arcs of each part adds up.
+    # No shortest path repeats an arc, so the sum of the parts' bounds is a bound.
     return WeightFacts(smallest, mean, has_nan, sum(facts.longest for facts, _ in some))
 
 
@@ -170,7 +170,7 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
             return None
         return facts.mean * max(1 / 64, 48 / degree**2) if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
     share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
-    # No path is longer than all of its vertices' arcs.
+    # No path has more arcs than there are vertices.
     share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
     return facts.mean * share if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
 
@@ -196,7 +196,7 @@ def may_overflow(graph: Graph, dtype: Any) -> bool:
 
 
 def refuse_overflow(graph: Graph, distance: Any) -> None:
-    """`check_within_range`, where some path may weigh so much."""
+    """`check_within_range`, skipped if no path can overflow."""
     if may_overflow(graph, distance.dtype):
         check_within_range(graph, distance)
 
@@ -267,7 +267,7 @@ def with_weights(
 
 
 def with_attributes(G: Any, weight: str | None, edges: Iterable[Any] = (), vertices: Iterable[Any] = ()) -> Graph:
-    """The graph that a user gave; of a NetworkX graph with attributes as weights and, where given by title, columns."""
+    """The graph of an argument; for a NetworkX graph, with attributes as weights and as the named columns."""
     if not is_networkx(G):
         return as_graph(G)
     titles, of_vertices = ([title for title in given if isinstance(title, str)] for given in (edges, vertices))
@@ -276,16 +276,16 @@ def with_attributes(G: Any, weight: str | None, edges: Iterable[Any] = (), verti
 
 
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
-    """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs."""
+    """The graph of an argument, and whether distances are sums of its weights rather than numbers of arcs."""
     # The shortest of parallel edges is taken.
     graph, weighted = with_weights(G, weight, "min")
     if not weighted:
         return graph, False
     facts = facts_of(graph)
     if facts.has_nan or facts.least < 0:
-        held = "NaN" if facts.has_nan else f"{facts.least:g}"
+        unfit = "NaN" if facts.has_nan else f"{facts.least:g}"
         raise ValueError(
-            f"weight: a length must not be negative here, and there is {held}: hpgraph.sssp and "
+            f"weight: a length must not be negative here, and there is {unfit}: hpgraph.sssp and "
             "hpgraph.csgraph.johnson take negative weights"
         )
     return graph, True

@@ -70,11 +70,11 @@ def eccentricity(
     vertices = sources_of(graph, sources, seed)
     k, inside = len(vertices), np.arange(len(vertices))
     if members is not None:
-        kept = to_device(members, "cpu")
-        place = np.minimum(np.searchsorted(kept, vertices), len(kept) - 1)
-        inside = np.flatnonzero(kept[place] == vertices)
+        component = to_device(members, "cpu")
+        place = np.minimum(np.searchsorted(component, vertices), len(component) - 1)
+        inside = np.flatnonzero(component[place] == vertices)
         vertices = place[inside]
-    # Of all vertices those inside are all of the part, in its order.
+    # If all vertices are requested, those inside are all vertices of the part, in its order.
     eccentricities = _of_all(part, weighted) if sources is None else _of(part, vertices, weighted)
     values = array_module(graph.device).full(k, np.nan if weighted else -1, eccentricities.dtype)
     values[to_device(inside, graph.device)] = eccentricities
@@ -196,7 +196,7 @@ def _bounds(graph: Graph, weighted: bool) -> EccentricityBounds:
 
 
 def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[EccentricityBounds, Any]:
-    """Bounds narrowed until no vertex is open, and a function that gives what vertices are called."""
+    """Bounds narrowed until no vertex is open, and a function from indices to names."""
     whole, weighted = with_lengths(G, weight)
     if not weighted:
         begin_levels(whole, 2)

@@ -55,7 +55,7 @@ class Lengths(VertexProgram):
 
 
 class Hops(VertexProgram):
-    """The same where every arc has length 1."""
+    """`Lengths` for arcs of length 1."""
 
     weighted = False
     reduce = "min"
@@ -123,10 +123,10 @@ class EccentricityBounds:
         self._far = xp.empty(0, np.int64)
         # Distances to the vertex of the smallest eccentricity among those with distances kept.
         self.middle: Any = None
-        self._least = np.inf
+        self._smallest = np.inf
         degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
-        # Of two kinds, in the middle and at the rim; and two, as a single search has a kernel of its own to compile.
-        self._look(np.array([int(degree.argmax()), int(degree.argmin())]))
+        # One central and one peripheral vertex: two, since a single search would compile another kernel.
+        self._search_both_ways(np.array([int(degree.argmax()), int(degree.argmin())]))
 
     def narrow(self, open_: "Callable[[EccentricityBounds], Any]") -> None:
         """Search until no vertex is open: with all distances kept, and, while many are left, in batches without."""
@@ -134,9 +134,9 @@ class EccentricityBounds:
         left = self._open(open_)
         while left.size > _OPEN_PER_SEARCH * size and idle < _MAX_STALLED:
             before, size = left.size, min(size, block)
-            self._look(self._chosen(left, size))
+            self._search_both_ways(self._chosen(left, size))
             left = self._open(open_)
-            # Too few searches to predict the effect of many.
+            # Rounds of few searches do not predict the effect of many.
             idle = idle + 1 if size >= min(block, _MIN_SEARCHES) and 2 * left.size > before else 0
             size *= 2
         # Vertices of few neighbours lie far from others, so that a few of them raise the lower bounds; later, the more
@@ -144,21 +144,21 @@ class EccentricityBounds:
         degree, idle = self.graph.out_degree, -1
         while self._are_many(left):
             if idle < 0:
-                some = left[_least(degree[left], min(_SMALLEST_BATCH, left.size))]
+                some = left[_smallest(degree[left], min(_SMALLEST_BATCH, left.size))]
             elif idle < _MAX_STALLED:
                 some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
             else:
                 size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
-                some = left[_least(-degree[left], min(size, left.size))]
+                some = left[_smallest(-degree[left], min(size, left.size))]
             self._search(some)
             left = self._open(open_)
             if idle < _MAX_STALLED and self._are_many(left):
                 before = left.size
-                self._spread(some)
+                self._propagate(some)
                 left = self._open(open_)
                 idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
         while left.size:
-            self._look(to_device(left[_least(degree[left], min(block, left.size))], "cpu"))
+            self._search_both_ways(to_device(left[_smallest(degree[left], min(block, left.size))], "cpu"))
             left = self._open(open_)
 
     def _are_many(self, left: Any) -> bool:
@@ -174,17 +174,17 @@ class EccentricityBounds:
         return self._xp.flatnonzero(open_(self) & ~self.known)
 
     def _chosen(self, left: Any, size: int) -> np.ndarray:
-        """Where to search from next: vertices that matter, and such as bound many, at the rim and in the middle."""
+        """Sources of the next round: open vertices, and vertices that bound many, both central and peripheral."""
         xp = self._xp
         unknown = xp.flatnonzero(~self.known)
-        # A share of a half leaves whole bounds in their order.
+        # Below one half, so ties are broken but the order of integral bounds is kept.
         share = self._sum / (2 * max(float(self._sum.max()), 1.0))
-        # Neighbours have bounds alike: the far ends of the last searches lie in other parts of the graph.
+        # Neighbours have similar bounds; the farthest vertices of the last searches lie elsewhere in the graph.
         turns = [self._far[xp.isin(self._far, unknown)][: (size + 3) // 4]]
         for some in (left, unknown):
             count = min((size + 1) // 2, some.size)
-            turns.append(some[_least(-(self.upper[some] + share[some]), count)])
-            turns.append(some[_least(self.lower[some] + share[some], count)])
+            turns.append(some[_smallest(-(self.upper[some] + share[some]), count)])
+            turns.append(some[_smallest(self.lower[some] + share[some], count)])
         # Alternate between the kinds, most relevant first, so that a round settles at least one.
         longest = max(len(turn) for turn in turns)
         by_kind = np.full((longest, len(turns)), -1)
@@ -195,7 +195,7 @@ class EccentricityBounds:
         return listed[np.sort(first)][:size]
 
     def _dominating(self, left: Any, size: int) -> Any:
-        """Vertices near the most open ones: more than any neighbour's, so that no two are near the same."""
+        """Vertices with more open neighbours than each of their neighbours, which spreads them over the graph."""
         xp, n = self._xp, self.graph.n_vertices
         near = xp.zeros(n, np.int64)
         near[left] = 1
@@ -203,10 +203,10 @@ class EccentricityBounds:
         key = near << 32 | random_order(self.graph, self.searches)
         key[self.searched | (near == 0)] = -1
         dominating = xp.flatnonzero(key > run(Highest, self.graph, key=key).key)
-        return dominating[_least(-key[dominating], min(size, dominating.size))] if dominating.size else left[:size]
+        return dominating[_smallest(-key[dominating], min(size, dominating.size))] if dominating.size else left[:size]
 
-    def _look(self, vertices: np.ndarray) -> None:
-        """Search from some vertices, and against the arcs to them, and draw the bounds of all nearer."""
+    def _search_both_ways(self, vertices: np.ndarray) -> None:
+        """Search from some vertices, forwards and backwards, and tighten the bounds of all vertices."""
         graph, xp = self.graph, self._xp
         ahead = distances_from(graph, vertices, weighted=self.weighted)
         back = distances_from(graph, vertices, incoming=True, weighted=self.weighted) if graph.directed else ahead
@@ -228,19 +228,19 @@ class EccentricityBounds:
             self._sum[part] += back[:, part].sum(axis=0)
         self._settle(xp.asarray(vertices), eccentricity)
         row = int(eccentricity.argmin())
-        if float(eccentricity[row]) < self._least:
-            self._least, self.middle = float(eccentricity[row]), back[row].copy()
+        if float(eccentricity[row]) < self._smallest:
+            self._smallest, self.middle = float(eccentricity[row]), back[row].copy()
         self._far = xp.unique(_farthest(ahead, eccentricity))
 
     def _search(self, vertices: Any) -> None:
-        """Search from each of these, and keep nothing but how far it went."""
+        """Search from each of these vertices, and keep only their eccentricities."""
         sums = distance_sums(self.graph, id(to_device(vertices, "cpu")), weighted=self.weighted)
         self._settle(vertices, sums.farthest.astype(self.lower.dtype))
 
-    def _spread(self, vertices: Any) -> None:
-        """Draw the bounds that follow from those of some vertices, in one pass from all of them along the arcs."""
+    def _propagate(self, vertices: Any) -> None:
+        """Tighten bounds by propagating those of some vertices along the arcs, in one pass from all of them."""
         program = Lengths if self.weighted else Hops
-        # Against the arcs no bound from above grows by more than a length; along them none from below shrinks by more.
+        # Against an arc an upper bound grows by at most its length; along it a lower bound falls by at most its length.
         for name, graph, sign in (("upper", self.graph.reverse(), 1), ("lower", self.graph, -1)):
             held = getattr(self, name)
             bound = sign * run(program, graph, active=id(vertices), bound=sign * held).bound
@@ -252,8 +252,8 @@ class EccentricityBounds:
         self.lower[vertices] = self.upper[vertices] = eccentricity
 
 
-def _least(values: Any, count: int) -> Any:
-    """Indices of the least values, a given number of them, in any order."""
+def _smallest(values: Any, count: int) -> Any:
+    """Indices of the `count` smallest values, in any order."""
     # CuPy sorts by kernels that it ships compiled; NVRTC takes 4 s for those of its argpartition.
     return (values.argsort() if is_cuda(values) else values.argpartition(count - 1))[:count]
 

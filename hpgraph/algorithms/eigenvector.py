@@ -119,7 +119,7 @@ def eigenvector_centrality(
             raise ValueError("start must not be zero everywhere, nor so large that its squares overflow")
         value /= dtype.type(length)
     enough = n * tol
-    # The mean weight; where one is negative, the largest size.
+    # The mean weight, or the largest absolute value if a weight is negative.
     size = facts_of(arcs).longest / max(graph.n_edges, 1) if weighted else 1.0
     initial = {"value": value, "last": dtype.type(0), "enough": enough, "per_weight": 1 / size if size else 1.0}
     result = run(_PROGRAMS[weighted], arcs, max_iteration=limit, **initial)
@@ -127,7 +127,7 @@ def eigenvector_centrality(
     if not 0 < squares < math.inf:
         refuse_unfit_weights(graph, weighted)
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
-    # The array is the run's own.
+    # The array belongs to the run, so it may be changed in place.
     centrality = result.value
     centrality *= dtype.type(1 / math.sqrt(squares))
     change = float(total(xp.abs(centrality - result.last), np.float64))
@@ -157,7 +157,7 @@ class Katz(SendsValue):
 
 
 class KatzByVertex(Katz):
-    """The same where each vertex has a β of its own."""
+    """`Katz` with a β for each vertex."""
 
     base = Property()
 

@@ -1,4 +1,4 @@
-"""Communities that many searches agree on: each edge weighs by how many of them keep its ends together."""
+"""Consensus communities of several searches: an edge's weight is the share of them that keep its ends together."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ class FeatureRows:
 
     def __init__(self, given: Any, name: str, n: int, device: str, hot: Any) -> None:
         self._rows, self._device = _matrix(given, name, n), device
-        self._seen = _seen_by_device(self._rows) if device == "cuda" else None
+        self._seen = _as_device_array(self._rows) if device == "cuda" else None
         self._slot = None
         if len(hot):
             xp = array_module(device)
@@ -32,11 +32,11 @@ class FeatureRows:
 
     @property
     def takes_order(self) -> bool:
-        """Whether `fetch` reads the rows of all vertices in the order that it is given."""
+        """Whether `fetch` reads rows in the given `order`."""
         return self._slot is None
 
     def empty(self, count: int) -> Any:
-        """Room for so many rows, on the device."""
+        """An uninitialized array of `count` rows on the device."""
         return array_module(self._device).empty((count, *self._rows.shape[1:]), self._rows.dtype)
 
     def fetch(self, vertex: Any, found: Any, order: Any = None) -> None:
@@ -47,9 +47,9 @@ class FeatureRows:
         slot = self._slot[vertex]
         near, far = (array_module(slot).flatnonzero(side) for side in (slot >= 0, slot < 0))
         found[near] = self._cached[slot[near]]
-        there = self.empty(len(far))
-        self._fetch(vertex[far], there)
-        found[far] = there
+        rows = self.empty(len(far))
+        self._fetch(vertex[far], rows)
+        found[far] = rows
 
     def _fetch(self, vertex: Any, found: Any, order: Any = None) -> None:
         """Write rows from host memory."""
@@ -71,14 +71,14 @@ def _matrix(given: Any, name: str, n: int) -> Any:
     return array
 
 
-def _seen_by_device(rows: Any) -> Any:
-    """The same memory as an array of CuPy's, if it is page-locked."""
+def _as_device_array(rows: Any) -> Any:
+    """A CuPy array over the same memory, if it is page-locked; else None."""
     cupy = require_cupy()
     if not rows.flags.c_contiguous or not rows.size or rows.dtype.kind not in "biufc":
         return None
     # Null where the GPU cannot read it.
-    there = cupy.cuda.runtime.pointerGetAttributes(rows.ctypes.data).devicePointer
-    if not there:
+    pointer = cupy.cuda.runtime.pointerGetAttributes(rows.ctypes.data).devicePointer
+    if not pointer:
         return None
-    memory = cupy.cuda.UnownedMemory(there, rows.nbytes, rows, cupy.cuda.Device().id)
+    memory = cupy.cuda.UnownedMemory(pointer, rows.nbytes, rows, cupy.cuda.Device().id)
     return cupy.ndarray(rows.shape, rows.dtype, cupy.cuda.MemoryPointer(memory, 0))

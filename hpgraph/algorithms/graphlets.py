@@ -108,7 +108,7 @@ def _orbits(degree: Any, tail: Any, head: Any, support: Any, cycles: Any, clique
     n = len(degree)
 
     def over_edges(value: Any) -> Any:
-        """The sum at each vertex of what a function of two ends and of the edge between them gives."""
+        """Sum over each vertex's edges of a function of the other end."""
         orbits = np.zeros(n, np.int64)
         for here, there in ((tail, head), (head, tail)):
             np.add.at(orbits, here, value(there))
@@ -128,7 +128,7 @@ def _orbits(degree: Any, tail: Any, head: Any, support: Any, cycles: Any, clique
     orbits[10] = over_edges(lambda u: support * (degree[u] - 2))
     orbits[11] = triangles * (degree - 2)
     orbits[13] = over_edges(lambda _: support * (support - 1) // 2)
-    # Those of the most edges first.
+    # Graphlets of most edges first.
     for orbit, inside in _INSIDE.items():
         for other, times in inside.items():
             orbits[orbit] -= times * orbits[other]

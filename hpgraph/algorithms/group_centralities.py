@@ -15,12 +15,12 @@ from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
-# Numbers of paths held at a time, of some sources to all vertices.
+# Elements of a block of path counts, from some sources to all vertices.
 _HELD = 1 << 22
 
 
 def _members(graph: Graph, group: Any, name: str = "S") -> Any:
-    """The group as flags by vertex, on the graph's device."""
+    """Mask of the group's vertices, on the graph's device."""
     inside = array_module(graph.device).zeros(graph.n_vertices, np.bool_)
     inside[to_device(graph.indices_of(group, name), graph.device)] = True
     return inside
@@ -183,14 +183,14 @@ def group_betweenness_centrality(G: Graph | Any, C: Any, normalized: bool = True
     outside = xp.flatnonzero(~inside)
     block, total = max(1, _HELD // max(graph.n_vertices, 1)), 0.0
     for begin in range(0, len(outside), block):
-        total += _met(xp, matrix, outside[begin : begin + block], inside)
+        total += _sum_over_sources(xp, matrix, outside[begin : begin + block], inside)
     others = len(outside)
     if normalized:
         return total / (others * (others - 1)) if others > 1 else 0.0
     return total if graph.directed else total / 2
 
 
-def _met(xp: Any, matrix: Any, sources: Any, inside: Any) -> float:
+def _sum_over_sources(xp: Any, matrix: Any, sources: Any, inside: Any) -> float:
     """The sum of `group_betweenness_centrality` over the pairs of some sources with all targets outside."""
     n, k = len(inside), len(sources)
     paths, seen = xp.zeros((n, k)), xp.zeros((n, k), np.bool_)
@@ -198,7 +198,7 @@ def _met(xp: Any, matrix: Any, sources: Any, inside: Any) -> float:
     avoiding, total = paths.copy(), 0.0
     seen |= paths > 0
     while True:
-        # Of shortest paths, by their last vertices, those that end at this level.
+        # Numbers of shortest paths to the vertices of this level.
         paths, avoiding = matrix @ paths, matrix @ avoiding
         paths[seen] = avoiding[seen] = 0
         avoiding[inside] = 0

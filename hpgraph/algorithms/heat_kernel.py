@@ -1,4 +1,4 @@
-"""Diffusion: what heat at the vertices becomes in a time t, the exponential of a Laplacian times a vector.
+"""Diffusion: heat at the vertices after a time t, the exponential of a Laplacian times a vector.
 
 F. Chung, "The heat kernel as the pagerank of a graph", PNAS 104 (2007). Every Laplacian here is L = c (I − M) with a
 matrix M whose powers stay small, so that exp(−tL) is a series in M that is cut where the rest is below the tolerance.
@@ -91,22 +91,22 @@ def heat_kernel(
         raise ValueError(
             'laplacian="normalized" is that of undirected graphs: give G.undirected, or laplacian="random-walk"'
         )
-    held = _columns(graph, heat, dtype)
-    if t == 0 or not held.size:
-        return by_vertex(held, graph)
+    columns = _columns(graph, heat, dtype)
+    if t == 0 or not columns.size:
+        return by_vertex(columns, graph)
     arcs = arc_sums(graph, weighted=weighted, loops=laplacian != "combinatorial", dtype=dtype)
     speed, *factors = _motion(arcs, laplacian, graph.directed)
-    gain, stay, scale = (factor if held.ndim == 1 else factor[:, None] for factor in factors)
+    gain, stay, scale = (factor if columns.ndim == 1 else factor[:, None] for factor in factors)
     expand, weights = (_powers, _poisson) if graph.directed else (_chebyshev, _skellam)
-    held /= scale
+    columns /= scale
     step = kernels(graph.device).three_term_step
-    held = expand(step, arcs.matrix, gain, stay, held, weights(t * speed, tol))
-    held *= scale
-    return by_vertex(held, graph)
+    columns = expand(step, arcs.matrix, gain, stay, columns, weights(t * speed, tol))
+    columns *= scale
+    return by_vertex(columns, graph)
 
 
 def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:
-    """Heat as an array of our own, of one dimension or two."""
+    """A copy of the heat as an array of one or two dimensions."""
     n = graph.n_vertices
     if not isinstance(heat, Mapping):
         heat = as_array(heat, "heat")
@@ -118,10 +118,10 @@ def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:
             check_memory(5 * heat.size * dtype.itemsize, "columns of heat", graph.device)
             xp = array_module(graph.device)
             with np.errstate(over="ignore"):
-                held = xp.array(to_device(heat, graph.device), dtype, order="C")
-            if not everywhere(xp.isfinite(held)):
+                array = xp.array(to_device(heat, graph.device), dtype, order="C")
+            if not everywhere(xp.isfinite(array)):
                 raise ValueError(f"heat must be finite, in {dtype}")
-            return held
+            return array
     return vertex_values(graph, heat, "heat", dtype)
 
 
@@ -159,7 +159,7 @@ def _chebyshev(step: Step, matrix: Any, gain: Any, stay: Any, held: Any, weights
     return total
 
 
-def _reach(variance: float, tol: float) -> int:
+def _tail_bound(variance: float, tol: float) -> int:
     """How far from its mean a Poisson or Skellam distribution may lie with a probability of tol / 2 or more, at most.
 
     Bernstein's inequality, which holds for both.
@@ -169,14 +169,14 @@ def _reach(variance: float, tol: float) -> int:
 
 
 def _terms(terms: float) -> int:
-    """The number of terms, if it is not too large."""
+    """The number of terms, unless it exceeds `MAX_TERMS`."""
     if not terms < MAX_TERMS:
         raise ValueError(f"t must be smaller: it would take more than {MAX_TERMS:,} products with the graph")
     return math.ceil(terms)
 
 
-def _cut(weights: np.ndarray[Any, Any], tol: float) -> list[float]:
-    """The first terms, without a rest of tol / 2 or less."""
+def _truncated(weights: np.ndarray[Any, Any], tol: float) -> list[float]:
+    """The first terms, such that the others sum to at most tol / 2."""
     left = np.cumsum(weights[::-1])[::-1]
     return weights[: max(1, int(np.searchsorted(-left, -tol / 2)))].tolist()
 
@@ -185,10 +185,10 @@ def _poisson(mean: float, tol: float) -> list[float]:
     """The weights of exp(mean (x − 1)) by powers of x."""
     from scipy.special import gammaln, xlogy
 
-    k = np.arange(_terms(mean + _reach(mean, tol)))
+    k = np.arange(_terms(mean + _tail_bound(mean, tol)))
     weights = np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
-    # Large logarithms are rounded by a factor, much the same for all of them.
-    return _cut(weights / weights.sum(), tol)
+    # Rounding of large logarithms multiplies all weights by about the same factor, which normalization removes.
+    return _truncated(weights / weights.sum(), tol)
 
 
 def _skellam(time: float, tol: float) -> list[float]:
@@ -198,6 +198,6 @@ def _skellam(time: float, tol: float) -> list[float]:
     """
     from scipy.special import ive
 
-    weights = ive(np.arange(_reach(time, tol)), time)
+    weights = ive(np.arange(_tail_bound(time, tol)), time)
     weights[1:] *= 2
-    return _cut(weights, tol)
+    return _truncated(weights, tol)

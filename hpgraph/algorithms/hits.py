@@ -169,7 +169,7 @@ def hits(
         hubs /= dtype.type(size)
     iterate = _in_turn if graph.directed else _mutually
     arcs = scaled(graph) if weighted and normalized else graph
-    # tol=0 asks for so many iterations.
+    # tol=0 requests exactly `max_iteration` iterations.
     is_short = tol == 0 or limit < _FIRST + 2 * _AFTER or not fits(_BASIS * hubs.nbytes, graph.device)
     hubs, authorities, iterations, residual = iterate(arcs, hubs, weighted, tol, limit if is_short else _FIRST)
     while tol < residual < math.inf and iterations < limit:
@@ -214,9 +214,9 @@ def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) ->
 
 
 def _products(graph: Graph, weighted: bool) -> Iterator[Callable[[Any], tuple[Any, float]]]:
-    """Functions that give authorities by hubs and hubs by authorities, not scaled, and the sums of their sizes."""
+    """Functions from hubs to authorities and back, unscaled, each with the sum of absolute values."""
     if graph.device == "cpu" and graph.in_one_memory:
-        # A program's run takes longer to begin than few arcs to multiply.
+        # For few arcs, the start of a program's run takes longer than a product.
         matrix = matrix_of_csr(graph.out_csr if weighted else graph.out_csr.pattern)
         yield from (partial(_multiplied, factor) for factor in (matrix.T, matrix))
     else:
@@ -234,7 +234,7 @@ def _sent(program: type[VertexProgram], graph: Graph, values: Any) -> tuple[Any,
 
 
 def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[Any, int]:
-    """The best approximation of the limit of `hubs` in the space of its next iterates, and how many it took."""
+    """The best approximation of the limit of `hubs` in the Krylov space, and the number of iterates computed."""
     to_authorities, to_hubs = _products(graph, weighted)
     xp, number, eps = array_module(graph.device), hubs.dtype.type, float(np.finfo(hubs.dtype).eps)
     basis, table = xp.empty((steps, len(hubs)), hubs.dtype), np.zeros((steps, steps))
@@ -242,29 +242,29 @@ def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[A
     for step in range(steps):
         basis[step] = vector / number(length)
         vector = to_hubs(to_authorities(basis[step])[0])[0]
-        table[step, step] = own = float(total(vector * basis[step], np.float64))
-        vector = vector - number(own) * basis[step]
+        table[step, step] = diagonal = float(total(vector * basis[step], np.float64))
+        vector = vector - number(diagonal) * basis[step]
         if step:
             table[step, step - 1] = length
             vector -= number(length) * basis[step - 1]
-            # Rounding lets what is near the limit, the iterate, come back.
+            # Reorthogonalize against the iterate: it is near the limit, and rounding reintroduces it.
             vector -= number(total(vector * basis[0], np.float64)) * basis[0]
         length = _length(vector)
         first = first or length
         values, vectors = np.linalg.eigh(table[: step + 1, : step + 1])
         weights = vectors[:, -1]
-        # Beyond this precision what rounding adds grows in the vectors that follow.
+        # Beyond this precision, rounding errors grow in the following vectors.
         if not length * abs(weights[-1]) > max(eps**0.5 * first, 8 * eps * values[-1]):
             break
-    # Of the iterate, which is the first vector, it has a positive share.
+    # The sign that gives the first vector, the iterate, a positive share.
     shares = np.copysign(1, weights[0]) * weights
     result = sum(number(share) * one for share, one in zip(shares, basis, strict=False))
-    # What tends to 0 may have come out below it.
+    # Entries that converge to 0 may be slightly negative.
     return (xp.maximum(result, 0) if everywhere(hubs >= 0) else result), step + 1
 
 
 def _length(values: Any) -> float:
-    # Squares of small numbers may vanish, and those of large ones overflow.
+    # Squares of small numbers may underflow, and those of large ones overflow.
     largest = float(abs(values).max())
     return largest * math.sqrt(total((values / values.dtype.type(largest)) ** 2, np.float64)) if largest else 0.0
 

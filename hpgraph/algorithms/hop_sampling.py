@@ -94,7 +94,7 @@ class Draws(NamedTuple):
 
 
 class HopSample(NamedTuple):
-    """The vertices and arcs drawn, by kind or by relation, as in `hpgraph.NeighborSample`."""
+    """Sampled vertices by kind and arcs by relation, as in `hpgraph.NeighborSample`."""
 
     vertex: dict[Any, Any]
     seeds: dict[Any, Any]
@@ -105,7 +105,7 @@ class HopSample(NamedTuple):
     edges_of_hop: dict[Any, list[int]]
 
 
-class _Found:
+class _SampledVertices:
     """Vertices of one kind found so far; of a disjoint sample, pairs of a tree and a vertex as one number."""
 
     def __init__(self, device: str, n: int, seeds: Any, tree: Any) -> None:
@@ -118,12 +118,12 @@ class _Found:
         return self._numbering.number(vertices if tree is None else tree * self.n + vertices)
 
     def split(self, begin: int = 0) -> tuple[Any, Any]:
-        """Vertices, and of a disjoint sample their trees, by number."""
+        """Vertices from number `begin` on, and their trees in a disjoint sample."""
         keys = self._numbering.vertices[begin:]
         return (keys % self.n, keys // self.n) if self.disjoint else (keys, None)
 
     def close_hop(self) -> None:
-        """The vertices found in this hop are the seeds of the next."""
+        """Make the vertices found in this hop the seeds of the next."""
         self.begin += self.of_hop[-1]
         self.of_hop.append(len(self._numbering.vertices) - self.begin)
 
@@ -132,7 +132,7 @@ def sample_hops(
     relations: Mapping[Any, Drawable], counts: Mapping[Any, int], seeds: Mapping[Any, Any], time: Mapping[Any, Any],
     fanouts: Mapping[Any, Sequence[int]], how: Draws, seed: int, device: str,
 ) -> HopSample:  # fmt: skip
-    """Draw neighbours over all relations, a hop after the other.
+    """Draw neighbours over all relations, one hop after the other.
 
     ``counts``: vertices of each kind; ``seeds``: indices by kind, and ``time`` the time of each tree's, or
     {}; ``fanouts``: of each relation as many numbers as there are hops.
@@ -145,7 +145,7 @@ def sample_hops(
         seed_vertices = seeds.get(kind, none)
         trees = first + xp.arange(len(seed_vertices)) // how.ends if how.disjoint else None
         sampled[kind], first = (
-            _Found(device, counts[kind], seed_vertices, trees),
+            _SampledVertices(device, counts[kind], seed_vertices, trees),
             first + len(seed_vertices) // how.ends,
         )
     parts: dict[Any, list[Any]] = {relation: [] for relation in relations}
@@ -179,7 +179,7 @@ def sample_hops(
 
 
 def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed: bool, ends: int = 1) -> Draws:
-    """How to draw, from a user's arguments."""
+    """`Draws` from checked arguments."""
     one_of(strategy, "strategy", ("uniform", "last"))
     if not timed and (window is not None or strategy == "last"):
         raise ValueError('window and strategy="last" are for arcs that have a time: give time=, and times of arcs')

@@ -90,15 +90,15 @@ def influence_maximization(
     real(epsilon, "epsilon", above=0, below=1)
     inward = graph.in_csr.to("cpu")
     sets = ReverseSets(inward if weighted else inward.pattern, chance, seed_of(seed, _STREAM))
-    n_sets = _wanted(sets, n, k, epsilon)
-    # Those drawn so far decided how many are needed: the choice is from new ones.
+    n_sets = _sample_size(sets, n, k, epsilon)
+    # The sets so far determined the sample size, so the choice uses independent new sets.
     sets.forget()
     sets.extend(n_sets)
     chosen, covered = sets.choose(k)
     return Influence(vertex_names(graph, chosen.astype(graph.id_dtype)), n * covered / sets.count)
 
 
-def _wanted(sets: Any, n: int, k: int, epsilon: float) -> int:
+def _sample_size(sets: Any, n: int, k: int, epsilon: float) -> int:
     """How many sets suffice: algorithm 2 of Tang, Shi and Xiao, with failures of probability 1/n."""
     if n < 3:
         return 1000

@@ -70,7 +70,7 @@ def infomap(
     if walk.total:
         search = Search(graph, walk, 1.0, threshold, float("inf"), 0)
         hierarchy, entropy = search.run(label, key, times, given=start is not None), visit_entropy(walk)
-        # Without structure, one community takes the fewest bits, or one for each component.
+        # Without community structure, one community a component takes the fewest bits.
         whole = by_smallest("cpu", kernels("cpu").components(walk.arcs.pattern, True)[1].astype(graph.id_dtype))
         if search.quality(walk, whole) > search.quality(walk, hierarchy[-1]):
             hierarchy = [whole]

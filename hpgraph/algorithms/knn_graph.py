@@ -13,7 +13,7 @@ from hpgraph.core.device import anywhere, array_module
 _WEIGHTS = ("fuzzy", "snn", "distance", None)
 # UMAP's: steps of the bisection and when it ends, and the least width as a share of the mean distance.
 _STEPS, _TOLERANCE, _MIN_WIDTH = 64, 1e-5, 1e-3
-# Numbers of neighbours that are compared at a time.
+# Neighbours compared at a time.
 _BLOCK = 1 << 25
 
 
@@ -176,16 +176,16 @@ def _memberships(far: Any, others: Any) -> Any:
 def _shared(near: Any, others: Any) -> Any:
     """Jaccard's coefficient of the neighbours of each point and of each of its neighbours, themselves included."""
     xp, (n, k) = array_module(near), near.shape
-    own = xp.where(others, near, -1)
-    sets = xp.concatenate([xp.arange(n)[:, None], own], axis=1)
+    neighbours = xp.where(others, near, -1)
+    sets = xp.concatenate([xp.arange(n)[:, None], neighbours], axis=1)
     size = 1 + others.sum(axis=1)
     values = xp.zeros((n, k))
     block = max(1, _BLOCK // max(1, k * (k + 1)))
     for begin in range(0, n, block):
-        mine = sets[begin : begin + block]
+        block_sets = sets[begin : begin + block]
         for j in range(k):
-            at = xp.maximum(own[begin : begin + block, j], 0)
-            same = (mine[:, :, None] == sets[at][:, None, :]) & (mine >= 0)[:, :, None]
+            at = xp.maximum(neighbours[begin : begin + block, j], 0)
+            same = (block_sets[:, :, None] == sets[at][:, None, :]) & (block_sets >= 0)[:, :, None]
             both = same.sum(axis=(1, 2))
             values[begin : begin + block, j] = both / (size[begin : begin + block] + size[at] - both)
     return values

@@ -103,7 +103,7 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     values = None
     label = xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     if labels is not None:
-        # Their ranks: what is least, and what is equal, is as among the labels.
+        # Ranks of the labels, which keep their order and equality.
         as_labels(graph, labels, "labels")
         values, ranks = xp.unique(xp.asarray(labels), return_inverse=True)
         if len(values) and int(values[0]) < 0:
@@ -111,7 +111,7 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
         label = ranks.reshape(-1).astype(graph.id_dtype)
     arcs, backend = both_ways(graph), kernels(graph.device)
     if values is None and rounds and not graph.directed:
-        # In the first round no two labels are the same.
+        # In the first round all labels are distinct.
         label, rounds = backend.first_neighbours(arcs), rounds - 1
     label = backend.frequent_labels(arcs, label, rounds)
     return by_vertex(label if values is None else values[label], graph)

@@ -100,7 +100,7 @@ def label_spreading(
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha", above=0, below=1)
-    _, classes, labelled = _given(graph, labels, dtype)
+    _, classes, labelled = _initial_amounts(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     xp = array_module(graph.device)
     leaving, arriving = (xp.sqrt(inverse(total))[:, None] for total in (arcs.sent, arcs.received))
@@ -158,7 +158,7 @@ def label_propagation(
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
     tol, limit, dtype = checked(tol, max_iteration, dtype)
-    known, classes, labelled = _given(graph, labels, dtype)
+    known, classes, labelled = _initial_amounts(graph, labels, dtype)
     arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
     share = inverse(arcs.received)[:, None]
     clamped = (known >= 0)[:, None]
@@ -175,14 +175,14 @@ def label_propagation(
 
 
 def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, limit: int) -> LabelResult:
-    """Steps until little changes, and the labels that they end with."""
+    """Iterate until convergence; the result with the labels of largest amounts."""
 
     def moved(before: Any, iterations: int) -> tuple[Any, float]:
-        held = step(before)
-        return held, float(total(abs(held - before), np.float64))
+        amounts = step(before)
+        return amounts, float(total(abs(amounts - before), np.float64))
 
-    held, iterations, residual = iterated(moved, given, limit, lambda residual: residual < tol)
-    xp, distribution = array_module(held), _scaled(held)
+    amounts, iterations, residual = iterated(moved, given, limit, lambda residual: residual < tol)
+    xp, distribution = array_module(amounts), _scaled(amounts)
     place = distribution.argmax(axis=1)
     reached = distribution.any(axis=1)
     if classes.dtype == object:
@@ -198,9 +198,9 @@ def _scaled(amounts: Any) -> Any:
     return amounts / array_module(amounts).where(total > 0, total, 1)
 
 
-def _given(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
-    """`_known`, and the distribution that is all one label if it is known, and 0 elsewhere."""
-    codes, classes = _known(graph, labels)
+def _initial_amounts(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    """`_label_codes`, and the distributions: one-hot for labelled vertices, 0 for others."""
+    codes, classes = _label_codes(graph, labels)
     xp, shape = array_module(codes), (len(codes), len(classes))
     # Distributions given, current, previous, and sent.
     check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", graph.device)
@@ -210,8 +210,8 @@ def _given(graph: Graph, labels: Any, dtype: np.dtype[Any]) -> tuple[Any, Any, A
     return codes, classes, one_hot
 
 
-def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:
-    """For each vertex the place of its label among all of them, −1 where it has none; and the labels."""
+def _label_codes(graph: Graph, labels: Any) -> tuple[Any, Any]:
+    """For each vertex the index of its label in the sorted labels, −1 without one; and the labels."""
     xp, n = array_module(graph.device), graph.n_vertices
     if isinstance(labels, Mapping):
         codes, classes = _by_vertex(graph, labels)
@@ -257,5 +257,5 @@ def _by_vertex(graph: Graph, labels: Mapping[Any, Any]) -> tuple[Any, Any]:
 
 
 def _fits(label: Any) -> bool:
-    """Whether an array of int64 can hold it, and would give it back."""
+    """Whether int64 represents the label exactly."""
     return isinstance(label, int | np.integer) and not isinstance(label, bool) and -(2**63) <= int(label) < 2**63

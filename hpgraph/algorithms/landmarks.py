@@ -158,7 +158,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         left = xp.flatnonzero(lower < upper)
         if left.size:
             upper[left] = pair_distances(self.graph, source[left], target[left], upper[left], self.weighted)
-        # What the bounds rule out lies between no two numbers.
+        # A lower bound of infinity means that there is no path.
         distance = xp.where(lower == np.inf, np.inf, upper)
         if not self.weighted:
             distance = xp.where(distance < np.inf, distance, -1).astype(np.int64)
@@ -169,11 +169,11 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
     def __repr__(self) -> str:
         names = self.vertices if self.graph.names is None else self.graph.names[self.vertices]
-        shown = ", ".join(map(str, names[:3].tolist())) + (", ..." if len(names) > 3 else "")
+        listed = ", ".join(map(str, names[:3].tolist())) + (", ..." if len(names) > 3 else "")
         kind = "sums of weights" if self.weighted else "numbers of arcs"
         ways = "to and from" if self.graph.directed else "to"
         return (
-            f"<Landmarks: {kind} {ways} {len(names)} of {self.graph.n_vertices:,} vertices ({shown}), "
+            f"<Landmarks: {kind} {ways} {len(names)} of {self.graph.n_vertices:,} vertices ({listed}), "
             f"{self.nbytes / 2**20:,.1f} MiB on {self.graph.device}>"
         )
 
@@ -198,11 +198,11 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         step = _PAIRS if xp is np else max(len(source), 1)
         for begin in range(0, len(source), step):
             part = slice(begin, begin + step)
-            self._draw(source[part], target[part], lower[part], upper[part])
-        # Rounding may put the lower bound above.
+            self._tighten(source[part], target[part], lower[part], upper[part])
+        # Rounding may raise the lower bound above the upper one.
         return xp.where(upper < np.inf, xp.minimum(lower, upper), lower), upper
 
-    def _draw(self, source: Any, target: Any, lower: Any, upper: Any) -> None:
+    def _tighten(self, source: Any, target: Any, lower: Any, upper: Any) -> None:
         """Tighten the bounds of some pairs in place."""
         xp = array_module(self.graph.device)
         for ahead, back in zip(self.ahead, self.back, strict=True):
@@ -233,8 +233,7 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
 
 
-# Timed trials on the CPU: pairs, spread over all, and starts searched together. First calls may compile, and are not
-# timed; a start alone would not be together with any.
+# Timed trials on the CPU: sampled pairs, and starts searched together. First calls may compile, and are not timed.
 _TRIED, _STARTS, _UNTIMED = 32, 16, 2
 
 
@@ -256,17 +255,17 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
     distances = upper.copy()
 
     def from_both_ends(pairs: Any) -> float:
-        took = []
+        seconds = []
         for pair in pairs.tolist():
             began = time.perf_counter()
             distances[pair] = _between(graph, int(source[pair]), int(target[pair]), weighted)
-            took.append(time.perf_counter() - began)
-        return float(np.median(took))
+            seconds.append(time.perf_counter() - began)
+        return float(np.median(seconds))
 
     def together(count: int) -> float:
         began = time.perf_counter()
         vertices, pairs, rows, need = queue.take(count)
-        # A path of the upper bound's length is known already.
+        # A path of the upper bound's length exists, so only shorter ones are sought.
         limit = None if need == np.inf else need if weighted else need - 1
         block = distances_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit)
         distance = block[rows, others[pairs]].astype(np.float64)
@@ -289,7 +288,7 @@ def pair_distances(graph: Graph, source: Any, target: Any, upper: Any, weighted:
 
 
 class _Queue:
-    """Pairs that wait to be searched for, those of a start together, and starts that need not go far first."""
+    """Pairs not searched yet, grouped by start, starts with the smallest bounds first."""
 
     def __init__(self, graph: Graph, starts: Any, of_pair: Any, upper: Any) -> None:
         xp = array_module(graph.device)
@@ -310,7 +309,7 @@ class _Queue:
 
     @property
     def left(self) -> int:
-        """Starts that wait."""
+        """Number of starts left."""
         return len(self._vertices) - self._at
 
     def take(self, count: int) -> tuple[np.ndarray, Any, Any, float]:
@@ -322,7 +321,7 @@ class _Queue:
 
     @property
     def pairs_left(self) -> int:
-        """Pairs that wait."""
+        """Number of pairs left."""
         return int(self._first[-1] - self._first[self._at])
 
 

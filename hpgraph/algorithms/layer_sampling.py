@@ -33,8 +33,13 @@ def draw_layers(
         if size >= 0:
             chance, at = _of_layer(xp, column, share) if of_layer else (_of_all(arcs, weighted), column)
             factor = _times(xp, chance, size, [seed % 2**64, hop])[at] * share
-            kept = factor > 0
-            owner, place, column, share = owner[kept], place[kept], column[kept], factor[kept]
+            drawn_edges = factor > 0
+            owner, place, column, share = (
+                owner[drawn_edges],
+                place[drawn_edges],
+                column[drawn_edges],
+                factor[drawn_edges],
+            )
         hops.append((numbering.number(column), owner, place, share))
         vertices_of_hop.append(len(numbering.vertices) - len(rows))
     none = xp.zeros(0, np.int64)
@@ -54,7 +59,7 @@ def _shares(arcs: CSR, weighted: bool, owner: Any, place: Any, rows: int) -> Any
 
 
 def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
-    """The chance of each vertex that the rows reach, and which of them each entry's column is."""
+    """The probability of each vertex that the rows reach, and the index of each entry's column among them."""
     reached, at = xp.unique(column, return_inverse=True)
     at = at.reshape(-1)
     return occurrences(at, len(reached), share * share), at
@@ -75,7 +80,7 @@ def _chances(arcs: CSR) -> dict[bool, Any]:
 
 
 def _times(xp: Any, chance: Any, size: int, seed: list[int]) -> Any:
-    """How often each was drawn, over how often it is on average."""
+    """Number of draws of each vertex over its expectation."""
     upto = xp.cumsum(chance)
     if not size or not len(upto) or not float(upto[-1]):
         return xp.zeros(len(chance))

@@ -100,18 +100,18 @@ def local_cluster(
     seed[at] = 1.0
     seed /= seed.sum()
     strength = level.sent * level.unit
-    # In weights of arcs of mean weight, which are 1 where arcs have none.
+    # In units of the mean weight of arcs, 1 without weights.
     enough = tol / (level.total * level.unit / max(graph.out_csr.nnz, 1)) if level.total else 0.0
     if method == "pagerank":
-        held = _pushed(graph, seed, damping, enough, weighted)
+        score = _pushed(graph, seed, damping, enough, weighted)
     else:
-        held = heat_kernel(graph, seed, t, laplacian="random-walk", tol=tol, weight=weighted)
-        held[held < enough * strength] = 0
-    held = xp.where(strength > 0, held, 0) / xp.where(strength > 0, strength, 1)
-    reached = xp.flatnonzero(held > 0)
+        score = heat_kernel(graph, seed, t, laplacian="random-walk", tol=tol, weight=weighted)
+        score[score < enough * strength] = 0
+    score = xp.where(strength > 0, score, 0) / xp.where(strength > 0, strength, 1)
+    reached = xp.flatnonzero(score > 0)
     if len(reached) == 0:
         return vertex_names(original, xp.unique(at)), float("nan")
-    order = reached[xp.argsort(-held[reached], kind="stable")]
+    order = reached[xp.argsort(-score[reached], kind="stable")]
     cut = _sweep(level, order)
     best = int(cut.argmin())
     min_conductance = float(cut[best])
@@ -119,7 +119,7 @@ def local_cluster(
 
 
 def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bool) -> Any:
-    """PageRank around the seeds, in units that do not matter; what is left waiting is below this share of strengths."""
+    """PageRank around the seeds, up to a factor; every residual is below this share of the vertex's strength."""
     xp, leaving = array_module(graph.device), out_strength_of(graph, weighted, np.dtype(np.float64))
     begin = seed * (1 - damping)
     share = xp.where(leaving > 0, damping * ONE * begin / leaving, 0.0)
@@ -131,7 +131,7 @@ def _pushed(graph: Graph, seed: Any, damping: float, enough: float, weighted: bo
 
 
 def _sweep(level: Level, order: Any) -> Any:
-    """The conductance of each set of the first vertices of an order; infinite where the rest has no arcs."""
+    """The conductance of each prefix of an order of the vertices; infinite if the other vertices have no arcs."""
     xp, n = array_module(order), len(level.sent)
     place = xp.full(n, len(order), np.int64)
     place[order] = xp.arange(len(order))
@@ -139,7 +139,7 @@ def _sweep(level: Level, order: Any) -> Any:
     row, other = rows.expand_rows(), place[rows.indices]
     weight = xp.ones(len(row), np.int64) if rows.data is None else rows.data
     around = summed_by(row, weight * (row != other), len(order))
-    # An arc lies within from the later of its two ends on; each is there from both.
+    # An arc is inside a prefix from the later of its two ends on.
     within = summed_by(xp.maximum(row, other), weight * (row != other), len(order) + 1)[:-1]
     cut, volume = xp.cumsum(around - within), xp.cumsum(level.sent[order])
     smaller_volume = xp.minimum(volume, level.total - volume)

@@ -110,7 +110,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     if arcs.data is not None and not np.isfinite(arcs.data).all():
         raise ValueError("the weights of G must be finite for a matching")
     if not exact:
-        # Loaded here, as it brings Numba.
+        # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_greedy import suitors
 
         mate = suitors(arcs, -np.inf if maxcardinality else 0.0)
@@ -122,7 +122,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
         # Imported here, since it imports Numba.
         from hpgraph.kernels.matching.cpu_heaviest import heaviest
 
-        # A matching of most edges is of most weight where all weigh the same.
+        # With equal weights, a maximum cardinality matching has maximum weight.
         pairs = maxcardinality and arcs.data is not None
         mate = heaviest(arcs, 1 + 1j * weight if pairs else weight)
     return by_vertex(to_device(mate.astype(arcs.indices.dtype), graph.device), graph)
@@ -136,7 +136,7 @@ def _assigned(arcs: CSR, weight: Any, side: Any, most_edges: bool) -> Any:
     kept = (side[rows] == 0) & (most_edges | (weight > 0))
     u, v, weight = rows[kept].astype(np.int64), arcs.indices[kept].astype(np.int64), weight[kept]
     if most_edges and len(weight):
-        # So much that one more edge outweighs all that the others may lose.
+        # A bonus an edge, large enough that one more edge outweighs any loss of weight.
         weight = weight - weight.min() * (n + 1) + weight.max() * n + 1
     alone = np.arange(n)
     rows, columns = np.concatenate([u, alone]), np.concatenate([v, alone + n])

@@ -65,12 +65,12 @@ class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("sour
 
 
 def room(edge):  # type: ignore[no-untyped-def]
-    """What an arc can still carry. Flow back along the reverse arc makes room, too."""
+    """Residual capacity of an arc, which flow along its reverse increases."""
     return edge.capacity - edge.flow + edge.reverse.flow
 
 
 class Heights(EdgeVertexProgram):
-    """How many arcs with room lead to where the search starts: breadth-first, against the arcs."""
+    """Number of residual arcs to the start of the search: breadth-first, against the arcs."""
 
     weighted = False
     combiner = "min"
@@ -102,7 +102,7 @@ class Push(EdgeVertexProgram):
     top = Parameter("int64")
 
     def combiner(a, b):  # noqa: D102
-        # Sums of excesses are even numbers, heights with their vertices odd ones; no superstep sends both to a vertex.
+        # Excesses are even, pairs of a height and a vertex odd; a vertex receives only one kind in a superstep.
         if a & 1:  # type: ignore[operator]
             return min(a, b) if b & 1 else a
         return b if b & 1 else a + b
@@ -113,7 +113,7 @@ class Push(EdgeVertexProgram):
     def reply(source, edge, target, world):  # noqa: D102
         if world.superstep & 1:
             return (target.height << 31 | target.id) << 1 | 1
-        # The neighbour may have risen as well: then nothing is pushed, and the vertex looks again.
+        # If the neighbour was lifted too, nothing is pushed, and the vertex searches again.
         return -2 * min(source.excess, room(edge)) if source.height == target.height + 1 else 0
 
     def edge_cond(source, edge, target, world):  # noqa: D102
@@ -186,13 +186,13 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     both, capacity = _kept_both_ways(graph)
     value, net = flow_between(both, capacity, s, t)
     if net.dtype.kind == "f":
-        # Of the two arcs of an edge each is rounded by itself.
+        # The two arcs of an edge are rounded independently.
         net = (net - net[both.reverse_arcs]) / 2
     return named(MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net))), graph)
 
 
 def two_ends(graph: Graph, source: Any, sink: Any) -> tuple[int, int]:
-    """The indices of a source and a sink, which must be two vertices."""
+    """The indices of a source and a sink, which must differ."""
     s, t = graph.index_of(source, "source"), graph.index_of(sink, "sink")
     if s == t:
         raise ValueError("source and sink must be two vertices, not one")
@@ -206,7 +206,7 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
         _check_source(both, capacity, s)
     arcs = both.out_csr.nnz
     if both.device != "cpu" and not floats and arcs >= MIN_PUSHED:
-        # Pushed for no longer than the CPU is expected to take, which then begins anew.
+        # Push on the GPU for at most the expected time of the CPU, which then starts from scratch.
         pushed = _push(both, capacity, s, t, arcs / ARCS_A_SUPERSTEP)
         if pushed is not None:
             value, flow = pushed
@@ -223,7 +223,7 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
 
 
 def counted(G: Any) -> Graph:
-    """The graph with the number of parallel edges for weights, and none where it has no parallel edges."""
+    """The simple graph whose weights are the numbers of parallel edges; without weights if there are none."""
     graph = as_graph(G)
     return Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
 
@@ -246,7 +246,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
         carried = arcs.with_data(xp.ones(arcs.nnz, np.int64))
     else:
         if arcs.data.dtype == np.uint64:
-            # No flow that can be counted fills these, which would be negative in int64.
+            # Capacities beyond the supported flow are clipped, since they would be negative in int64.
             arcs = arcs.with_data(xp.minimum(arcs.data, np.uint64(MAX_FLOW)))
         carried = arcs.astype(np.float64 if arcs.data.dtype.kind == "f" else np.int64)
     lacks_reverses = graph.directed and not kernels(carried.device).is_both_ways(carried.with_data(None))
@@ -257,7 +257,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
         carried = with_reverses(carried)
         return Graph._made(carried.with_data(None), False, None), carried.data
     if lacks_reverses:
-        # With every arc's reverse, which carries nothing if it is no arc itself.
+        # With the reverse of every arc, of capacity 0 if it is no arc itself.
         back = matrix_of_csr(graph.in_csr.pattern)
         carried = ewise_union(matrix_of_csr(carried), 0, back, 0, "first").csr
     both = Graph._made(carried.with_data(None), False, None) if graph.directed else graph
@@ -269,7 +269,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
 
 
 def _kept_both_ways(graph: Graph) -> tuple[Graph, Any]:
-    """`both_ways`, kept by a directed graph; an undirected one, which is its own, would keep itself."""
+    """`both_ways`, cached with a directed graph; for an undirected one, which is its own, that would be a cycle."""
     if not graph.directed:
         return both_ways(graph)
     network = functools.cache(lambda: both_ways(graph))
@@ -279,7 +279,7 @@ def _kept_both_ways(graph: Graph) -> tuple[Graph, Any]:
 
 def _check_source(graph: Graph, capacity: Any, s: int) -> None:
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
-    # As floats they cannot wrap around.
+    # As floats, sums cannot wrap around.
     if float(total(capacity[begin:end], np.float64)) >= MAX_FLOW:
         raise ValueError(f"the source's arcs carry more than {MAX_FLOW} together, which cannot be counted")
 
@@ -296,7 +296,7 @@ def _push(graph: Graph, capacity: Any, s: int, t: int, most: float) -> tuple[int
     flow[begin:end] = first
     excess[graph.out_csr.indices[begin:end]] = first
     supersteps = MIN
-    # First all goes to the sink that can, then what is left goes back to the source.
+    # Phase one pushes all possible flow to the sink, phase two returns the remaining excess to the source.
     for start, lowest, other, top in ((t, 0, s, n), (s, n, t, 2 * n)):
         waiting = True
         while waiting:
@@ -325,6 +325,6 @@ def _push(graph: Graph, capacity: Any, s: int, t: int, most: float) -> tuple[int
                 cost = int(pushed.trace.edges.sum())
                 worth -= cost
                 most -= len(pushed.trace.rows)
-                # Each run takes time by the size of the graph: so many supersteps that few runs make up a search.
+                # A run has a fixed cost: supersteps double while it costs less than remains until the next relabelling.
                 supersteps = 2 * supersteps if cost < worth else max(supersteps // 2 & ~1, MIN)
     return int(excess[t]), flow

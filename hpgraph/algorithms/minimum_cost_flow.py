@@ -93,7 +93,7 @@ def min_cost_flow(G: Graph | Any, demand: Any = "demand", capacity: Any = None, 
     >>> found.cost, found.flow.tolist()
     (24, [4, 1, 4, 1])
     """
-    network, graph = _given(G, capacity, weight, demand)
+    network, graph = _network(G, capacity, weight, demand)
     arcs, bound = graph.out_csr.to("cpu"), _bounds(network, capacity)
     taken = _demands(network, demand)
     return _cheapest(graph, arcs, bound, taken)
@@ -137,7 +137,7 @@ def max_flow_min_cost(
     >>> found.cost, found.flow.tolist()
     (56, [4, 5, 4, 5])
     """
-    network, graph = _given(G, capacity, weight, None)
+    network, graph = _network(G, capacity, weight, None)
     s, t = two_ends(graph, source, sink)
     arcs = graph.out_csr.to("cpu")
     bound = np.ones(arcs.nnz, np.int64) if capacity is None else _bounds(network, capacity)
@@ -148,8 +148,8 @@ def max_flow_min_cost(
     return _cheapest(graph, arcs, bound, taken)
 
 
-def _given(G: Any, capacity: Any, weight: Any, demand: Any) -> tuple[Graph, Graph]:
-    """The graph with the columns that are named, and the same with costs for weights, or without weights."""
+def _network(G: Any, capacity: Any, weight: Any, demand: Any) -> tuple[Graph, Graph]:
+    """The graph with the named columns, and the same graph with costs as weights, or without weights."""
     attribute = weight if isinstance(weight, str) else "weight" if weight else None
     attributes = with_attributes(G, attribute, [capacity], [demand])
     graph, weighted = with_weights(attributes, bool(weight) if is_networkx(G) else weight, parallel="keep")
@@ -157,7 +157,7 @@ def _given(G: Any, capacity: Any, weight: Any, demand: Any) -> tuple[Graph, Grap
 
 
 def _bounds(given: Graph, capacity: Any) -> np.ndarray:
-    """The capacity of each arc, in NumPy; infinity is no bound."""
+    """The capacity of each arc, in NumPy; infinity means unbounded."""
     m = given.n_edges
     if capacity is None:
         return np.full(m, np.inf)
@@ -186,7 +186,7 @@ def _demands(given: Graph, demand: Any) -> np.ndarray:
 
 
 def is_whole(numbers: Any) -> bool:
-    """Whether all numbers are whole, or no bound."""
+    """Whether all numbers are integral or infinite."""
     return numbers.dtype.kind != "f" or bool(((numbers == np.rint(numbers)) | (numbers == np.inf)).all())
 
 
@@ -207,7 +207,7 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
 
 
 def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any) -> tuple[np.ndarray, bool, bool]:
-    """A cheapest flow along arcs, in NumPy; whether it meets the demands, and whether costs are bounded below."""
+    """A flow of minimum cost, in NumPy; whether it meets the demands, and whether costs are bounded below."""
     wide = np.float64
     max_potential = 2 * (float(abs(taken).sum()) + float(bound[bound < np.inf].sum(dtype=wide))) + 1
     dearest = (float(abs(cost.astype(wide)).max(initial=0)) + 1) * (len(taken) + 1)
@@ -224,7 +224,7 @@ def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any)
 
 
 def _product(flow: Any, cost: Any) -> float:
-    """The sum of products; of whole numbers exactly."""
+    """The sum of products, exact for integers."""
     if flow.dtype.kind == "f" or float(abs(flow).astype(np.float64) @ abs(cost).astype(np.float64)) < _LIMIT:
         return (flow @ cost).item()  # type: ignore[no-any-return]
     return sum(f * c for f, c in zip(flow.tolist(), cost.tolist(), strict=True))

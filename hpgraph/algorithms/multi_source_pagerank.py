@@ -85,7 +85,7 @@ class Rules(NamedTuple):
     jump: float
     spread: float
     tol: float
-    all_rank: float  # what the ranks of a row sum to at first
+    all_rank: float  # initial sum of the ranks of a row
     limit: int  # iterations at the most
     alone: bool  # whether each vertex must change by no more than `tol`, rather than all together
     scaled: bool  # whether ranks sum to 1
@@ -107,7 +107,7 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     if isinstance(personalization, list | tuple):
         k = len(personalization)
         each = [native(graph.indices_of(one, name)) for one in personalization]
-        # A GPU would take longer to compile what follows than the CPU takes to compute it.
+        # On the CPU: compiling these operations for a GPU takes longer than computing them here.
         place = "cuda" if any(map(is_cuda, each)) else "cpu"
         xp, each = array_module(place), [to_device(one, place) for one in each]
         rows = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
@@ -143,7 +143,7 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     if not everywhere(largest > 0):
         row = first_true(~(largest > 0))
         raise ValueError(f"{name} must be finite and not negative, with a positive sum: row {row} has none")
-    # First by the largest: a sum of such numbers may be too large for a float.
+    # Divided by the maximum first, since the sum may overflow.
     shares = shares / largest[rows]
     shares /= occurrences(rows, k, shares)[rows]
     return Jumps(rows, vertices, shares, k)
@@ -184,19 +184,19 @@ def _write(rank: Any, rows: np.ndarray, shares: Any, columns: np.ndarray, leavin
 
 
 class _Group:
-    """Personalizations that go together, from their first step to the last."""
+    """A group of personalizations that iterate together."""
 
     def __init__(self, step: JointRanks, arrays: RankArrays, rules: Rules, found: MultiSourcePageRankResult) -> None:
-        self._step, self._arrays, self._rules, self._found = step, arrays, rules, found
+        self._step, self._arrays, self._rules, self._result = step, arrays, rules, found
 
     def run(self, jumps: Jumps, group: np.ndarray, first: Any) -> None:
-        rules, result = self._rules, self._found
+        rules, result = self._rules, self._result
         begun = self._begin(jumps, group, first)
         leaving = self._arrays.leaving
         dangling = to_device(-begun[leaving < 0].sum(axis=0, dtype=np.float64), "cpu")
         ranks = self._step.ranks(self._arrays, begun)
         del begun
-        # The row of each column, -1 once that is over.
+        # The row of each column, -1 once that has converged.
         columns, times, done = group.copy(), list[int](), 0
         while (live := np.flatnonzero(columns >= 0)).size:
             rows, over = columns[live], np.zeros(len(live), np.bool_)
@@ -214,14 +214,14 @@ class _Group:
             columns[live[ends]] = -1
             stay = live[~ends]
             if len(stay) and self._step.columns_held(len(stay)) < ranks.shares.shape[1]:
-                dangling, columns = self._close_up(stay, ranks, dangling), columns[stay]
+                dangling, columns = self._compact(stay, ranks, dangling), columns[stay]
         table = np.empty((len(times), 4), np.int64)
         table[:, :3] = PULL, leaving.size, self._arrays.rows.nnz
         table[:, 3] = times
         result.traces.append(Trace(table))
 
     def _begin(self, jumps: Jumps, group: np.ndarray, first: Any) -> Any:
-        """Where the group's jumps go, and its first ranks over what leaves."""
+        """The group's teleport distributions, and its initial ranks over out-degrees or out-strengths."""
         arrays = self._arrays
         leaving = arrays.leaving
         xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
@@ -241,7 +241,7 @@ class _Group:
             shares[:, : len(group)] = (first / leaving)[:, None]
         return shares
 
-    def _close_up(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
+    def _compact(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
         """Compact the columns of the remaining rows; returns their dangling ranks."""
         xp, held = array_module(ranks.shares), self._step.columns_held(len(stay))
 

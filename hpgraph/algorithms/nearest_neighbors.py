@@ -14,7 +14,7 @@ from hpgraph.kernels.backend import nearest
 
 # Up to this many dimensions a k-d tree visits few of the points.
 _TREE = 8
-# Differences that are squared at a time: on the CPU those that stay in its caches.
+# Elements of a block of differences; on the CPU they fit its caches.
 _BLOCK = {"cpu": 1 << 18, "cuda": 1 << 22}
 _METRICS = ("euclidean", "cosine", "correlation")
 # Bits by which sums of squares may exceed the largest square.
@@ -115,7 +115,7 @@ def _scaled(points: Any, metric: str) -> tuple[Any, int]:
         largest = int(xp.frexp(xp.abs(points).max())[1])
         if abs(largest) > np.finfo(points.dtype).maxexp // 2 - _MARGIN:
             points, exponent = xp.ldexp(points, -largest), largest
-        # About their mean, so that products are no larger than distances are.
+        # Centred, so that products are no larger than squared distances.
         return xp.ascontiguousarray(points - points.mean(axis=0, dtype=np.float64).astype(points.dtype)), exponent
     points = xp.ldexp(points, -xp.frexp(xp.abs(points).max(axis=1, keepdims=True))[1])
     if metric == "correlation":
@@ -136,11 +136,11 @@ def _by_descent(points: Any, k: int, seed: int) -> Any:
 
 
 def _others(found: Any) -> Any:
-    """Rows without the point itself, or without the last where duplicates took its place."""
+    """Rows without the point itself, or without the last entry if duplicates displaced the point."""
     n = len(found)
-    own = found == np.arange(n)[:, None]
-    own[~own.any(axis=1), -1] = True
-    return found[~own].reshape(n, -1).astype(np.int64)
+    is_self = found == np.arange(n)[:, None]
+    is_self[~is_self.any(axis=1), -1] = True
+    return found[~is_self].reshape(n, -1).astype(np.int64)
 
 
 def _in_order(points: Any, indices: Any, metric: str) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from hpgraph.engine.program import Property, VertexProgram, run
 
 
 class Offer(VertexProgram):
-    """The least that any in-neighbour offers."""
+    """The minimum offer of a vertex's in-neighbours: distance plus weight."""
 
     reduce = "min"
     activity = "all"
@@ -32,7 +32,7 @@ class Offer(VertexProgram):
 
 
 class Offerer(VertexProgram):
-    """The in-neighbour of smallest id with that offer, if it does not exceed the vertex's distance; else -1."""
+    """The in-neighbour of smallest id with the minimum offer, if that does not exceed the distance; else -1."""
 
     reduce = "min"
     activity = "all"
@@ -58,19 +58,19 @@ def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps:
     if cycle.size and _length(graph, cycle) < 0:
         raise _found(graph, start, cycle)
     if supersteps > graph.n_vertices:
-        raise _found(graph, start, _last_resort(graph, distance))
+        raise _found(graph, start, _certain_cycle(graph, distance))
 
 
 def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
-    shown = ""
+    path = ""
     source = start if graph.names is None else graph.names[start]
     if cycle.size:
         names = cycle if graph.names is None else graph.names[cycle]
-        shown = ", " + " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
-    return NegativeCycleError(f"source {source} reaches a cycle of negative length{shown}: no shortest paths exist")
+        path = ", " + " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
+    return NegativeCycleError(f"source {source} reaches a cycle of negative length{path}: no shortest paths exist")
 
 
-def _last_resort(graph: Graph, distance: Any) -> np.ndarray:
+def _certain_cycle(graph: Graph, distance: Any) -> np.ndarray:
     """A negative cycle if one is certain to exist.
 
     Of several in-neighbours with the same offer, the pointers may always take one on a cycle of length zero. Here a

@@ -20,7 +20,7 @@ from hpgraph.kernels.backend import sampling
 # Hops and draws share a counter's bits: more than these would overlap.
 _MAX_HOPS, _MAX_DRAWS = 1 << 22, 1 << 39
 
-# Of the draws here: random walks of the same seed would begin alike.
+# Stream of this module's draws, so that random walks of the same seed differ from them.
 _STREAM = 0x9E3779B97F4A7C15
 
 
@@ -74,12 +74,12 @@ class NeighborSample:
 
     @cached_property
     def indptr(self) -> Any:
-        """Where the edges of each vertex begin and end: with ``edge_index[0]`` the sample by rows."""
+        """Offsets of each vertex's edges: with ``edge_index[0]``, the sample in CSR form."""
         xp = array_module(self.vertex)
         return xp.searchsorted(self.edge_index[1], xp.arange(len(self.vertex) + 1))
 
     def of_hop(self, hop: int) -> slice:
-        """Where the edges of a hop are in ``edge_index`` and ``edge``."""
+        """The slice of a hop's edges in ``edge_index`` and ``edge``."""
         begin = sum(self.edges_of_hop[:hop])
         return slice(begin, begin + self.edges_of_hop[hop])
 
@@ -91,7 +91,7 @@ class NeighborSample:
 
     @property
     def names(self) -> Any:
-        """Each vertex as the graph calls it."""
+        """The name of each vertex, or its index in a graph without names."""
         return vertex_names(self.graph, self.vertex)
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ def sample_neighbors(
 
 
 def checked_method(method: Any, how: Draws) -> str:
-    """The method, if it goes together with how to draw."""
+    """The method, checked against the options of drawing."""
     one_of(method, "method", ("neighbors", "ladies", "fastgcn"))
     if method != "neighbors" and (how.disjoint or how.replace):
         raise ValueError(f"method={method!r} draws one layer for all seeds: without disjoint=, replace= and time=")
@@ -199,7 +199,7 @@ def checked_method(method: Any, how: Draws) -> str:
 
 
 def ends_of(seeds: Any) -> int:
-    """How many vertices each seed is: those of a link or a triangle are a row of an array."""
+    """Number of vertices of a seed: 1, or the row length for links and triangles."""
     return max(int(seeds.shape[1]), 1) if getattr(seeds, "ndim", 1) == 2 else 1
 
 
@@ -259,7 +259,7 @@ def _one_relation(
 
 
 def fanouts_of(fanouts: Any) -> list[int]:
-    """How many to draw at each hop, checked."""
+    """Number of neighbours to draw at each hop, checked."""
     alone = not hasattr(fanouts, "__iter__") or getattr(fanouts, "ndim", 1) == 0
     listed = [fanouts] if alone else list(fanouts)
     hops = [whole(one, "fanouts", "whole numbers") for one in listed]

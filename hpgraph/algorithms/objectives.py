@@ -57,7 +57,7 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
     if null == "density":
         density = weight / pairs if pairs > 0 else 0.0
     elif anywhere(graph.out_csr.indices == graph.out_csr.expand_rows()):
-        # leidenalg counts the pair of a vertex with itself only where there are loops: once, or from both of its ends.
+        # leidenalg counts pairs of a vertex with itself only if there are loops: once, or twice if undirected.
         alone = 0.0 if graph.directed else -1.0
     scale = density * node_unit * node_unit / level.unit * level.total
     searched = level._replace(sent=nodes, received=nodes, scale=scale, strength=strength)
@@ -119,7 +119,7 @@ def community_quality(
 
 
 def start_of(graph: Graph, start: Any) -> Any:
-    """Communities to start from, as labels by index: each the number of a vertex; None for single vertices."""
+    """Initial communities as labels by index, each below n; None for singletons."""
     if start is None:
         return array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
     label = as_labels(graph, start, "start")[1].astype(graph.id_dtype)
@@ -127,7 +127,7 @@ def start_of(graph: Graph, start: Any) -> Any:
 
 
 def movable_of(graph: Graph, fixed: Any) -> Any:
-    """Which vertices may leave their communities, from those that may not; None if all may."""
+    """Mask of the vertices that may leave their communities; None if all may."""
     if fixed is None:
         return None
     xp, n = array_module(graph.device), graph.n_vertices
@@ -142,7 +142,7 @@ def movable_of(graph: Graph, fixed: Any) -> Any:
 
 
 def size_limit(max_size: Any, label: Any) -> int:
-    """The most vertices of a community, 0 for any number; `label` has what a search starts with."""
+    """Maximum size of a community, 0 for no limit; `label`: the initial communities, which must satisfy it."""
     if max_size is None:
         return 0
     limit = whole(max_size, "max_size", "a whole number or None", least=1)

@@ -29,7 +29,7 @@ class Leaving(VertexProgram):
 
 
 class Heaviest(Leaving):
-    """The largest weight among them."""
+    """The largest weight of the arcs that leave a vertex."""
 
     reduce = "max"
 
@@ -44,7 +44,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     smallest, largest = float(np.min(ends)), float(np.max(ends))
     if not (smallest >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weight=None")
-    # Ranks, and what vertices have in common, take the other half of the exponents.
+    # Ranks and shared sums use the other half of the exponents.
     reach = 2.0 ** (60 if dtype == np.float32 else 500)
     if 1 / reach <= smallest and largest <= reach:
         return graph
@@ -58,7 +58,7 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     return graph.alike(Graph(whole.with_data(scaled), directed=True, duplicates="keep" if graph.multigraph else None))
 
 
-# Sums of as many products of two numbers of this size as memory holds stay within float64.
+# Products of two numbers of this size can be summed over any array in memory within float64.
 _EXPONENTS = 480
 
 
@@ -94,7 +94,7 @@ def scaled(graph: Graph) -> Graph:
 
 @attached
 def least_and_largest(arcs: CSR) -> tuple[float, float]:
-    """Of the weights; where there is a NaN among them, it is both."""
+    """The minimum and the maximum of the weights; NaN if there is one."""
     with place_of(arcs.data).here:
         return float(arcs.data.min()), float(arcs.data.max())
 
@@ -102,12 +102,12 @@ def least_and_largest(arcs: CSR) -> tuple[float, float]:
 def out_strength_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
     """Out-degree, or the sum of weights, of each vertex; -1 if it is 0. Read-only."""
     if weighted and graph.weighted:
-        kept = _weight_sums(graph.out_csr) if graph.in_one_memory else {}
-        if "leaving" not in kept:
+        cached = _weight_sums(graph.out_csr) if graph.in_one_memory else {}
+        if "leaving" not in cached:
             leaving = run(Leaving, graph).total
             leaving[leaving == 0] = -1
-            kept["leaving"] = leaving
-        return kept["leaving"].astype(dtype, copy=False)
+            cached["leaving"] = leaving
+        return cached["leaving"].astype(dtype, copy=False)
     if graph.in_one_memory:
         return _row_sums(graph.out_csr)
     return graph.of_out_degrees(partial(_counted, n=graph.n_vertices))
@@ -124,7 +124,7 @@ def _row_sums(arcs: CSR) -> Any:
 
 
 def _counted(degrees: Any, n: int) -> Any:
-    # Half the bytes, where degrees fit.
+    # int32 takes half the bytes if degrees fit.
     leaving = degrees.astype(np.int32 if n < 1 << 31 else np.int64)
     # -1 in place of 0: a masked assignment takes CuPy three kernels more.
     leaving -= leaving == 0

@@ -133,7 +133,7 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
 
 
 def _overlaps(members: CSR) -> Iterator[tuple[Any, Any, Any]]:
-    """How many columns two rows have in common, where they have any: both rows, and the number; in blocks."""
+    """Pairs of rows with a column in common, and the number of those columns, in blocks."""
     rows, n = members.shape
     column_sizes = np.bincount(members.indices, minlength=n)
     work = prefix_sum(column_sizes[members.indices])[members.indptr]

@@ -43,7 +43,7 @@ class PageRank(VertexProgram):
     reduce = "plus"
     activity = "all"
     share = Property()  # rank over `leaving`
-    leaving = Property()  # out-degree, or the weights that leave; -1 where nothing does
+    leaving = Property()  # out-degree or out-strength; -1 at dangling vertices
     damping = Parameter("float64")
     jump = Parameter("float64")
     spread = Parameter("float64")
@@ -82,7 +82,7 @@ _PROGRAMS: dict[tuple[bool, bool], type[VertexProgram]] = {
 
 @dataclass(frozen=True, eq=False)
 class PageRankResult(ArrayResult, array="rank"):
-    """Ranks, and how they were come by. ``numpy.asarray`` takes it for the ranks.
+    """Result of `hpgraph.pagerank`. ``numpy.asarray`` converts it to the ranks.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def pagerank(
     spread = damping * each if scaled else 0.0
     rules = Rules(damping, (1 - damping) * each, spread, tol, all_rank, max_iteration, alone, scaled)
     if several:
-        return _from_each(graph, personalization, start, rules, weighted, dtype)
+        return _personalized_ranks(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = array_module(graph.device).empty(0, dtype)
         rank: Any = graph.apart(none) if apart and graph.on_devices else none  # type: ignore[attr-defined]
@@ -219,14 +219,14 @@ def pagerank(
         graph = moderate(graph, dtype)
     leaving = out_strength_of(graph, weighted, dtype)
     if method == "delta":
-        ranks = _by_changes(graph, start, teleport, leaving, rules, weighted, dtype)
+        ranks = _by_delta(graph, start, teleport, leaving, rules, weighted, dtype)
     else:
         ranks = _by_iteration(graph, start, teleport, leaving, rules, weighted, dtype, apart)
     warn_unless(ranks.converged, tol, "PageRank", ranks.iterations, ranks.residual)
     return named(ranks, graph)
 
 
-def _by_changes(
+def _by_delta(
     graph: Graph, start: Any, teleport: Any, leaving: Any, rules: Rules, weighted: bool, dtype: np.dtype
 ) -> PageRankResult:
     first = None if start is None else _first_ranks(graph, start, teleport, rules, dtype)
@@ -259,7 +259,7 @@ def _by_iteration(
     return PageRankResult(rank, iterations, residual, bool(iterations and reached), result.trace)
 
 
-def _from_each(
+def _personalized_ranks(
     graph: Graph, personalization: Any, start: Any, rules: Rules, weighted: bool, dtype: np.dtype
 ) -> MultiSourcePageRankResult:
     jumps = jumps_of(personalization, graph)

@@ -17,7 +17,7 @@ from hpgraph.core.device import anywhere, array_module
 from hpgraph.engine.program import Parameter, Property, VertexProgram, run
 from hpgraph.engine.result import Trace
 
-# All rank: room is left for what waits at one vertex to be more than that, for a while.
+# The unit of the total rank; a vertex's pending changes may exceed it temporarily without overflow.
 ONE = 2.0**60
 
 
@@ -27,10 +27,10 @@ class Changes(VertexProgram):
     weighted = False
     reduce = "plus"
     message = "int64"
-    share = Property("float64")  # what is sent along each arc, or each unit of weight
+    share = Property("float64")  # message along each arc, or for each unit of weight
     rank = Property("int64")
     waiting = Property("int64")
-    leaving = Property()  # out-degree, or the weights that leave; -1 where nothing does
+    leaving = Property()  # out-degree or out-strength; -1 at dangling vertices
     damping = Parameter("float64")
     enough = Parameter("int64")
 
@@ -62,10 +62,10 @@ WeightedChanges = in_proportion(Changes)
 
 
 class Spread(NamedTuple):
-    """How changes came to rest."""
+    """Ranks after propagation, and its residual, supersteps and trace."""
 
     rank: Any  # float64
-    residual: float  # what was never sent on, of all vertices; it is part of `rank`
+    residual: float  # sum of the changes not propagated; they are included in `rank`
     converged: bool
     supersteps: int
     trace: Trace
@@ -89,7 +89,7 @@ def spread_changes(
         begin = jumps / (1 - damping)
     else:
         begin = start / measure
-        # Less the share of the dangling vertices, which the final scaling adds.
+        # Without the dangling vertices' share, which the final scaling adds.
         begin *= 1.0 if lost else (1 - damping) / (1 - damping + damping * float(begin[ends].sum()))
     # A vertex without in-arcs receives no correction of its rank.
     begin = xp.where(graph.in_degree > 0, begin, jumps)

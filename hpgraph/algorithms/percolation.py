@@ -46,7 +46,7 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
     [0.0, 1.0, 0.5, 0.0]
     """
     graph, weighted = with_positive_lengths(with_attributes(G, weight or None, (), [states]), weight)
-    # A graph whose arcs are not in memory is refused as such.
+    # Raises for a graph whose arcs are not in memory.
     xp, n, _ = array_module(graph.device), graph.n_vertices, graph.out_csr
     values: Any = 1 if states is None else states
     if isinstance(states, str):
@@ -57,6 +57,6 @@ def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = Non
     total = path_dependencies(graph, at, weighted, shares=percolated[sources]).vertices
     others = percolated.sum() - percolated
     # States that sum to 0 leave a rounding error.
-    there = abs(others) > 1e-12 * abs(percolated).sum()
-    centrality = xp.where(there, total, 0.0) / (xp.where(there, others, 1.0) * max(n - 2, 1))
+    nonzero = abs(others) > 1e-12 * abs(percolated).sum()
+    centrality = xp.where(nonzero, total, 0.0) / (xp.where(nonzero, others, 1.0) * max(n - 2, 1))
     return by_vertex(centrality, graph)

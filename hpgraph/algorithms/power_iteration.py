@@ -19,16 +19,16 @@ from hpgraph.engine.result import Trace
 
 
 def refuse_unfit_weights(graph: Graph, weighted: bool) -> None:
-    """Raise ValueError if weights are NaN or infinite; call it only if results are."""
+    """Raise ValueError if weights are NaN or infinite; called only if results are."""
     smallest, largest = least_and_largest(graph.out_csr) if weighted and graph.n_edges else (0.0, 0.0)
     if not -np.inf < smallest <= largest < np.inf:
-        held = "NaN" if np.isnan(smallest) else "infinity"
-        raise ValueError(f"weights must be finite, and there is {held}; weight=None does without them")
+        unfit = "NaN" if np.isnan(smallest) else "infinity"
+        raise ValueError(f"weights must be finite, and there is {unfit}; weight=None does without them")
 
 
 @dataclass(frozen=True, eq=False)
 class CentralityResult(ArrayResult, array="centrality"):
-    """One number a vertex, and how it was come by. ``numpy.asarray`` takes it for the array.
+    """Centrality of every vertex by an iteration. ``numpy.asarray`` converts it to the array.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class CentralityResult(ArrayResult, array="centrality"):
 
 
 def ending(result: Any) -> str:
-    """How an iteration ended, in words."""
+    """Whether an iteration converged, and its steps, as text."""
     converged = f"{'' if result.converged else 'not '}converged"
     return f"{converged} after {result.iterations} iterations, residual {result.residual:.2g}"
 
@@ -74,7 +74,7 @@ def warn_unless(converged: bool, tol: float, what: str, iterations: int, residua
 def iterated(
     step: Callable[[Any, int], tuple[Any, float]], held: Any, limit: int, is_over: Callable[[float], bool]
 ) -> tuple[Any, int, float]:
-    """Replace `held` by ``step(held, iterations)`` until the residual beside it ends that, or `limit` times."""
+    """Replace `held` by ``step(held, iterations)`` until ``is_over(residual)``, or `limit` times."""
     iterations, residual = 0, math.inf
     while iterations < limit and not is_over(residual):
         held, residual = step(held, iterations)
@@ -83,7 +83,7 @@ def iterated(
 
 
 def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:
-    """Arguments that all of them take."""
+    """The arguments that all iterations have, checked."""
     tol, limit, dtype = real(tol, "tol", least=0), whole(max_iteration, "max_iteration", least=0), value_type(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"dtype must be float32 or float64, not {dtype}")
@@ -107,6 +107,6 @@ def _times_weight(source, weight, target):  # type: ignore[no-untyped-def]
 
 
 def by_weights(program: type[VertexProgram]) -> dict[bool, type[VertexProgram]]:
-    """A program that sends its property `value`: as it is, and with what is sent multiplied by the arc's weight."""
+    """Variants of a program that sends its property `value`: unweighted, and multiplied by the arc's weight."""
     weighted = {"weighted": True, "gather": _times_weight}
     return {False: program, True: type(f"Weighted{program.__name__}", (program,), weighted)}

@@ -78,11 +78,11 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
     value = value.astype(np.float64)
     starts = value[:-1]
     if xmin is not None:
-        kept = value >= real(xmin, "xmin", above=0)
-        starts, value, count = np.array([float(xmin)]), value[kept], count[kept]
+        tail = value >= real(xmin, "xmin", above=0)
+        starts, value, count = np.array([float(xmin)]), value[tail], count[tail]
     if len(value) < 2:
         raise ValueError("values: a law is fitted to two or more different numbers above 0, from xmin on")
-    # Of the values from each start on.
+    # Number of values, and sum of their logarithms, from each start on.
     number, logs = (part[::-1].cumsum()[::-1][: len(starts)] for part in (count, count * np.log(value)))
     logs = logs - number * np.log(starts)
     if whole:
@@ -97,7 +97,7 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
 
 
 def _distance(start: float, value: np.ndarray, count: np.ndarray, alpha: float, whole: bool) -> float:
-    """Between the law from a least value on and the values: at each step, or at both of its sides if continuous."""
+    """Kolmogorov–Smirnov distance of the law and the tail: at each step, or on both sides of it if continuous."""
     reached = np.cumsum(count) / count.sum()
     if whole:
         from scipy.special import zeta
@@ -112,7 +112,7 @@ def _exponents(start: np.ndarray, number: np.ndarray, logs: np.ndarray) -> tuple
     from scipy.special import zeta
 
     def loss(alpha: np.ndarray) -> np.ndarray:
-        # Over powers of the least value: those of large ones underflow.
+        # Divided by powers of the least value, since large values' powers underflow.
         return np.log(zeta(alpha, start)) + alpha * (np.log(start) + logs / number)  # type: ignore[no-any-return]
 
     # Golden sections of all at once: the loss is convex.

@@ -25,8 +25,8 @@ def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
         return None
     facts = weight_facts(scaled_arcs(graph.out_csr))
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
-        held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
-        raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {held}; or weight=None")
+        unfit = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
+        raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {unfit}; or weight=None")
     return sampling(graph.device).running_sums(scaled_arcs(arcs))
 
 
@@ -48,7 +48,7 @@ def random_signs(n: int, k: int, seed: Any, device: str) -> Any:
 
 
 def hashes(count: int, seed: Any, device: str) -> Any:
-    """The same for any numbers from 0 on."""
+    """`vertex_hashes` for the numbers below `count`."""
     hashes = array_module(device).arange(count, dtype=np.uint64) + np.uint64(scattered(seed))
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes ^= hashes >> np.uint64(33)
@@ -57,9 +57,9 @@ def hashes(count: int, seed: Any, device: str) -> Any:
 
 
 def drawn_by(upto: Any, numbers: Any) -> Any:
-    """The places that numbers of [0, 1), in NumPy, draw by running sums, on the device of the sums."""
+    """Indices drawn by numbers of [0, 1), in NumPy, from running sums, on the device of the sums."""
     xp = array_module(upto)
-    # Rounded up to the total, a number would be behind the last.
+    # A product rounded up to the total would be past the last index.
     at = xp.minimum(to_device(numbers, device_of(upto)) * upto[-1], xp.nextafter(upto[-1], 0.0))
     return xp.searchsorted(upto, at, side="right")
 

@@ -78,13 +78,13 @@ def reach(
     check_memory(k * size, f"reach from {k:,} sources, as {form},", graph.device)
     counts, flags, bits = xp.zeros(k, np.int64), xp.empty((k if form == "bool" else 0, n), bool), []
     for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit):
-        there = block < np.inf if weighted else block >= 0
+        reached = block < np.inf if weighted else block >= 0
         if form == "counts":
-            counts[part] = there.sum(axis=1)
+            counts[part] = reached.sum(axis=1)
         elif form == "bool":
-            flags[part] = there
+            flags[part] = reached
         else:
-            bits += [Bitmask.from_bool(xp.ascontiguousarray(one)) for one in there]
+            bits += [Bitmask.from_bool(xp.ascontiguousarray(one)) for one in reached]
     return {"counts": counts, "bool": flags, "bits": bits}[form]
 
 

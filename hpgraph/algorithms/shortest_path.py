@@ -77,7 +77,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     ['a', 'c', 'd']
     """
     graph, weighted = with_lengths(G, weight)
-    path, _ = _route(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)
+    path, _ = _path_and_length(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)
     return path.tolist() if graph.names is None else python_values(graph.names[path])
 
 
@@ -102,10 +102,10 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
     58
     """
     graph, weighted = with_lengths(G, weight)
-    return _route(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)[1]
+    return _path_and_length(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)[1]
 
 
-def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.ndarray, int | float]:
+def _path_and_length(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.ndarray, int | float]:
     """The vertices of a shortest path, and its length."""
     path_and_weight: tuple[np.ndarray, int | float] | None
     if weighted:
@@ -119,7 +119,7 @@ def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.n
 
 
 def no_path(graph: Graph, source: int, target: int, weighted: bool) -> NoPathError:
-    """The error where no path leads from one vertex to another; ValueError if one is beyond the range of floats."""
+    """The error for a missing path; ValueError if a path's length exceeds the range of floats."""
     single = graph.dtype == np.float32
     if weighted and may_overflow(graph, np.float32 if single else np.float64):
         check_within_range(graph, run(SingleDistances if single else Distances, graph, active=id(source)).distance)
@@ -148,29 +148,29 @@ def _least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, f
 _FAST = 2
 # The first radius, in expected weights of a vertex's lightest arc.
 _FIRST_RADIUS = 4.0
-# Parents of a path of fewer steps are followed on the device of the graph.
+# Shorter paths are followed on the graph's device; for longer ones the parents are copied to the CPU.
 _FEW_STEPS = 64
 
 
 def fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
     """The vertices of a path of fewest arcs from `source` to `target`, in NumPy; None if there is no path."""
-    path = _met(_Ball(graph, source), _Ball(graph.reverse(), target))
+    path = _join_balls(_Ball(graph, source), _Ball(graph.reverse(), target))
     return None if path is None else path[0]
 
 
 def least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
-    """The vertices of a path of least weight, in NumPy, and its weight, added from both ends; None if there is none."""
+    """The vertices of a path of least weight, in NumPy, and its weight, summed from both ends; None without a path."""
     facts = weight_facts(graph.out_csr)
     # The least of d weights spread evenly from 0 is 2 / (d + 1) of their mean.
     degree = graph.n_edges / graph.n_vertices
     radius = _FIRST_RADIUS * 2 / (degree + 1) * facts.mean if 0 < facts.mean < np.inf else np.inf
-    return _met(_WeightedBall(graph, source, radius), _WeightedBall(graph.reverse(), target, radius))
+    return _join_balls(_WeightedBall(graph, source, radius), _WeightedBall(graph.reverse(), target, radius))
 
 
-def _met(ahead: Any, back: Any) -> tuple[np.ndarray, float] | None:
+def _join_balls(ahead: Any, back: Any) -> tuple[np.ndarray, float] | None:
     """A shortest path through two balls, which grow until no shorter one can remain, and its length."""
     while True:
-        # Distances just beyond a ball are upper bounds by one more arc, so every arc between the balls counts.
+        # Vertices one arc beyond a ball have upper bounds too, so that arcs between the balls are considered.
         through = ahead.distance + back.distance
         vertex = int(through.argmin())
         length = float(through[vertex])
@@ -189,7 +189,7 @@ class _Ball:
         self._grow()
 
     def grow_beside(self, other: "_Ball", length: float) -> None:
-        """Grow the ball of the smaller frontier."""
+        """Grow the ball with the smaller frontier."""
         (self if self.outermost <= other.outermost else other)._grow()
 
     def _grow(self) -> None:
@@ -209,7 +209,7 @@ class _Ball:
 
 
 class _WeightedBall:
-    """All vertices within some distance of one, and what their arcs offer to others."""
+    """All vertices within some distance of one, and upper bounds for their out-neighbours."""
 
     def __init__(self, graph: Graph, start: int, radius: float) -> None:
         self.graph, self.start = graph, start

@@ -20,9 +20,9 @@ from hpgraph.formats import CSR, attached, occurrences
 from hpgraph.kernels.backend import kernels, similarity
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common
 
-# Bytes that a pair takes while a block of rows is worked on: of the product, and of what is made of it.
+# Bytes a pair of a block of rows: the product and its temporaries.
 _PAIR_BYTES = 64
-# A block takes this share of the free memory, and no more pairs than this: then it gets no faster.
+# A block takes at most 1 / _SHARE of the free memory, and _MAX_PAIRS pairs, beyond which it gets no faster.
 _SHARE, _MAX_PAIRS = 8, 1 << 25
 
 
@@ -53,7 +53,7 @@ class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("so
         return len(self.score)
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Triples of two vertices, as the graph calls them, and their score, as NetworkX gives them."""
+        """Triples of two vertices, by name if the graph has names, and their score, as in NetworkX."""
         columns = vertex_names(self.graph, self.source), vertex_names(self.graph, self.target), self.score
         return zip(*(to_device(column, "cpu").tolist() for column in columns), strict=True)
 
@@ -62,31 +62,31 @@ class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("so
 
 
 class Measure(NamedTuple):
-    """How rows are compared."""
+    """A measure of similarity of two rows."""
 
     rows: CSR  # each vertex's neighbours, itself not among them; float values where weights count
-    common: Common  # what is summed over common neighbours
-    form: int  # what is made of the sum, of `hpgraph.kernels.similarity`
+    common: Common  # the values that are summed over common neighbours
+    form: int  # the formula applied to the sum, of `hpgraph.kernels.similarity`
     sizes: Any  # float64, of each row
     incoming: bool  # whether the rows are those of arcs that reach a vertex
     arcs: CSR  # the rows with loops, and weights where these count
 
     @property
     def looped(self) -> bool:
-        """Whether two neighbours may have themselves in common, which counts once to the size of both together."""
+        """Whether loops count, so that two neighbours may be common neighbours of themselves."""
         return self.form == JACCARD and self.arcs.nnz > self.rows.nnz
 
 
 @attached
-def _apart(arcs: CSR) -> list[CSR]:
-    """The arcs without loops; in a list, as a container must not be kept with itself: empty where there are none."""
+def _loopless(arcs: CSR) -> list[CSR]:
+    """The arcs without loops in a list, which is empty if there are no loops, to avoid a cyclic reference."""
     without = arcs.without_diagonal()
     return [] if without is arcs else [without]
 
 
 def neighbours_apart(arcs: CSR) -> CSR:
     """The arcs without loops, computed once."""
-    pairs = _apart(arcs)
+    pairs = _loopless(arcs)
     return pairs[0] if pairs else arcs
 
 
@@ -119,8 +119,8 @@ def measure_of(graph: Graph, form: int, *, weighted: bool = False, incoming: boo
         return Measure(_pattern(rows), Common(), form, _degrees(arcs), incoming, _pattern(arcs))
     facts = weight_facts(scaled_arcs(graph.out_csr))
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
-        held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
-        raise ValueError(f"weight: similarity takes finite weights from 0 on, and there is {held}; or weight=None")
+        unfit = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
+        raise ValueError(f"weight: similarity takes finite weights from 0 on, and there is {unfit}; or weight=None")
     product = form == COSINE
     sizes = (_weight_squares if product else _weight_sums)(arcs)
     return Measure(_with_floats(rows), Common(None, product), form, sizes, incoming, arcs)
@@ -142,7 +142,7 @@ def _with_floats(rows: CSR) -> CSR:
 
 
 def counting(graph: Graph, values: Any, *, incoming: bool) -> Measure:
-    """The sum of a number of each common neighbour."""
+    """The sum of a vertex value over the common neighbours."""
     arcs = graph.in_csr if incoming else graph.out_csr
     return Measure(_pattern(neighbours_apart(arcs)), Common(values), COMMON, values, incoming, arcs)
 
@@ -247,10 +247,10 @@ def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
     if measure.form == COMMON:
         return common
     xp = array_module(common)
-    # In the order of the kernels, for the same rounding: the lower vertex first.
+    # The lower vertex first, as in the kernels, for the same rounding.
     a, b = measure.sizes[xp.minimum(source, target)], measure.sizes[xp.maximum(source, target)]
     if measure.form == JACCARD:
-        size = a + b - common - (_themselves(measure.arcs, source, target) if measure.looped else 0)
+        size = a + b - common - (_common_with_self(measure.arcs, source, target) if measure.looped else 0)
     elif measure.form == OVERLAP:
         size = xp.minimum(a, b)
     elif measure.form == SORENSEN:
@@ -260,10 +260,10 @@ def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
     return xp.where(size > 0, common / xp.where(size > 0, size, 1), 0.0)
 
 
-def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
-    """Weight of the common neighbours of each pair that are one of the two vertices."""
+def _common_with_self(arcs: CSR, source: Any, target: Any) -> Any:
+    """Weight of those common neighbours of each pair that are one of the pair itself."""
     work, sums = kernels(arcs.device), 0
-    # If source == target, it counts once.
+    # A vertex paired with itself counts once.
     for one, other, counts in ((source, target, True), (target, source, source != target)):
         at, loop = work.positions_of(arcs, other, one), work.positions_of(arcs, one, one)
         both = (at >= 0) & (loop >= 0) & counts

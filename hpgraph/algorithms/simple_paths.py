@@ -42,9 +42,9 @@ def _distances(graph: Graph, start: int, weighted: bool) -> Any:
 
 
 def lists_of(blocks: Iterator[tuple[Any, Any]]) -> Iterator[list[int]]:
-    """Lists, one after the other, of blocks that hold many: where each begins and ends, and what they hold."""
-    for ends, held in blocks:
-        items, bounds = held.tolist(), ends.tolist()
+    """Lists from blocks, each of which has the offsets and the elements of many."""
+    for ends, elements in blocks:
+        items, bounds = elements.tolist(), ends.tolist()
         yield from (items[begin:end] for begin, end in itertools.pairwise(bounds))
 
 
@@ -137,7 +137,7 @@ def all_shortest_paths(G: Graph | Any, source: Any, target: Any, *, weight: Any 
 
 
 def _along_tight(into: CSR, weighted: bool, distance: Any, source: int, target: int) -> Iterator[list[int]]:
-    """The paths to a vertex along arcs that lengthen shortest paths by no more than they weigh."""
+    """The paths from source to target along tight arcs, by depth-first search from the target."""
 
     def before(v: int) -> Iterator[int]:
         at = slice(into.indptr[v], into.indptr[v + 1])
@@ -244,14 +244,14 @@ def shortest_simple_paths(G: Graph | Any, source: Any, target: Any, *, weight: A
 
 @dataclass
 class _Prefix:
-    """The beginning of one or more paths: its length, and the prefixes that are longer by one vertex."""
+    """A prefix of one or more paths: its length, and its extensions by one vertex."""
 
     length: float
     after: "dict[int, _Prefix]" = field(default_factory=dict)
 
 
 def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[float, list[int]]]:
-    """Paths and their lengths, by Yen's algorithm; each candidate leaves all paths before it at one known vertex.
+    """Paths and their lengths, by Yen's algorithm; each candidate has a known spur vertex.
 
     ``left``: the distance of each vertex to the sink, inf where there is no path.
     """
@@ -264,7 +264,7 @@ def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[fl
     weight_of = _weights(arcs)
 
     first = [source] if source == sink else search.path(np.array([source]), np.empty(0, np.int64))
-    # Ties go to the path of fewer arcs; the last component is where a path leaves those before it.
+    # Ties go to the path of fewer arcs; the last component is the index of the spur vertex.
     candidates = [(sum(map(weight_of, first, first[1:])), len(first), first, 0)]
     root = _Prefix(0.0)
     while candidates:

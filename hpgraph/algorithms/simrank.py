@@ -1,4 +1,4 @@
-"""SimRank: two vertices are alike as far as the vertices that lead to them are."""
+"""SimRank: the similarity of two vertices follows from that of their in-neighbours."""
 
 import warnings
 from typing import Any
@@ -71,7 +71,7 @@ def simrank_similarity(
     at = [graph.index_of(v, name) for v, name in ((source, "source"), (target, "target")) if v is not None]
     if source is None and target is not None:
         raise ValueError("target needs a source to be compared with")
-    alike, change, rounds = similarities(graph, weighted, factor, limit, tolerance)
+    similarity, change, rounds = similarities(graph, weighted, factor, limit, tolerance)
     if not change <= tolerance:
         warnings.warn(
             f"simrank_similarity stopped after {rounds} rounds at a change of {change:.3g}: raise max_iterations, or "
@@ -80,24 +80,24 @@ def simrank_similarity(
             stacklevel=3,
         )
     if target is not None:
-        return float(alike[at[0], at[1]])
-    return alike if source is None else alike[at[0]].copy()
+        return float(similarity[at[0], at[1]])
+    return similarity if source is None else similarity[at[0]].copy()
 
 
 def similarities(graph: Graph, weighted: bool, factor: float, limit: int, tolerance: float) -> tuple[Any, float, int]:
-    """How alike all vertices are, (n, n), by how much the last round changed that, and how many rounds there were."""
+    """Similarities of all pairs, (n, n), their change in the last round, and the number of rounds."""
     n = graph.n_vertices
     means = _means(graph, weighted)
     check_memory(16 * n * n + 4 * min(_BLOCK, 8 * n * n), f"the similarities of {n} vertices", graph.device)
-    alike, change, rounds = array_module(graph.device).eye(n), np.inf, 0
+    similarity, change, rounds = array_module(graph.device).eye(n), np.inf, 0
     while rounds < limit and not change <= tolerance:
-        alike, change = _round(means, alike, factor)
+        similarity, change = _round(means, similarity, factor)
         rounds += 1
-    return alike, change, rounds
+    return similarity, change, rounds
 
 
 def _means(graph: Graph, weighted: bool) -> CSR:
-    """The matrix that gives each vertex the mean over its in-neighbours."""
+    """The matrix of means over in-neighbours."""
     arcs, xp = graph.out_csr, array_module(graph.device)
     arcs = graph.in_csr if graph.directed else arcs
     weights = scaled_arcs(arcs).data.astype(np.float64) if weighted else xp.ones(arcs.nnz)
@@ -109,7 +109,7 @@ def _means(graph: Graph, weighted: bool) -> CSR:
 
 
 def _round(means: CSR, alike: Any, factor: float) -> tuple[Any, float]:
-    """The similarities of the next round, and by how much more than 10⁻⁵ of itself one of them changed."""
+    """The similarities of the next round, and the largest change of one beyond 10⁻⁵ of its value."""
     xp, matrix, n = array_module(alike), matrix_of_csr(means), len(alike)
     similarity, change, block = xp.empty_like(alike), 0.0, max(1, _BLOCK // (8 * max(n, 1)))
     for begin in range(0, n, block):

@@ -53,12 +53,12 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
         near = float(total(self.weight, np.float64))
         if self.weight.dtype.kind not in "iu":
             return near
-        # By Python's integers where 64 bits may not hold the sum.
+        # Python integers if the sum may exceed 64 bits.
         return int(total(self.weight, np.int64)) if abs(near) < 1 << 62 else sum(self.weight.tolist())
 
     @property
     def graph(self) -> Graph:
-        """The forest as an undirected graph: all vertices, by the same names, and these edges."""
+        """The forest as an undirected graph of all vertices, with the same names."""
         edges = self.source, self.target, self.weight
         return Graph.from_edges(*edges, self.n_vertices, directed=False, names=self.names)
 
@@ -133,7 +133,7 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
     arcs = graph.out_csr
     if arcs.data is None:
         return minimum_spanning_forest(graph)
-    # The complement of an integer turns the order around as its negative does, and is always of its type.
+    # The complement of an integer reverses the order like its negative, and never overflows.
     turned = operator.neg if arcs.data.dtype.kind == "f" else operator.invert
     forest = minimum_spanning_forest(
         Graph._made(arcs.with_data(turned(arcs.data), copy=False), graph.directed, graph._names)
@@ -190,12 +190,12 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
         one, other = one[likely], other[likely]
     joined = Graph.from_edges(one, other, n_vertices=graph.n_vertices, directed=False, names=False)
     label = connected_components(joined).label
-    # A walk soon reaches a root of high degree.
+    # Walks reach a root of high degree soon.
     order = np.argsort(-joined.out_degree, kind="stable")
     roots = order[np.unique(label[order], return_index=True)[1]]
     arc = walk_trees(arcs, None if sums is None else sums.running, roots, seed_of(seed, _STREAM))
     v = np.flatnonzero(arc >= 0)
     ends = np.sort(np.stack([v.astype(graph.id_dtype), arcs.indices[arc[v]]]), axis=0)
     low, high = (to_device(end, weighted_graph.device) for end in ends)
-    held = None if arcs.data is None else to_device(arcs.data[arc[v]], weighted_graph.device)
-    return SpanningForest(low, high, held, graph.n_vertices, graph.names)
+    weight_of_edge = None if arcs.data is None else to_device(arcs.data[arc[v]], weighted_graph.device)
+    return SpanningForest(low, high, weight_of_edge, graph.n_vertices, graph.names)

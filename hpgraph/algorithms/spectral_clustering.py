@@ -15,7 +15,7 @@ from hpgraph.core.number import generator
 from hpgraph.formats import CSR, occurrences
 from hpgraph.semiring.counter_random import uniform
 
-# Lloyd's steps, and how often they begin anew.
+# Maximum number of Lloyd's steps, and number of restarts.
 _STEPS, _STARTS = 100, 10
 
 
@@ -68,19 +68,19 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
     arcs = level.arcs if level.arcs.data is None else level.arcs.astype(np.float64)
     points = smoothest([arcs], k, normalized=True, seed=int(rng.integers(2**62)))
     length = xp.sqrt((points * points).sum(axis=1))
-    # Vertices without an edge lie in the middle.
+    # Vertices without an edge are at the origin.
     points /= xp.where(length > 0, length, 1)[:, None]
-    label = _nearest(points, k, rng).astype(graph.id_dtype)
+    label = _k_means(points, k, rng).astype(graph.id_dtype)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
-def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
+def _k_means(points: Any, k: int, rng: np.random.Generator) -> Any:
     """The communities of k-means: the number of the nearest center of each point."""
     xp = array_module(points)
     best, min_cost = None, np.inf
     squares = (points * points).sum(axis=1)
     for _ in range(_STARTS):
-        centers = _spread(points, k, rng)
+        centers = _initial_centers(points, k, rng)
         label = None
         for _ in range(_STEPS):
             distance = squares[:, None] - 2 * (points @ centers.T) + (centers * centers).sum(axis=1)
@@ -96,8 +96,8 @@ def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
     return best
 
 
-def _spread(points: Any, k: int, rng: np.random.Generator) -> Any:
-    """Centers to begin with, each drawn the likelier the farther from those before (k-means++)."""
+def _initial_centers(points: Any, k: int, rng: np.random.Generator) -> Any:
+    """Initial centers, drawn with probability proportional to the squared distance from earlier ones (k-means++)."""
     xp, n = array_module(points), len(points)
     centers = [points[int(rng.integers(n))]]
     nearest = ((points - centers[0]) ** 2).sum(axis=1)
@@ -115,7 +115,7 @@ def _spread(points: Any, k: int, rng: np.random.Generator) -> Any:
 # 15 for 400, where Lanczos's method takes 1 to 4, 1 to 9 and 1 to 24: most for paths, least for graphs of small
 # diameter.
 _DENSE = {"cpu": 200, "cuda": 500}
-# Of the eigenvalues: more digits than layouts and k-means need.
+# Tolerance of eigenvalues, stricter than layouts and k-means need.
 _TOLERANCE = 1e-8
 
 
@@ -126,7 +126,7 @@ def laplacian_parts(graph: Graph, weighted: bool) -> list[CSR]:
         return [part.pattern for part in parts]
     parts = [part.astype(np.float64) for part in parts]
     largest = float(parts[0].data.max()) if parts[0].nnz else 0.0
-    # NaN is not at least 0.
+    # The comparison is false for NaN.
     if not everywhere(parts[0].data >= 0) or 4.0 * parts[0].nnz * largest == np.inf:
         raise ValueError("weight: the Laplacian takes weights from 0 on whose sum is finite; or weight=None")
     return parts
@@ -156,8 +156,7 @@ def smoothest(
     check_memory(8 * n * (3 * k + 20), f"{k} eigenvectors of {n} numbers", device)
     matrices = [matrix_of_csr(part.without_diagonal()) for part in arcs]
     degree = sum(A @ xp.ones(n) for A in matrices) + uniform_degree
-    # Sought are the largest eigenvalues of a multiple of the identity minus the Laplacian: the multiple is above all of
-    # its eigenvalues, which are at most 2, or twice the largest degree.
+    # The smallest eigenvalues of L are the largest of c I − L, where the bound c is 2, or twice the largest degree.
     if normalized:
         share = xp.sqrt(inverse(degree))
         kept = xp.ones(n)

@@ -161,7 +161,7 @@ def sssp(
         delta = real(delta, "delta", "a number or None", above=0)
     if cutoff is not None:
         cutoff = real(cutoff, "cutoff", "a number or None", least=0)
-        # No finite distance lies beyond the largest number of its type.
+        # No finite distance exceeds the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
     sources_at_most(group_size, 1, 1)
     plain = delta is None and lanes is None and isinstance(group_size, str)
@@ -217,7 +217,7 @@ def _within(
     tree: Callable[[Graph, Any, Any, bool], Any],
     deterministic: bool,
 ) -> tuple[Any, Callable[[], Any]]:
-    """Distances no farther than the cutoff, and what finds parents by them."""
+    """Distances up to the cutoff, and a function that computes parents from them."""
     if cutoff is None:
         if not facts.longest < float(np.finfo(distance.dtype).max):
             for row in distance.reshape(-1, graph.n_vertices):
@@ -225,7 +225,7 @@ def _within(
         return distance, partial(tree, graph, start, distance, deterministic)
     near = distance.copy()
     near[distance > cutoff] = np.inf
-    # Only arcs of negative length lead back from beyond the cutoff.
+    # Only arcs of negative length lead from beyond the cutoff to vertices within it.
     return near, partial(tree, graph, start, distance if facts.least < 0 else near, deterministic)
 
 

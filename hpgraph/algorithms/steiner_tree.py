@@ -73,12 +73,12 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
     if not len(terminals):
         raise ValueError("terminal_nodes must hold a vertex")
     wide = in_double_precision(graph)
-    distance, parent = _nearest(wide, terminals)
+    distance, parent = _nearest_terminals(wide, terminals)
     refuse_overflow(wide, distance)
     origin = _roots(parent)
     arcs = wide.out_csr
     source, target = arcs.expand_rows(), arcs.indices
-    # Each edge between two regions once, as a way between their terminals.
+    # Each edge between two regions once, as a path between their terminals.
     between = xp.flatnonzero((source < target) & (origin[source] != origin[target]) & (origin[source] >= 0))
     source, target = source[between], target[between]
     length = distance[source] + distance[target] + (1 if arcs.data is None else arcs.data[between])
@@ -94,21 +94,21 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
     tree = minimum_spanning_forest(ways)
     if len(tree.source) < len(terminals) - 1:
         raise NoPathError("terminal_nodes: no path joins two of the vertices")
-    # In their order by terminals, which is that of `shortest`.
+    # Looked up by terminals, by which `shortest` is sorted.
     chosen = shortest[xp.searchsorted(low[shortest] * len(terminals) + high[shortest],
                                       tree.source.astype(np.int64) * len(terminals) + tree.target)]  # fmt: skip
-    on_way = _up_to_roots(parent, xp.concatenate([source[chosen], target[chosen]]))
+    on_way = _path_vertices(parent, xp.concatenate([source[chosen], target[chosen]]))
     above = parent[on_way]
     one = xp.concatenate([xp.minimum(on_way, above), source[chosen]]).astype(graph.id_dtype)
     other = xp.concatenate([xp.maximum(on_way, above), target[chosen]]).astype(graph.id_dtype)
     order = xp.lexsort(xp.stack([other, one]))
     one, other = one[order], other[order]
     arcs = graph.out_csr
-    held = None if arcs.data is None else arcs.data[kernels(graph.device).positions_of(arcs, one, other)]
-    return SpanningForest(one, other, held, n, graph.names)
+    weight_of_edge = None if arcs.data is None else arcs.data[kernels(graph.device).positions_of(arcs, one, other)]
+    return SpanningForest(one, other, weight_of_edge, n, graph.names)
 
 
-def _nearest(graph: Graph, terminals: Any) -> tuple[Any, Any]:
+def _nearest_terminals(graph: Graph, terminals: Any) -> tuple[Any, Any]:
     """The distance of each vertex from the nearest terminal, and the vertex before it on the way; -1 for none."""
     xp, n = array_module(graph.device), graph.n_vertices
     result = run(Distances, graph, active=id(terminals), delta=bucket_width(graph, facts_of(graph)))
@@ -130,11 +130,11 @@ def _roots(parent: Any) -> Any:
         root = higher
 
 
-def _up_to_roots(parent: Any, vertices: Any) -> Any:
-    """The vertices on the ways from some to their roots, without these."""
+def _path_vertices(parent: Any, vertices: Any) -> Any:
+    """The vertices on the paths from some vertices to their roots, without the roots."""
     xp = array_module(parent)
-    met = xp.zeros(len(parent), np.bool_)
-    while len(vertices := vertices[(parent[vertices] != vertices) & ~met[vertices]]):
-        met[vertices] = True
+    visited = xp.zeros(len(parent), np.bool_)
+    while len(vertices := vertices[(parent[vertices] != vertices) & ~visited[vertices]]):
+        visited[vertices] = True
         vertices = parent[vertices]
-    return xp.flatnonzero(met)
+    return xp.flatnonzero(visited)

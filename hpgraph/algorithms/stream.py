@@ -33,8 +33,8 @@ _FEW, _MANY = 0.003, 0.05
 
 
 @dataclass
-class _Kept:
-    """A result, its graph, and the arcs changed by batches since; None once these are too many."""
+class _Cached:
+    """A cached result, its graph, and the arcs that batches changed since; None once these are too many."""
 
     graph: Graph
     result: Any
@@ -94,7 +94,7 @@ class Stream:
             raise ValueError("a Stream takes a graph in the memory of one device: G.in_memory() or G.to(device)")
         graph.require_simple("a Stream")
         self.graph = graph
-        self._kept: dict[Hashable, _Kept] = {}
+        self._kept: dict[Hashable, _Cached] = {}
 
     def __repr__(self) -> str:
         return f"<Stream: {self.graph!r}, {len(self._kept)} results kept>"
@@ -112,11 +112,11 @@ class Stream:
         batch = self.graph._batch(insert, delete, set, **options)
         self.graph = self.graph._after(batch)
         touched = [arcs for arcs in (batch.insert, batch.delete, batch.weights) if arcs is not None]
-        for kept in self._kept.values():
-            if kept.touched is not None:
-                kept.touched += touched
-                if _size(kept.touched) > _MANY * self.graph.n_edges:
-                    kept.touched = None
+        for cached in self._kept.values():
+            if cached.touched is not None:
+                cached.touched += touched
+                if _size(cached.touched) > _MANY * self.graph.n_edges:
+                    cached.touched = None
 
     def components(self) -> ComponentsResult:
         """Weak components, as `connected_components`."""
@@ -166,37 +166,39 @@ class Stream:
         self, key: Hashable, anew: Callable[[Any], Any], repair: Callable[..., Any], share: float = _MANY
     ) -> Any:
         """A result, updated by the changes since its last use, or recomputed if `repair` returns None."""
-        kept, graph = self._kept.get(key), self.graph
-        if kept is not None and kept.graph is graph:
-            return kept.result
+        cached, graph = self._kept.get(key), self.graph
+        if cached is not None and cached.graph is graph:
+            return cached.result
         result = None
-        if kept is not None and kept.touched is not None and _size(kept.touched) <= share * graph.n_edges:
-            result = repair(Changes.between(kept.graph, graph, kept.touched), kept.result)
+        if cached is not None and cached.touched is not None and _size(cached.touched) <= share * graph.n_edges:
+            result = repair(Changes.between(cached.graph, graph, cached.touched), cached.result)
         result = anew(graph) if result is None else result
-        self._kept[key] = _Kept(graph, result, {}, [])
+        self._kept[key] = _Cached(graph, result, {}, [])
         return result
 
     def _continued(self, function: Callable[..., Any], of: str, options: dict[str, Any]) -> Any:
-        """A result that begins with the last one: for new vertices with the mean, or with labels of their own."""
+        """A result of an iteration from the last one; new vertices start from the mean, or with labels of their own."""
         key, graph = function.__name__, self.graph
-        kept, start = self._kept.get(key), {}
-        if kept is not None and kept.graph is graph and _are_same(kept.options, options):
-            return kept.result
-        # Numbers that did not converge may have grown without end.
-        converged = kept is not None and getattr(kept.result, "converged", True)
-        if kept is not None and converged and (of != "rank" or self._may_continue(kept)):
-            xp, last = array_module(graph.device), getattr(kept.result, of)
+        cached, start = self._kept.get(key), {}
+        if cached is not None and cached.graph is graph and _are_same(cached.options, options):
+            return cached.result
+        # Values that did not converge may have diverged.
+        converged = cached is not None and getattr(cached.result, "converged", True)
+        if cached is not None and converged and (of != "rank" or self._may_continue(cached)):
+            xp, last = array_module(graph.device), getattr(cached.result, of)
             more = graph.n_vertices - len(last)
             own = (
-                kept.result.count + xp.arange(more) if of == "label" else xp.full(more, last.mean() if len(last) else 0)
+                cached.result.count + xp.arange(more)
+                if of == "label"
+                else xp.full(more, last.mean() if len(last) else 0)
             )
             start = {"start": xp.concatenate((last, own.astype(last.dtype)))}
         result = function(graph, **{**start, **options})
-        self._kept[key] = _Kept(graph, result, options, [])
+        self._kept[key] = _Cached(graph, result, options, [])
         return result
 
-    def _may_continue(self, kept: _Kept) -> bool:
-        """Whether ranks begin with the last ones."""
+    def _may_continue(self, kept: _Cached) -> bool:
+        """Whether an iteration from the last ranks is expected to be shorter than one from the start."""
         return kept.touched is not None and not joins_alone(Changes.between(kept.graph, self.graph, kept.touched))
 
 

@@ -1,4 +1,4 @@
-"""Results of a graph after a few of its arcs changed, from those before; None where computing anew is sooner done."""
+"""Results after a few arcs changed, repaired from earlier ones; None if recomputation is expected to be faster."""
 
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -25,12 +25,12 @@ MAX_LOST, MAX_ROUNDS = 0.25, 32
 # A search of fewer levels visits few arcs, and is faster than any repair: 12 against 53 ms on R-MAT graphs of 2^18
 # vertices, where a grid takes 78 against 57.
 MIN_LEVELS = 64
-# The level of vertices that are not reached: one more does not overflow.
+# The level of unreached vertices: adding one does not overflow.
 _FAR = 1 << 30
 
 
 class Changes(NamedTuple):
-    """Arcs named by batches between two graphs, each once, and what became of it, as arrays with an item for each."""
+    """The arcs that batches changed between two graphs, each once, as arrays with an element for each arc."""
 
     old: Graph
     new: Graph
@@ -38,7 +38,7 @@ class Changes(NamedTuple):
     target: Any
     inserted: Any
     deleted: Any
-    weight: Any  # that it had; 1 where the old graph has no weights
+    weight: Any  # old weight; 1 if the old graph has no weights
     lighter: Any  # inserted, or of less weight than before
     heavier: Any  # deleted, or of more weight than before
 
@@ -60,7 +60,7 @@ class Changes(NamedTuple):
 
 
 class FewestArcs(VertexProgram):
-    """Fewest arcs over in-neighbours."""
+    """Minimum number of arcs over in-neighbours."""
 
     weighted = False
     reduce = "min"
@@ -83,7 +83,7 @@ def joins_alone(changes: Changes) -> bool:
 
 
 def components_after(changes: Changes, last: ComponentsResult) -> ComponentsResult | None:
-    """Components that arcs inserted join; anew once an arc was deleted, which by sampling takes no longer."""
+    """Components joined by inserted arcs; None after a deletion, since recomputation by sampling is as fast."""
     if anywhere(changes.deleted):
         return None
     graph, xp = changes.new, array_module(changes.new.device)
@@ -98,16 +98,16 @@ def components_after(changes: Changes, last: ComponentsResult) -> ComponentsResu
 
 
 def triangles_after(changes: Changes, last: int) -> int | None:
-    """Triangles: less those of edges deleted, more those of edges inserted; of undirected graphs."""
+    """Number of triangles of an undirected graph: minus those of deleted edges, plus those of inserted ones."""
     old, new = changes.old, changes.new
     if old.directed or new.directed:
         return None
-    gone, come = (
+    deleted, come = (
         (changes.source[which], changes.target[which])
         for which in ((changes.source < changes.target) & flags for flags in (changes.deleted, changes.inserted))
     )
-    between = old if not len(gone[0]) else old.remove_edges(id(gone[0]), id(gone[1]))
-    return last - _triangles_of(gone, old, between) + _triangles_of(come, new, between)
+    between = old if not len(deleted[0]) else old.remove_edges(id(deleted[0]), id(deleted[1]))
+    return last - _triangles_of(deleted, old, between) + _triangles_of(come, new, between)
 
 
 def _triangles_of(edges: tuple[Any, Any], graph: Graph, others: Graph) -> int:

@@ -112,8 +112,8 @@ class SubgraphLoader(BatchLoader):
         n, device = self.graph.n_vertices, self.graph.device
         label = to_device(as_array(getattr(by, "label", by), "by"), device)
         if label.shape != (n,) or label.dtype.kind not in "biu":
-            held = f"{label.dtype} of shape {label.shape}"
-            raise ValueError(f"by must have the community, a whole number, of each of {n} vertices, not {held}")
+            described = f"{label.dtype} of shape {label.shape}"
+            raise ValueError(f"by must have the community, a whole number, of each of {n} vertices, not {described}")
         xp = array_module(device)
         self._members = xp.argsort(label, kind="stable")
         first = xp.unique(label[self._members], return_index=True)[1]
@@ -137,8 +137,8 @@ class SubgraphLoader(BatchLoader):
         """The vertices of a batch, some more than once."""
         xp, n = array_module(self.graph.device), self.graph.n_vertices
         if order is not None:
-            mine = order[batch * self.batch_size : (batch + 1) * self.batch_size]
-            return xp.concatenate([self._members[self._bounds[k] : self._bounds[k + 1]] for k in mine])
+            batch_order = order[batch * self.batch_size : (batch + 1) * self.batch_size]
+            return xp.concatenate([self._members[self._bounds[k] : self._bounds[k + 1]] for k in batch_order])
         rng = np.random.default_rng([self.seed % 2**64, epoch, batch])
         if self.by == "walks":
             roots = rng.integers(0, n, self.batch_size if n else 0)

@@ -72,7 +72,7 @@ def subgraph_isomorphisms(
     by_vertex = np.empty_like(result)
     by_vertex[:, order] = result
     if (order[1:] < order[:-1]).any() and len(result):
-        # On the GPU, where that has room for it.
+        # On the GPU if the mappings fit there.
         where = graph.device if fits(4 * result.nbytes, graph.device) else "cpu"
         ascending = array_module(where).lexsort(to_device(by_vertex.T[::-1].copy(), where))
         by_vertex = by_vertex[to_device(ascending, "cpu")]
@@ -116,7 +116,7 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
     P |= P.T & (not graph.directed)
     loops = xp.zeros(graph.n_vertices, bool)
     loops[arcs.indices[arcs.expand_rows() == arcs.indices]] = True
-    # Where vertices may be shared, an arc may be a loop.
+    # A homomorphism may map an arc to a loop.
     out = (arcs if kind == "homomorphism" else arcs.without_diagonal()).with_data(None)
     into = kernels(graph.device).transpose(out) if graph.directed else out
     order = _order(P)
@@ -125,7 +125,7 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
     looped, P = np.diagonal(P).copy(), P & ~np.eye(p, dtype=bool)
     for step, i in enumerate(order):
         may = xp.asarray(fit(i)) & (loops == looped[i] if kind == "induced" else loops | ~looped[i])
-        # More neighbours are needed than of another kind of mapping, which may share them.
+        # An injective mapping needs at least as many neighbours as the pattern's vertex has.
         for csr, need in ((out, P[i].sum()), (into, P[:, i].sum())):
             may &= csr.degrees >= (min(need, 1) if kind == "homomorphism" else need)
         allowed |= may.astype(np.uint64) << np.uint64(step)
@@ -134,7 +134,7 @@ def _prepared(G: Any, pattern: Any, labels: Any, kind: str) -> tuple[Graph, Any,
 
 
 def _labelled(labels: Any, n: int, p: int) -> Any:
-    """Vertices of the graph with the label of a vertex of the pattern."""
+    """Masks of the graph's vertices with the label of each vertex of the pattern."""
     if labels is None:
         return lambda i: np.ones(n, bool)
     try:
@@ -147,7 +147,7 @@ def _labelled(labels: Any, n: int, p: int) -> Any:
 
 
 def _order(P: Any) -> Any:
-    """Of the vertices left the one of most neighbours among those before, then of most neighbours that are left."""
+    """Order by most neighbours among the vertices already ordered, then by most other neighbours."""
     joined = P | P.T
     np.fill_diagonal(joined, False)
     order: list[int] = []

@@ -10,7 +10,7 @@ from hpgraph.kernels.temporal import Stream, stream
 
 
 def checked(T: Any) -> None:
-    """Refuse what is no temporal graph."""
+    """Refuse arguments that are not temporal graphs."""
     if not isinstance(T, TemporalGraph):
         raise TypeError(f"T must be a hpgraph.TemporalGraph, not {type(T).__name__}")
 

@@ -63,9 +63,9 @@ def reachability_graph(
     sources, targets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     everywhere = np.arange(T.n_vertices)
     for some, result in in_turn(T, everywhere, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        there = result < unreached(result.dtype) if limit is None else result <= limit
-        there[np.arange(len(some)), some] = False
-        row, column = np.nonzero(there)
+        reachable = result < unreached(result.dtype) if limit is None else result <= limit
+        reachable[np.arange(len(some)), some] = False
+        row, column = np.nonzero(reachable)
         sources.append(some[row])
         targets.append(column)
     arcs = np.concatenate(sources), np.concatenate(targets)

@@ -62,8 +62,8 @@ def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
     if T.device != "cpu":
         raise ValueError('motifs are counted on the CPU, and this graph is on the GPU: use T.to("cpu")')
     width = T._span(span, "span")
-    kept = T._source != T._target
-    source, target, time = T._source[kept], T._target[kept], T._time[kept]
+    no_loop = T._source != T._target
+    source, target, time = T._source[no_loop], T._target[no_loop], T._time[no_loop]
     arcs = np.tile(np.arange(len(source)), 2)
     ends = np.concatenate((source, target))
     order = np.argsort(ends * np.int64(max(len(source), 1)) + arcs)
@@ -195,12 +195,12 @@ def activity_statistics(T: TemporalGraph, *, ends: Literal["both", "source", "ta
         vertex, time = xp.concatenate((T._source, T._target[other])), xp.concatenate((time, time[other]))
         order = xp.argsort(time, kind="stable")
         vertex, time = vertex[order], time[order]
-    there, (number, *measures) = _of_groups(xp, vertex, time)
+    groups, (number, *measures) = _of_groups(xp, vertex, time)
     count = xp.zeros(T.n_vertices, np.int64)
-    count[there] = number
+    count[groups] = number
     spread = [xp.full(T.n_vertices, np.nan) for _ in measures]
     for whole, part in zip(spread, measures, strict=True):
-        whole[there] = part
+        whole[groups] = part
     return named(ActivityStatistics(count, *spread), T)
 
 
@@ -224,7 +224,7 @@ def _of_groups(xp: Any, group: Any, time: Any) -> tuple[Any, tuple[Any, ...]]:
         mean = sums(gap, inside, of[1:]) / number
         deviation = xp.sqrt(sums((gap - mean[of[1:]]) ** 2, inside, of[1:]) / number)
         burstiness = (deviation - mean) / (deviation + mean)
-        # Pearson's coefficient of the gaps but the last with those but the first.
+        # Pearson's coefficient of consecutive gaps.
         both, later = inside[1:] & inside[:-1], of[2:]
         one, two = (part - (sums(part, both, later) / (number - 1))[later] for part in (gap[:-1], gap[1:]))
         spread = sums(one * one, both, later) * sums(two * two, both, later)

@@ -23,24 +23,24 @@ from hpgraph.core.suggestions import naming_arguments
 from hpgraph.kernels.temporal import ARRIVAL, DURATION, HOPS, Stream
 from hpgraph.kernels.temporal.cpu import search
 
-# Distances in memory at once where sums over sources are wanted.
+# Distances in memory at once for sums over sources.
 _AT_ONCE = 1 << 24
 
 
 def unreached(kind: np.dtype[Any]) -> Any:
-    """The raw number where no path leads: the largest of its type."""
+    """The raw value of unreached vertices: the largest of its type."""
     return np.iinfo(kind).max if kind.kind == "i" else np.inf
 
 
 def _start(T: TemporalGraph, start: Any) -> Any:
-    """When paths may begin, as a number: by default at the time of the first arc."""
+    """The earliest departure as a number, by default the time of the first arc."""
     if start is not None:
         return T._time_of(start, "start")
     return T._time[0] if T.n_edges else 0
 
 
 def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict: bool) -> Any:
-    """Raw numbers of shape (k, n), the largest of their type where no path leads."""
+    """Raw values of shape (k, n), the largest of their type for unreached vertices."""
     distinct, place = np.unique(sources, return_inverse=True)
     kind = events.time.dtype
     check_memory(2 * len(sources) * T.n_vertices * kind.itemsize, f"paths from {len(sources)} vertices", "cpu")
@@ -58,7 +58,7 @@ def _vertices(T: TemporalGraph, given: Any, argument: str) -> tuple[Any, bool]:
     return sources_of(T, None if given is None else as_collection([given] if one else given), argument=argument), one
 
 
-def _found(
+def _search_from(
     T: TemporalGraph, given: Any, wanted: int, start: Any, end: Any, strict: bool, *, back: bool = False
 ) -> tuple[Any, Any, Search]:
     """Raw numbers, where there are any, and what was searched for."""
@@ -70,7 +70,9 @@ def _found(
     return result, result < unreached(result.dtype), search
 
 
-def _shown(found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False) -> TemporalPaths:
+def _user_values(
+    found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False
+) -> TemporalPaths:
     """Values for users: floats, or datetimes, with `missing` or NaT if there is none, and `own` at the source."""
     T = search.T
     values = np.where(there, found.astype(np.float64) if T._unit is None else found,
@@ -119,8 +121,8 @@ def earliest_arrival(
     >>> hpg.earliest_arrival(T, 0).tolist()
     [1.0, 3.0, inf, 6.0]
     """
-    result, there, search = _found(T, sources, ARRIVAL, start, end, strict)
-    return _shown(result, there, np.inf, search, _start(T, start))
+    result, reached, search = _search_from(T, sources, ARRIVAL, start, end, strict)
+    return _user_values(result, reached, np.inf, search, _start(T, start))
 
 
 @naming_arguments
@@ -150,10 +152,10 @@ def latest_departure(
     >>> hpg.latest_departure(T, 3).tolist()
     [2.0, 5.0, -inf, 6.0]
     """
-    result, there, search = _found(T, targets, ARRIVAL, start, end, strict, back=True)
+    result, reached, search = _search_from(T, targets, ARRIVAL, start, end, strict, back=True)
     last = (T._time + T._duration).max() if T.n_edges else 0
     own = last if end is None else T._time_of(end, "end", up=False)
-    return _shown(np.where(there, -result, 0), there, -np.inf, search, own)
+    return _user_values(np.where(reached, -result, 0), reached, -np.inf, search, own)
 
 
 @naming_arguments
@@ -177,8 +179,8 @@ def fastest_duration(
     >>> hpg.fastest_duration(T, 0).tolist()
     [0.0, 0.0, 3.0]
     """
-    result, there, search = _found(T, sources, DURATION, start, end, strict)
-    return _shown(result, there, np.inf, search, spans=True)
+    result, reached, search = _search_from(T, sources, DURATION, start, end, strict)
+    return _user_values(result, reached, np.inf, search, spans=True)
 
 
 @naming_arguments
@@ -202,14 +204,14 @@ def fewest_hops(
     >>> hpg.fewest_hops(T, 0).tolist(), hpg.fewest_hops(T, 0, strict=False).tolist()
     ([0, 1, 1, -1], [0, 1, 1, 3])
     """
-    result, there, search = _found(T, sources, HOPS, start, end, strict)
-    return search.result(np.where(there, result, -1).astype(np.int64))
+    result, reached, search = _search_from(T, sources, HOPS, start, end, strict)
+    return search.result(np.where(reached, result, -1).astype(np.int64))
 
 
 def in_turn(
     T: TemporalGraph, sources: Any, wanted: int, span: tuple[Any, Any], strict: bool
 ) -> Iterator[tuple[Any, Any]]:
-    """Some of the sources, and the raw numbers of paths from them, a batch that fits memory at a time."""
+    """Batches of sources that fit memory, each with the raw values of paths from them."""
     events, _ = arcs_of(T, *span)
     step = max(1, _AT_ONCE // max(T.n_vertices, 1))
     for begin in range(0, len(sources), step):

@@ -37,7 +37,7 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
 
     value: Array
 
-    # The search of the result, until it is pickled.
+    # The search that produced the result; dropped by pickling.
     _find_in: "Search | None" = None
 
     def __repr__(self) -> str:
@@ -96,12 +96,12 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
         search = self._find_in
         if search is None:
             raise ValueError("this result was pickled, without the graph in which paths are found: search again")
-        asked = "path_from(vertex, target=...)" if search.back else "path_to(vertex, source=...)"
+        usage = "path_from(vertex, target=...)" if search.back else "path_to(vertex, source=...)"
         if back != search.back:
-            raise TypeError(f"paths were searched for {'to targets' if search.back else 'from sources'}: use {asked}")
+            raise TypeError(f"paths were searched for {'to targets' if search.back else 'from sources'}: use {usage}")
         n = self.value.shape[-1]
         at = self._index(vertex, n, "vertex")
-        row = 0 if search.one and end is None else self._row(end, n, asked)
+        row = 0 if search.one and end is None else self._row(end, n, usage)
         return search.path(int(search.sources[row]), at, vertex)
 
 
@@ -125,7 +125,7 @@ class Search(NamedTuple):
         return named(TemporalPaths(values[0] if self.one else values, self), self.T, self.sources)
 
     def path(self, source: int, vertex: int, called: Any) -> list[TemporalArc]:
-        """The arcs of a path, as users get them."""
+        """The arcs of a path as `TemporalArc`s."""
         if source == vertex:
             return []
         last, before = trace(self.events, self.T.n_vertices, source, self.wanted, self.strict)
@@ -140,5 +140,5 @@ class Search(NamedTuple):
         tails, heads = self.events.source[arcs], self.events.target[arcs]
         times = self.T._time[self.rows[arcs]], (self.T._time + self.T._duration)[self.rows[arcs]]
         ends = [python_values(one if self.T.names is None else self.T.names[one]) for one in (tails, heads)]
-        shown = [one.tolist() if self.T._unit is None else list(self.T._times_of(one)) for one in times]
-        return [TemporalArc(*arc) for arc in zip(*(ends[::-1] if self.back else ends), *shown, strict=True)]
+        columns = [one.tolist() if self.T._unit is None else list(self.T._times_of(one)) for one in times]
+        return [TemporalArc(*arc) for arc in zip(*(ends[::-1] if self.back else ends), *columns, strict=True)]

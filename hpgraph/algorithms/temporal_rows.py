@@ -1,4 +1,4 @@
-"""The arcs of a temporal graph as samples draw from them: by rows, each in the order of time."""
+"""The arcs of a temporal graph for sampling: rows by vertex, each sorted by time."""
 
 import weakref
 from typing import Any
@@ -15,7 +15,7 @@ _MADE: weakref.WeakKeyDictionary[TemporalGraph, dict[bool, Drawable]] = weakref.
 
 
 def rows_by_time(T: TemporalGraph, incoming: bool) -> Drawable:
-    """The arcs that leave each vertex, or that reach it, numbered by their rows in `T`; made once."""
+    """The out-arcs, or in-arcs, of each vertex, numbered by their rows in `T`; cached."""
     cached = _MADE.setdefault(T, {})
     if incoming not in cached:
         xp, n = array_module(T.device), T.n_vertices

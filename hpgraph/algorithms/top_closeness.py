@@ -12,15 +12,15 @@ from hpgraph.core.device import Array, anywhere, array_module, check_memory, to_
 from hpgraph.formats import CSR
 from hpgraph.kernels.traversal.cpu_cut_searches import NO_LIMIT, bounding_searches, cut_searches
 
-# Most levels whose sizes are bounded by numbers of walks: each takes a product of the adjacency matrix.
+# Maximum number of levels whose sizes are bounded by numbers of walks: each takes a product with the adjacency matrix.
 _LEVELS = 30
-# Numbers of walks from which on they are not continued: of the next level they may exceed any float.
+# Walks are no longer counted beyond this number, since the next level's may overflow.
 _MANY = 1e250
-# By how much sums of floats may be too small, in shares of themselves.
+# Bound of the relative rounding error of sums of floats.
 _ROUNDING = 1e-9
-# In place of a least closeness of 0.
+# Replaces a lower bound of 0 on the closeness that counts.
 _LEAST = 1e-290
-# Searches between two updates of the least closeness that counts; at first few.
+# Number of searches between two updates of the threshold, at first and at most.
 _FIRST, _MAX_BLOCK = 32, 4096
 
 
@@ -76,7 +76,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     xp = array_module(graph.device)
     reached = xp.unique(label, return_inverse=True, return_counts=True)
     reached = reached[2][reached[1].reshape(-1)]
-    bound = to_device(_least_sums(arcs, reached), "cpu")
+    bound = to_device(_sum_bounds(arcs, reached), "cpu")
     arcs, reached = arcs.to("cpu"), to_device(reached, "cpu").astype(np.int64)
     # Closeness is this over the sum of distances.
     share = (reached - 1.0) ** 2 / max(n - 1, 1)
@@ -87,10 +87,10 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
 
 
 def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[Any, Any]:
-    """The k vertices of largest closeness, and their values; upper `bound`s of all are lowered on the way."""
+    """The k vertices of largest closeness, and their values; lowers the upper `bound`s of all vertices in place."""
     done, vertices, value, lowest = np.zeros(len(bound), np.bool_), np.empty(0, np.int64), np.empty(0), 0.0
     left = np.arange(len(bound))
-    # Arcs passed for each vertex that was ruled out, by searches that bound and by those that are cut: at first both.
+    # Arcs visited for each vertex ruled out, by bounding searches and by pruned ones: both are tried first.
     first = max(k, config.threads), _FIRST
     cost, size = [0.0, 0.5], list(first)
     while len(left):
@@ -108,13 +108,13 @@ def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[A
         vertices, value = vertices[best], value[best]
         lowest = value[-1] * (1 - _ROUNDING) if len(value) == k else 0.0
         before, left = len(left), left[~done[left] & (bound[left] >= lowest)]
-        # The other way comes nearer to being tried again.
+        # The cost of the other kind decays, so that it is tried again.
         cost[cut], cost[not cut] = passed / (before - len(left)), cost[not cut] / 2
         size[cut], size[not cut] = min(2 * size[cut], _MAX_BLOCK), first[not cut]
     return vertices, value
 
 
-def _least_sums(arcs: CSR, reached: Any) -> Any:
+def _sum_bounds(arcs: CSR, reached: Any) -> Any:
     """Lower bounds of the sums of each vertex's distances, from bounds on the number of vertices on its levels.
 
     No level has more vertices than walks that never step back lead to it: their number is that of the walks to the
@@ -126,14 +126,14 @@ def _least_sums(arcs: CSR, reached: Any) -> Any:
     left = reached - 1.0
     total = xp.zeros(len(degree))
     for level in range(1, _LEVELS + 1):
-        met = xp.minimum(walks, left)
-        total += level * met
-        left -= met
+        size = xp.minimum(walks, left)
+        total += level * size
+        left -= size
         if not anywhere(left > 0):
             return total
         ahead = matrix @ walks
         back = degree if level == 1 else (degree - 1) * before
-        # Rounded up: too many walks make a bound weaker, never wrong.
+        # Rounded up: overcounted walks weaken the bound, but it stays valid.
         following = xp.maximum(ahead * (1 + _ROUNDING) - back, 0.0)
         before, walks = walks, following
         if float(walks.max()) > _MANY:

@@ -88,7 +88,7 @@ def triangles(G: Any) -> Array:
 
 
 def _of_parts(graph: Any, kernel: str) -> list[Any]:
-    """What a kernel finds in the graph; or on each of several devices, which all have it, in its part of the work."""
+    """Results of a kernel on the graph, or of each of several devices, which all hold it, on its part of the work."""
     if graph.on_cluster:
         return graph.count_in_blocks(kernel)
     count = getattr(kernels(graph.device), kernel)
@@ -99,13 +99,13 @@ def _of_parts(graph: Any, kernel: str) -> list[Any]:
     return on_each(devices, lambda part: count(adjacency[part], part, len(devices)))
 
 
-# Of the room one byte in so many is an arc of a block of rows that is held while others are read, of one of those, and
-# of what is multiplied at a time. Ids take four bytes, eight while a block is put together, and products twelve.
+# Bytes of the budget an arc of the resident block, of the block read beside it, and of a product. Ids take four
+# bytes, eight while a block is assembled, and products twelve.
 _HELD, _READ, _MULTIPLIED = 8, 32, 48
 
 
-class _Upwards(VertexProgram):
-    """How many neighbours of each vertex come behind it in the order of degrees."""
+class _HigherNeighbors(VertexProgram):
+    """Number of neighbours of each vertex that follow it in the order of degrees."""
 
     weighted = False
     reduce = "plus"
@@ -123,28 +123,28 @@ class _Upwards(VertexProgram):
 
 
 def count_triangles(graph: Any) -> int:
-    """How many triangles there are."""
+    """Number of triangles."""
     xp, n = array_module(graph.device), graph.n_vertices
-    # In the order of degrees, then of ids.
+    # Rank by degree, then by id.
     rank = xp.empty(n, graph.id_dtype)
     rank[xp.argsort(graph.out_degree, kind="stable")] = xp.arange(n, dtype=rank.dtype)
-    behind = run(_Upwards, graph, rank=rank, behind=0).behind
+    behind = run(_HigherNeighbors, graph, rank=rank, behind=0).behind
     before = np.concatenate(([0], np.cumsum(to_device(behind, "cpu"))))
     total = 0
     with graph.memory_for_arcs() as room:
-        held, read = (_blocks(before, room // share) for share in (_HELD, _READ))
-        for rows in held:
+        resident, read = (_blocks(before, room // share) for share in (_HELD, _READ))
+        for rows in resident:
             upper = _rows(graph, rows, rank)
             ends = _blocks(to_device(upper.indptr, "cpu"), room // _MULTIPLIED)
             parts = [rows_on(upper, *part, place_of(upper.indptr)) for part in ends]
-            for others in read if len(held) > 1 else held:
+            for others in read if len(resident) > 1 else resident:
                 lower = upper if others == rows else _rows(graph, others, rank)
                 total += sum(_between(part, lower, others) for part in parts)
     return total
 
 
 def _blocks(before: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Cut rows into blocks of at most so many arcs, or a row alone; `before`: the arcs before each row."""
+    """Ranges of rows with at most `most` arcs, or a single row; `before`: number of arcs before each row."""
     n, bounds = len(before) - 1, [0]
     while bounds[-1] < n:
         end = int(np.searchsorted(before, before[bounds[-1]] + most, side="right")) - 1
@@ -173,7 +173,7 @@ def _between(upper: CSR, lower: CSR, rows: tuple[int, int]) -> int:
     return int(total(counts.data, np.int64))
 
 
-# Of fewer arcs a vertex in the mean the GPU counts triangles sooner than it finds the vertices of few neighbours.
+# At a lower mean degree, the GPU counts triangles faster than it removes vertices of low degree.
 _MANY_ARCS = 8
 
 
@@ -247,7 +247,7 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     Graph: 3 vertices, 6 arcs, undirected, no weights, cpu
     """
     graph = as_simple(G).undirected
-    # A vertex of a truss has k - 1 neighbours: none is larger than the graph.
+    # Every vertex of a k-truss has at least k - 1 neighbours, so larger k are equivalent.
     k = min(max(whole(k, "k"), 2), graph.n_vertices + 2)
     backend, xp = kernels(graph.device), array_module(graph.device)
     if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:

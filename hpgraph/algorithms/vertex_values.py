@@ -44,7 +44,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
 
 
 def as_array(given: Any, argument: str) -> Any:
-    """An array given by a user, on its device."""
+    """An argument as an array, on its device."""
     values = native(unmasked(given, argument))
     if isinstance(values, np.ndarray | np.generic) or is_cuda(values):
         return values
@@ -55,7 +55,7 @@ def as_array(given: Any, argument: str) -> Any:
 
 
 def named_path(graph: Graph, path: list[int]) -> list[Any]:
-    """The vertices of a path, in Python's types, as their graph calls them."""
+    """The vertices of a path in Python's types, by name if the graph has names."""
     return path if graph.names is None else python_values(graph.names[path])
 
 
@@ -77,13 +77,13 @@ def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: b
     if not (everywhere(xp.isfinite(array)) and everywhere(array >= 0) and largest > 0):
         raise ValueError(f"{name} must be finite and not negative, with a positive sum")
     if scale and not 1e-200 < largest < 1e200:
-        # A sum of such numbers may be too large for a float, or too small to have all its digits.
+        # Scaled first, since the sum may overflow or be subnormal.
         array = array / largest
     return (array / float(array.sum()) if scale else array).astype(dtype, copy=False)
 
 
 def _by_index(values: Any, name: str, graph: Graph) -> Any:
-    """Values given by vertex, or vertices that share alike, as one value for each vertex; arrays as they are."""
+    """One value for each vertex, from values by vertex or from vertices with equal shares; arrays unchanged."""
     shares: Any = 1.0
     if isinstance(values, Mapping):
         shares = list(values.values())

@@ -45,7 +45,7 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     matrix = matrix_of_csr(arcs)
     bounds = arcs.indptr
     xp, n = array_module(graph.device), graph.n_vertices
-    # Votes of 1 / arcs, of which a mean degree takes n: all are whole numbers, so that equal ones are equal.
+    # In units of 1 / n_edges, votes and their decrement, one over the mean degree, are integers, so ties are exact.
     elected = elect(
         xp.full(n, float(arcs.nnz)), float(n), lambda power: matrix @ power,
         lambda v: arcs.indices[int(bounds[v]) : int(bounds[v + 1])], min(limit, n),

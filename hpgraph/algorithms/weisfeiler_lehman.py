@@ -77,7 +77,7 @@ def color_refinement(G: Graph | Any, colors: Any = None, iterations: int | None 
     hashes, before = _hashed(codes), _distinct(codes)
     for turn in range(limit):
         if turn == _WHOLE and graph.device == "cpu":
-            # Each arc tells its other end.
+            # Arcs reversed: a changed vertex's neighbours are recomputed.
             back = [(key, arcs) for (key, _), (_, arcs) in zip(sides, reversed(sides), strict=True)]
             hashes = refined_colors(back, np.unique(hashes, return_inverse=True)[1], limit - turn)
             break
@@ -224,14 +224,14 @@ def _degrees(graph: Graph) -> tuple[Any, list[str]]:
 
 
 def _of_vertices(graph: Graph, given: Any, argument: str) -> Any:
-    """A column of vertices, by its title or as it is given."""
+    """A column of vertices, by its title or as an array."""
     if isinstance(given, str):
         return graph.vertex_column(given)
     return as_columns({argument: given}, graph.n_vertices, "vertices", graph.device)[argument]
 
 
 def _coded(graph: Graph, values: Any) -> tuple[Any, list[str]]:
-    """Numbers of the different values, on the graph's device, and these as text, in the order of the numbers."""
+    """Codes of the distinct values, on the graph's device, and the values as text, by code."""
     if isinstance(values, Categories):
         texts = [str(text) for text in values.categories]
         return values.codes.astype(np.int64) % (len(texts) + 1), [*texts, "None"]
@@ -245,19 +245,19 @@ def _hashed(words: Any) -> Any:
 
 
 def _distinct(words: Any) -> int:
-    """How many different ones there are."""
+    """Number of distinct hashes."""
     words = array_module(words).sort(words)
     return count(words[1:] != words[:-1]) + min(len(words), 1)
 
 
 def _hashed_kinds(kinds: Any) -> Any:
     """A hash of the kind of each arc, or None."""
-    # The two zeros are equal.
+    # Adding 0 makes -0.0 and 0.0 equal.
     return None if kinds is None else _hashed((kinds.astype(np.float64) + 0.0).view(np.uint64))
 
 
 def _sides(graph: Graph, held: Any) -> list[tuple[int, CSR]]:
-    """Arcs out, and of a directed graph arcs in, with what each of them holds, or None."""
+    """Out-arcs, and in a directed graph in-arcs, each with its values, or None."""
     out = graph.out_csr.with_data(held, copy=False)
     if not graph.directed:
         return [(_OUT, out)]
@@ -266,7 +266,7 @@ def _sides(graph: Graph, held: Any) -> list[tuple[int, CSR]]:
 
 
 def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:
-    """Hashes of those of a vertex and of the multisets of its neighbours'."""
+    """New hashes from those of a vertex and of the multisets of its neighbours'."""
     refined = _hashed(hashes)
     for salt, arcs in sides:
         spread = _hashed(hashes ^ np.uint64(salt))
@@ -292,12 +292,12 @@ def refined_labels(
     marks = ("s_", "p_") if graph.directed and kinds is None else ("", "")
     for _ in range(iterations):
         _, chosen, group = xp.unique(_refined(sides, _hashed(codes)), return_index=True, return_inverse=True)
-        own = to_device(codes[chosen], "cpu").tolist()
-        labels = [texts[code] for code in own]
+        vertex_labels = to_device(codes[chosen], "cpu").tolist()
+        labels = [texts[code] for code in vertex_labels]
         for mark, (_, arcs) in zip(marks, by_kind, strict=False):
             rows = kernels(graph.device).rows_of(arcs, chosen, 0, graph.n_vertices)
-            around = _around(rows, codes, texts, kinds, mark)
-            labels = [own + others for own, others in zip(labels, around, strict=True)]
+            around = _neighbor_labels(rows, codes, texts, kinds, mark)
+            labels = [vertex_labels + others for vertex_labels, others in zip(labels, around, strict=True)]
         digests = [blake2b(label.encode(), digest_size=size).hexdigest() for label in labels]
         texts = sorted(set(digests))
         place = dict(zip(texts, range(len(texts)), strict=True))
@@ -305,18 +305,18 @@ def refined_labels(
         yield codes, np.array(texts, f"U{2 * size}")
 
 
-def _around(rows: CSR, codes: Any, texts: list[str], kinds: Any, mark: str) -> list[str]:
-    """The labels of each row's neighbours, ascending, in one text."""
-    xp, met, words = array_module(codes), codes[rows.indices], [mark + text for text in texts]
+def _neighbor_labels(rows: CSR, codes: Any, texts: list[str], kinds: Any, mark: str) -> list[str]:
+    """The sorted labels of each row's neighbours, joined into one text."""
+    xp, labels, words = array_module(codes), codes[rows.indices], [mark + text for text in texts]
     if kinds is not None:
-        distinct, met = xp.unique(met + rows.data.astype(np.int64) * len(texts), return_inverse=True)
+        distinct, labels = xp.unique(labels + rows.data.astype(np.int64) * len(texts), return_inverse=True)
         words = [mark + kinds[1][kind] + texts[code]
                  for kind, code in (divmod(key, len(texts)) for key in distinct.tolist())]  # fmt: skip
     order = sorted(range(len(words)), key=words.__getitem__)
     rank = np.empty(len(words), np.int64)
     rank[order] = np.arange(len(words))
     # Sorted within each row.
-    rank = rows.expand_rows() * np.int64(len(words)) + xp.asarray(rank)[met.reshape(-1)]
+    rank = rows.expand_rows() * np.int64(len(words)) + xp.asarray(rank)[labels.reshape(-1)]
     rank.sort()
     rank %= max(len(words), 1)
     each = np.array([words[place] for place in order], dtype=object)[to_device(rank, "cpu")].tolist()

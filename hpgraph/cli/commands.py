@@ -72,22 +72,22 @@ def path(graph: hpg.Graph, arguments: Any) -> None:
     """A shortest path between two vertices."""
     ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
     weight = arguments.weighted or None
-    result, took = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
+    result, seconds = timed(arguments, lambda: hpg.shortest_path(graph, *ends, weight=weight))
     length = hpg.shortest_path_length(graph, *ends, weight=weight)
     steps = plural(len(result) - 1, "step")
-    print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {took}")
+    print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {seconds}")
     print(f"  {' -> '.join(map(printable, result))}")
 
 
 def bfs(graph: hpg.Graph, arguments: Any) -> None:
     """Breadth-first search from one vertex."""
     source = source_of(graph, arguments)
-    result, took = timed(arguments, lambda: hpg.bfs(graph, hpg.id(source)))
+    result, seconds = timed(arguments, lambda: hpg.bfs(graph, hpg.id(source)))
     level = on_cpu(result.level)
     reached = level[level >= 0]
     print(
         f"BFS from {called(graph, source)} on {arguments.device}: {reached.size:,} of {graph.n_vertices:,} vertices "
-        f"reached, the farthest in {plural(int(reached.max()), 'step')}; {took}"
+        f"reached, the farthest in {plural(int(reached.max()), 'step')}; {seconds}"
     )
     print_levels(reached)
     explain(arguments, result)
@@ -98,7 +98,7 @@ def sssp(graph: hpg.Graph, arguments: Any) -> None:
     """Shortest paths from one vertex."""
     source = source_of(graph, arguments)
     to_file = arguments.output is not None
-    result, took = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=to_file))
+    result, seconds = timed(arguments, lambda: hpg.sssp(graph, hpg.id(source), parents=to_file))
     distance = on_cpu(result.distance)
     unreached = np.isinf(distance) if distance.dtype.kind == "f" else distance == np.iinfo(distance.dtype).max
     reached = np.flatnonzero(~unreached)
@@ -106,7 +106,7 @@ def sssp(graph: hpg.Graph, arguments: Any) -> None:
     print(
         f"SSSP from {called(graph, source)} on {arguments.device}: {reached.size:,} of {graph.n_vertices:,} vertices "
         f"reached, the farthest ({called(graph, farthest)}) at distance {distance[farthest]:.6g}; "
-        f"{took}"
+        f"{seconds}"
     )
     if not graph.weighted:
         print("  (the graph has no weights: every arc has length 1)")

@@ -60,10 +60,10 @@ def called(graph: Graph, vertex: int) -> str:
 
 def printable(text: Any) -> str:
     """A text without what a terminal would act on: control characters, in names too, as Python writes them."""
-    shown = str(text)
-    if shown.isprintable():
-        return shown
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in shown)
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in plain)
 
 
 def plural(count: int, noun: str) -> str:
@@ -208,12 +208,12 @@ def _save_arrow(path: str, graph: Graph, columns: dict[str, Any]) -> None:
 
     names = np.arange(graph.n_vertices) if graph.names is None else graph.names
     vertices = pyarrow.array(names.astype(object) if names.dtype.kind not in "iu" else names)
-    held = {"vertex": vertices}
+    table = {"vertex": vertices}
     for title, values in columns.items():
         if title in _VERTICES:
-            held[title] = vertices.take(pyarrow.array(values, mask=values < 0))
+            table[title] = vertices.take(pyarrow.array(values, mask=values < 0))
         else:
-            held[title] = pyarrow.array(values)
+            table[title] = pyarrow.array(values)
     with replacing(path) as file:
         write = parquet.write_table if path.lower().endswith(".parquet") else feather.write_feather
-        write(pyarrow.table(held), file)
+        write(pyarrow.table(table), file)

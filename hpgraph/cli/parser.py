@@ -12,10 +12,10 @@ class _Parser(argparse.ArgumentParser):
     """Suggests the choices nearest to an invalid one; argparse lists them all."""
 
     def error(self, message: str) -> NoReturn:
-        said = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-        near = difflib.get_close_matches(said[1], re.findall(r"[\w-]+", said[2]), n=2) if said else []
-        if said and near:
-            message = f"{message[: said.start()]}no {said[1]!r} is known: did you mean {' or '.join(near)}?"
+        match = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        near = difflib.get_close_matches(match[1], re.findall(r"[\w-]+", match[2]), n=2) if match else []
+        if match and near:
+            message = f"{message[: match.start()]}no {match[1]!r} is known: did you mean {' or '.join(near)}?"
         super().error(message)
 
 

@@ -32,22 +32,22 @@ def diameter(graph: hpg.Graph, arguments: Any) -> None:
     how: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
     calls = hpg.diameter, hpg.radius, hpg.center
     try:
-        (widest, bounds, center), took = timed(arguments, lambda: [call(graph, **how) for call in calls])
+        (widest, bounds, center), seconds = timed(arguments, lambda: [call(graph, **how) for call in calls])
     except ValueError as error:
         message = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
         raise ValueError(message) from error
     part = " of the largest component" if arguments.largest else ""
-    print(f"diameter{part} {widest:g}, radius {bounds:g}; {took}")
+    print(f"diameter{part} {widest:g}, radius {bounds:g}; {seconds}")
     print(f"  center: {plural(len(center), 'vertex')} ({_first(center[:_CENTER].tolist(), len(center))})")
 
 
 def components(graph: hpg.Graph, arguments: Any) -> None:
     """Connected components, weak or strong."""
     connection: Any = "strong" if arguments.strong else "weak"
-    result, took = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
+    result, seconds = timed(arguments, lambda: hpg.connected_components(graph, connection=connection))
     label = on_cpu(result.label)
     kind = f"{connection} component" if graph.directed else "component"
-    print(f"{plural(result.count, kind)} on {arguments.device}; {took}")
+    print(f"{plural(result.count, kind)} on {arguments.device}; {seconds}")
     for size in np.sort(np.bincount(label, minlength=result.count))[::-1][: arguments.top].tolist():
         print(f"  {plural(size, 'vertex')}")
     save(arguments, graph, component=label)
@@ -56,10 +56,10 @@ def components(graph: hpg.Graph, arguments: Any) -> None:
 def cuts(graph: hpg.Graph, arguments: Any) -> None:
     """Bridges, articulation points and biconnected components."""
     calls = hpg.bridges, hpg.articulation_points, hpg.biconnected_components
-    (edges, vertices, parts), took = timed(arguments, lambda: [call(graph) for call in calls])
+    (edges, vertices, parts), seconds = timed(arguments, lambda: [call(graph) for call in calls])
     print(
         f"{plural(len(edges), 'bridge')}, {plural(len(vertices), 'articulation point')}, "
-        f"{plural(len(parts), 'biconnected component')} on {arguments.device}; {took}"
+        f"{plural(len(parts), 'biconnected component')} on {arguments.device}; {seconds}"
     )
     if len(edges):
         print(f"  bridges: {_first([f'{u} - {v}' for u, v in edges[:_NAMED].tolist()], len(edges))}")
@@ -70,8 +70,8 @@ def cuts(graph: hpg.Graph, arguments: Any) -> None:
 
 def bipartite(graph: hpg.Graph, arguments: Any) -> None:
     """Whether a graph has two sides, and which."""
-    whether, took = timed(arguments, lambda: hpg.is_bipartite(graph))
-    print(f"the graph is {'bipartite' if whether else 'not bipartite: it has a cycle of odd length'}; {took}")
+    whether, seconds = timed(arguments, lambda: hpg.is_bipartite(graph))
+    print(f"the graph is {'bipartite' if whether else 'not bipartite: it has a cycle of odd length'}; {seconds}")
     if whether:
         side = _marked(graph, hpg.bipartite_sets(graph)[1])
         print(f"  sides of {plural(int((side == 0).sum()), 'vertex')} and {plural(int(side.sum()), 'vertex')}")
@@ -81,8 +81,10 @@ def bipartite(graph: hpg.Graph, arguments: Any) -> None:
 def order(graph: hpg.Graph, arguments: Any) -> None:
     """A topological order, and the longest path."""
     weight = "weight" if arguments.weighted else None
-    (ordered, path), took = timed(arguments, lambda: (hpg.topological_sort(graph), hpg.dag_longest_path(graph, weight)))
-    print(f"a topological order on {arguments.device}; {took}")
+    (ordered, path), seconds = timed(
+        arguments, lambda: (hpg.topological_sort(graph), hpg.dag_longest_path(graph, weight))
+    )
+    print(f"a topological order on {arguments.device}; {seconds}")
     indices = on_cpu(graph.indices_of(ordered))
     print(f"  first: {_first([called(graph, vertex) for vertex in indices[:_NAMED].tolist()], len(indices))}")
     print(f"  longest path, of {plural(len(path), 'vertex')}: {_first(path[:_NAMED].tolist(), len(path))}")
@@ -101,11 +103,11 @@ def communities(graph: hpg.Graph, arguments: Any) -> None:
         "cdlp": (hpg.cdlp, {}),
     }
     call, how = calls[arguments.method]
-    result, took = timed(arguments, lambda: call(graph, **how))
+    result, seconds = timed(arguments, lambda: call(graph, **how))
     label = on_cpu(getattr(result, "label", result))
     sizes = np.unique(label, return_counts=True)[1]
     quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
-    print(f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; {took}")
+    print(f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; {seconds}")
     if arguments.top > 0 and len(sizes):
         largest = np.sort(sizes)[::-1][: arguments.top]
         print(f"  the largest have {', '.join(f'{size:,}' for size in largest)} vertices")
@@ -114,10 +116,10 @@ def communities(graph: hpg.Graph, arguments: Any) -> None:
 
 def forest(graph: hpg.Graph, arguments: Any) -> None:
     """A spanning forest of least weight."""
-    result, took = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
+    result, seconds = timed(arguments, lambda: hpg.minimum_spanning_forest(graph))
     print(
         f"spanning forest on {arguments.device}: {plural(len(result.source), 'edge')}, {plural(result.count, 'tree')}, "
-        f"total weight {result.total:,.10g}; {took}"
+        f"total weight {result.total:,.10g}; {seconds}"
     )
 
 
@@ -130,11 +132,11 @@ def sample(graph: hpg.Graph, arguments: Any) -> None:
         raise ValueError(f"--fanouts {arguments.fanouts}: give numbers with commas between, 10,10 say") from None
     how = {name: getattr(arguments, option) for name, option in (
         ("replace", "replace"), ("weight", "weighted"), ("incoming", "incoming"), ("seed", "seed"))}  # fmt: skip
-    result, took = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
+    result, seconds = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
     vertex = on_cpu(result.vertex)
     print(
         f"sample around {called(graph, source)} on {arguments.device}: {plural(len(vertex), 'vertex')}, "
-        f"{plural(sum(result.edges_of_hop), 'edge')}; {took}"
+        f"{plural(sum(result.edges_of_hop), 'edge')}; {seconds}"
     )
     print("    hop    vertices       edges")
     for hop, vertices in enumerate(result.vertices_of_hop):
@@ -154,8 +156,8 @@ def labels(graph: hpg.Graph, arguments: Any) -> None:
         hpg.id(vertex_of(graph, row["vertex"], "--labels")): row["label"] for row in table if row["label"]
     }
     call = hpg.label_propagation if arguments.keep else hpg.label_spreading
-    result, took = timed(arguments, lambda: call(graph, labels_by_vertex, weight=arguments.weighted))
-    print(f"{plural(len(labels_by_vertex), 'label')} spread on {arguments.device}: {how_it_ended(result)}; {took}")
+    result, seconds = timed(arguments, lambda: call(graph, labels_by_vertex, weight=arguments.weighted))
+    print(f"{plural(len(labels_by_vertex), 'label')} spread on {arguments.device}: {how_it_ended(result)}; {seconds}")
     label = np.asarray(result)
     named, count = np.unique(label[label != None].astype(str), return_counts=True)  # noqa: E711
     for name, vertices in zip(named.tolist(), count.tolist(), strict=True):
@@ -178,8 +180,8 @@ def beliefs(graph: hpg.Graph, arguments: Any) -> None:
             f"({', '.join(states)}): '2,1;1,2' says two of two"
         )
     how = {"product": arguments.product, "damping": arguments.damping, "weight": arguments.weighted}
-    result, took = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
-    print(f"beliefs on {arguments.device}: {how_it_ended(result)}; {took}")
+    result, seconds = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
+    print(f"beliefs on {arguments.device}: {how_it_ended(result)}; {seconds}")
     belief, state = on_cpu(result.belief), np.array(states)[on_cpu(result.state)]
     for name in states:
         print(f"  {name}: {plural(int((state == name).sum()), 'vertex')}")

@@ -12,9 +12,9 @@ from hpgraph.cli.output import called, explain, how_it_ended, on_cpu, plural, sh
 
 
 def _of_vertices(graph: hpg.Graph, arguments: Any, call: Callable[[hpg.Graph], Any], name: str) -> Any:
-    result, took = timed(arguments, lambda: call(graph))
+    result, seconds = timed(arguments, lambda: call(graph))
     each = on_cpu(result)
-    print(f"{name} of every vertex on {arguments.device}: {took}")
+    print(f"{name} of every vertex on {arguments.device}: {seconds}")
     show(arguments, graph, **{name: each})
     return each
 
@@ -95,8 +95,8 @@ def hits(graph: hpg.Graph, arguments: Any) -> None:
 
 def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., Any], **how: Any) -> None:
     how |= {"tol": arguments.tol, "max_iteration": arguments.max_iteration}
-    result, took = timed(arguments, lambda: call(graph, **how))
-    print(f"{title} on {arguments.device}: {how_it_ended(result)}, last change {float(result.residual):.2g}; {took}")
+    result, seconds = timed(arguments, lambda: call(graph, **how))
+    print(f"{title} on {arguments.device}: {how_it_ended(result)}, last change {float(result.residual):.2g}; {seconds}")
     explain(arguments, result)
     names = ("rank", "centrality", "authorities", "hubs")
     show(arguments, graph, **{name: on_cpu(getattr(result, name)) for name in names if hasattr(result, name)})
@@ -104,17 +104,17 @@ def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., 
 
 def clustering(graph: hpg.Graph, arguments: Any) -> None:
     """Clustering coefficients."""
-    result, took = timed(arguments, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form))
+    result, seconds = timed(arguments, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form))
     each = on_cpu(result)
     mean, whole = float(each.mean()) if len(each) else 0.0, hpg.transitivity(graph)
-    print(f"clustering on {arguments.device}: {mean:.6g} on the average, transitivity {whole:.6g}; {took}")
+    print(f"clustering on {arguments.device}: {mean:.6g} on the average, transitivity {whole:.6g}; {seconds}")
     show(arguments, graph, clustering=each)
 
 
 def triangles(graph: hpg.Graph, arguments: Any) -> None:
     """The number of triangles."""
-    count, took = timed(arguments, lambda: hpg.triangle_count(graph))
-    print(f"{plural(int(count), 'triangle')} on {arguments.device}; {took}")
+    count, seconds = timed(arguments, lambda: hpg.triangle_count(graph))
+    print(f"{plural(int(count), 'triangle')} on {arguments.device}; {seconds}")
     if arguments.top > 0 or arguments.output is not None:
         show(arguments, graph, triangles=on_cpu(hpg.triangles(graph)))
 
@@ -127,8 +127,8 @@ def closeness(graph: hpg.Graph, arguments: Any) -> None:
         if arguments.harmonic
         else (hpg.closeness_centrality, "closeness")
     )
-    result, took = timed(arguments, lambda: call(graph, hpg.id(vertices), weight=arguments.weighted or None))
-    print(f"{title} of {plural(len(vertices), 'vertex')} on {arguments.device}; {took}")
+    result, seconds = timed(arguments, lambda: call(graph, hpg.id(vertices), weight=arguments.weighted or None))
+    print(f"{title} of {plural(len(vertices), 'vertex')} on {arguments.device}; {seconds}")
     # Vertices that were not requested have NaN, and come last.
     values = np.full(graph.n_vertices, np.nan)
     values[vertices] = on_cpu(result)
@@ -139,9 +139,9 @@ def closeness(graph: hpg.Graph, arguments: Any) -> None:
 def betweenness(graph: hpg.Graph, arguments: Any) -> None:
     """Betweenness, of shortest paths from all vertices or from a sample."""
     how = {"sources": arguments.sources, "weight": arguments.weighted or None, "seed": arguments.seed}
-    result, took = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
+    result, seconds = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
     sampled = "all vertices" if arguments.sources is None else plural(arguments.sources, "vertex")
-    print(f"betweenness by paths from {sampled} on {arguments.device}; {took}")
+    print(f"betweenness by paths from {sampled} on {arguments.device}; {seconds}")
     show(arguments, graph, betweenness=on_cpu(result))
 
 
@@ -149,10 +149,10 @@ def similar(graph: hpg.Graph, arguments: Any) -> None:
     """The vertices most similar to a vertex."""
     source = source_of(graph, arguments)
     measure, how = getattr(hpg, arguments.measure), {"joined": not arguments.links, "incoming": arguments.incoming}
-    result, took = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
+    result, seconds = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
     print(
         f"{arguments.measure} on {arguments.device}: {plural(len(result), 'vertex')} with a neighbour in common with "
-        f"{called(graph, source)}; {took}"
+        f"{called(graph, source)}; {seconds}"
     )
     score = np.zeros(graph.n_vertices)
     score[on_cpu(result.target)] = on_cpu(result.score)
@@ -167,12 +167,12 @@ def walks(graph: hpg.Graph, arguments: Any) -> None:
     how = {"length": arguments.length, "weight": arguments.weighted, "seed": arguments.seed}
     if not arguments.p == arguments.q == 1:
         call, how = hpg.node2vec_walk, how | {"p": arguments.p, "q": arguments.q}
-    result, took = timed(arguments, lambda: call(graph, starts, **how))
+    result, seconds = timed(arguments, lambda: call(graph, starts, **how))
     met = on_cpu(result)[:, 1:]
     visits = np.bincount(met[met >= 0], minlength=graph.n_vertices)
     print(
         f"{plural(arguments.count, 'walk')} from {called(graph, source)} on {arguments.device}: "
-        f"{plural(int(visits.sum()), 'step')} to {plural(int((visits > 0).sum()), 'vertex')}; {took}"
+        f"{plural(int(visits.sum()), 'step')} to {plural(int((visits > 0).sum()), 'vertex')}; {seconds}"
     )
     show(arguments, graph, visits=visits)
 
@@ -181,6 +181,6 @@ def heat(graph: hpg.Graph, arguments: Any) -> None:
     """Heat that spreads from one vertex."""
     start = {hpg.id(source_of(graph, arguments)): 1.0}
     how = {"laplacian": arguments.laplacian, "weight": arguments.weighted}
-    result, took = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
-    print(f"heat after {arguments.time:g} on {arguments.device}; {took}")
+    result, seconds = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
+    print(f"heat after {arguments.time:g} on {arguments.device}; {seconds}")
     show(arguments, graph, heat=on_cpu(result))

@@ -39,8 +39,8 @@ class Categories(NamedTuple):
 
     def text(self, codes: Any = None) -> Any:
         """The text of all codes, or of some, in an array of objects; None where there is none."""
-        held = np.append(np.asarray(self.categories, dtype=object), [None])
-        return held[to_device(self.codes if codes is None else codes, "cpu")]
+        categories = np.append(np.asarray(self.categories, dtype=object), [None])
+        return categories[to_device(self.codes if codes is None else codes, "cpu")]
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,10 @@ def stacked(parts: Iterable[tuple[Mapping[str, Any], int]]) -> dict[str, Any]:
     """Concatenated columns of several parts, each with its number of values; missing where one lacks a title."""
     columns: dict[str, Any] = {}
     before = 0
-    for held, count in parts:
-        for title in dict.fromkeys((*columns, *held)):
-            column = columns[title] if title in columns else _without_any(held[title], before)
-            more = held.get(title)
+    for columns_of_part, count in parts:
+        for title in dict.fromkeys((*columns, *columns_of_part)):
+            column = columns[title] if title in columns else _without_any(columns_of_part[title], before)
+            more = columns_of_part.get(title)
             columns[title] = followed(column, more, count, repr(title)) if before else more
         before += count
     return columns
@@ -301,16 +301,16 @@ def _of_objects(given: Any, called: str) -> Any:
         if is_sparse_matrix(given):
             raise TypeError
         listed = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
-        there = [value for value in listed if value is not None and value == value]
+        present = [value for value in listed if value is not None and value == value]
     except (TypeError, ValueError):  # rows that are arrays have no single truth value
         raise TypeError(f"{called} must be an array, or a sequence, of numbers or of text") from None
-    if there and all(isinstance(value, str) for value in there):
+    if present and all(isinstance(value, str) for value in present):
         return text_column(listed)
     if (dates := dates_of(listed)) is not None:
         return dates
     values = np.array([np.nan if value is None else value for value in listed] if listed else np.empty(0))
-    if values.dtype.kind not in "biuf" or any(isinstance(value, str) for value in there):
-        wrong = next((value for value in there if isinstance(value, str)), there[0] if there else None)
+    if values.dtype.kind not in "biuf" or any(isinstance(value, str) for value in present):
+        wrong = next((value for value in present if isinstance(value, str)), present[0] if present else None)
         raise TypeError(f"{called} must hold numbers, text or dates, and not objects such as {wrong!r}")
     return values
 
@@ -337,9 +337,12 @@ def _rows_kept(csr: CSR, ends: tuple[Any, Any], weight: Any, both_ways: bool, du
     if weight is None or duplicates == "first":
         return rows[first]
     # Rows of an arc whose weight equals the one that was kept; NaN equals NaN.
-    arc, held = xp.cumsum(first) - 1, xp.asarray(weight)[rows]
-    kept = csr.data[arc]
-    rows, arc = (array[(held == kept) | ((held != held) & (kept != kept))] for array in (rows, arc))
+    arc, weights = xp.cumsum(first) - 1, xp.asarray(weight)[rows]
+    kept_weights = csr.data[arc]
+    rows, arc = (
+        array[(weights == kept_weights) | ((weights != weights) & (kept_weights != kept_weights))]
+        for array in (rows, arc)
+    )
     return rows[run_starts(arc)]
 
 

@@ -40,10 +40,10 @@ class Dates(NamedTuple):
 def dates_of(given: Any) -> Dates | None:
     """Dates of an array or a sequence, None being missing; those with a time zone in UTC; None if there are others."""
     if isinstance(given, list):
-        there = [value for value in given if value is not None and value == value]
-        if not there or not all(isinstance(value, datetime.date | np.datetime64) for value in there):
+        present = [value for value in given if value is not None and value == value]
+        if not present or not all(isinstance(value, datetime.date | np.datetime64) for value in present):
             return None
-        days = not any(isinstance(value, datetime.datetime | np.datetime64) for value in there)
+        days = not any(isinstance(value, datetime.datetime | np.datetime64) for value in present)
         listed = [in_utc(value) if value is not None and value == value else None for value in given]
         given = np.array([np.datetime64(value) for value in listed]) if not days else np.array(listed, "M8[D]")
     if getattr(getattr(given, "dtype", None), "kind", None) != "M":

@@ -64,9 +64,9 @@ class DividedArray:
         pieces = []
         for device, first, last in zip(devices, bounds[:-1], bounds[1:], strict=True):
             with device.here:
-                there = move_array(array[first:last], device)
+                piece = move_array(array[first:last], device)
                 # A copy: a view would keep all of the array.
-                pieces.append(there.copy() if there.base is not None else there)
+                pieces.append(piece.copy() if piece.base is not None else piece)
         return cls(pieces, order, place)
 
     def __len__(self) -> int:

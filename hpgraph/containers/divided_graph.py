@@ -86,7 +86,7 @@ class DividedGraph(DividedVertices, Graph):
         with device.here:
             return Graph._made(csr, self.directed, self._names)
 
-    def _whole_somewhere(self) -> Graph:
+    def _whole_on_any_device(self) -> Graph:
         """`whole`; where it will not fit the first device, in main memory."""
         try:
             return self.whole
@@ -140,14 +140,14 @@ class DividedGraph(DividedVertices, Graph):
         return self.whole.in_csr
 
     def _build_undirected(self) -> Any:
-        return self.alike(self._whole_somewhere().undirected, self.order is not None)
+        return self.alike(self._whole_on_any_device().undirected, self.order is not None)
 
     @property
     def by_own_ids(self) -> Self:
         """The same graph, divided without renumbering vertices: for programs that read ids."""
         if self.order is None:
             return self
-        return self._layouts.once("by_own_ids", lambda: self.alike(self._whole_somewhere(), False))
+        return self._layouts.once("by_own_ids", lambda: self.alike(self._whole_on_any_device(), False))
 
     def alike(self, graph: Graph, scatter: bool | None = None) -> Any:
         """A graph divided between the devices of this one; `scatter` as for `divide`."""
@@ -155,7 +155,7 @@ class DividedGraph(DividedVertices, Graph):
 
     def update(self, *args: Any, **options: Any) -> Any:
         """As `Graph.update`: the graph is gathered on the first device, changed, and divided again."""
-        return self.alike(self._whole_somewhere().update(*args, **options), self.order is not None)
+        return self.alike(self._whole_on_any_device().update(*args, **options), self.order is not None)
 
     def _build_out_degree(self) -> Any:
         return self.in_own_order(self.degrees_of_shards("out_csr"))

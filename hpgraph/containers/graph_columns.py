@@ -40,9 +40,9 @@ def _code(column: Categories, title: str, text: Any) -> int:
     """The code of a text in a column; -1 for None."""
     texts = [] if text is None else [str(one) for one in column.categories]
     if text is not None and text not in texts:
-        there = ", ".join(map(repr, texts[:_SHOWN])) + ", ..." * (len(texts) > _SHOWN) or "no text"
+        known = ", ".join(map(repr, texts[:_SHOWN])) + ", ..." * (len(texts) > _SHOWN) or "no text"
         near = did_you_mean(text, texts) if isinstance(text, str) else ""
-        raise ValueError(f"edges: no edge has {text!r} in column {title!r}, which holds {there}{near}")
+        raise ValueError(f"edges: no edge has {text!r} in column {title!r}, which holds {known}{near}")
     return -1 if text is None else texts.index(text)
 
 
@@ -117,18 +117,18 @@ class GraphColumns(GraphLayouts):
 
     def _column(self, title: str, held: Mapping[str, Any], kind: str) -> Any:
         if title not in held:
-            there = ", ".join(map(repr, held)) or "none"
-            raise ValueError(f"the graph has no {kind} column {title!r}; it has {there}: with_columns adds some")
+            titles = ", ".join(map(repr, held)) or "none"
+            raise ValueError(f"the graph has no {kind} column {title!r}; it has {titles}: with_columns adds some")
         return held[title]
 
-    def _having(self, wanted: Mapping[str, Any]) -> Any:
+    def _matching(self, wanted: Mapping[str, Any]) -> Any:
         """A flag for each arc: whether every column has the given value, or one of the given values."""
         xp = array_module(self.device)
         flags = xp.ones(self.n_edges, bool)
         for title, given in wanted.items():
             column = self._column(title, self._columns_held.edges, "edge")
             several = hasattr(given, "__iter__") and not isinstance(given, str | bytes)
-            values, held = list(given) if several else [given], values_of(column)
+            values, column_values = list(given) if several else [given], values_of(column)
             if isinstance(column, Dates):
                 raise TypeError(
                     f"edges: {title!r} holds dates, which functions compare: lambda source, edge, target: edge.{title} "
@@ -136,24 +136,24 @@ class GraphColumns(GraphLayouts):
                 )
             if isinstance(column, Categories):
                 values = [_code(column, title, text) for text in values]
-            there = [value for value in values if value is not None]
-            if not all(isinstance(value, numbers.Real | np.number | np.bool_) for value in there):
+            present = [value for value in values if value is not None]
+            if not all(isinstance(value, numbers.Real | np.number | np.bool_) for value in present):
                 raise TypeError(f"edges: {title!r} holds numbers, and is to be among {values!r}")
-            matches = xp.isin(held, xp.asarray(there))
-            flags &= matches if len(there) == len(values) else matches | (held != held)
+            matches = xp.isin(column_values, xp.asarray(present))
+            flags &= matches if len(present) == len(values) else matches | (column_values != column_values)
         return flags
 
     def _columns_read(self, *read: frozenset[str] | None) -> dict[str, Any]:
         """The values of the columns of vertices that functions read, by title; all where one may read any."""
-        held = self._columns_held.vertices
-        titles = held if None in read else sorted(frozenset().union(*filter(None, read)) - {"id"})
-        return {title: values_of(self._column(title, held, "vertex")) for title in titles}
+        columns = self._columns_held.vertices
+        titles = columns if None in read else sorted(frozenset().union(*filter(None, read)) - {"id"})
+        return {title: values_of(self._column(title, columns, "vertex")) for title in titles}
 
     def _comparing(self, function: Any, *read: frozenset[str] | None) -> Any:
         """A function of columns, with its dates in the columns' unit."""
-        held = {**self._columns_held.edges, **self._columns_held.vertices}
-        titles = held if None in read else held.keys() & frozenset().union(*filter(None, read))
-        return comparing(function, [held[title] for title in titles])
+        columns = {**self._columns_held.edges, **self._columns_held.vertices}
+        titles = columns if None in read else columns.keys() & frozenset().union(*filter(None, read))
+        return comparing(function, [columns[title] for title in titles])
 
     def _each_once(self) -> Any:
         """Mask of the arcs of an undirected graph that `edges` lists: those from the lower index."""
@@ -255,10 +255,10 @@ class GraphColumns(GraphLayouts):
 
     def _kept_with_columns(self, key: Any, make: Callable[[], Self]) -> Self:
         """A graph derived from this one and its columns; cached."""
-        kept: dict[Any, Self] = self.__dict__.setdefault("_of_columns", {})
-        if key not in kept:
-            kept.setdefault(key, make())
-        return kept[key]
+        cache: dict[Any, Self] = self.__dict__.setdefault("_of_columns", {})
+        if key not in cache:
+            cache.setdefault(key, make())
+        return cache[key]
 
     def _carrying(self, made: Self, duplicates: Any, both_ways: bool = False) -> Self:
         if self._columns_held is NO_COLUMNS:
@@ -317,5 +317,5 @@ class GraphColumns(GraphLayouts):
     @property
     def nbytes(self) -> int:
         """Bytes of all layouts built so far, and of columns; arrays that layouts share count once."""
-        held = (*self._columns_held.edges.values(), *self._columns_held.vertices.values())
-        return self._layouts.nbytes + sum(int(values_of(column).nbytes) for column in held)
+        columns = (*self._columns_held.edges.values(), *self._columns_held.vertices.values())
+        return self._layouts.nbytes + sum(int(values_of(column).nbytes) for column in columns)

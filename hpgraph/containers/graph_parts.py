@@ -95,10 +95,10 @@ class GraphParts(GraphLookup):
             if self.multigraph:
                 pairs = adjacency.from_arcs(source, target, None, self.n_vertices, both_ways=not self.directed)
                 flags = adjacency.places_in(csr, pairs) >= 0
-        kept = self._of_arcs(flags)
+        arcs = self._of_arcs(flags)
         ends = xp.zeros(self.n_vertices, np.bool_)
-        ends[kept.indices] = True
-        return self._between(kept, Bitmask.from_bool(ends | (kept.degrees > 0)), True)
+        ends[arcs.indices] = True
+        return self._between(arcs, Bitmask.from_bool(ends | (arcs.degrees > 0)), True)
 
     def filter(self, *, edges: Any = None, vertices: Any = None) -> Self:
         """The graph without the edges, and without the vertices, for which something does not hold.
@@ -148,22 +148,22 @@ class GraphParts(GraphLookup):
         >>> G.filter(vertices=lambda vertex: vertex.age > 28).n_vertices
         2
         """
-        kept = self._arcs
+        arcs = self._arcs
         if callable(edges):
-            kept = self._where(edges)
+            arcs = self._where(edges)
         elif isinstance(edges, Mapping):
-            kept = self._of_arcs(self._having(edges))
+            arcs = self._of_arcs(self._matching(edges))
         elif edges is not None:
-            flags = flags_of(edges, kept.nnz, "edges", "arcs", self.device)
+            flags = flags_of(edges, arcs.nnz, "edges", "arcs", self.device)
             if flags is None:
                 raise TypeError(
                     "edges must be a function of (source, weight, target), an array with a bool for each arc, or "
                     f"values by column, not {type(edges).__name__}; edge_subgraph takes edges by their ends"
                 )
-            kept = self._of_arcs(flags)
+            arcs = self._of_arcs(flags)
         if vertices is not None:
-            return self._between(kept, self._chosen(vertices, "vertices"), True)
-        return self._part(kept, self._kind_of_parts(), self._names)
+            return self._between(arcs, self._chosen(vertices, "vertices"), True)
+        return self._part(arcs, self._kind_of_parts(), self._names)
 
     def reverse(self) -> Self:
         """The graph whose arcs go the other way, over the same arrays; itself if undirected.
@@ -270,7 +270,7 @@ class GraphParts(GraphLookup):
 
     def _selected(self, holds: Any, csr: CSR) -> CSR:
         """The arcs for which ``holds(source, weight, target)``, of the weights that `csr` has."""
-        predicate, backend = get_index_unary(_asked(holds, self.directed), "bool"), kernels(self.device)
+        predicate, backend = get_index_unary(_as_entry_function(holds, self.directed), "bool"), kernels(self.device)
         dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
         asked = entry_function(predicate, dtype, bool, bool)
         if self._columns_held.edges:
@@ -281,7 +281,7 @@ class GraphParts(GraphLookup):
         return repr(vertex if self._names is None else self._names.array[vertex].item())
 
 
-def _asked(holds: Any, directed: bool) -> Callable[..., Any]:
+def _as_entry_function(holds: Any, directed: bool) -> Callable[..., Any]:
     """The function of an arc as a function of a matrix entry; alike for an undirected graph's arc and its reverse."""
     if directed:
         return lambda weight, source, target: holds(source, weight, target)

@@ -111,19 +111,19 @@ class GraphSets(GraphUpdates):
         a, b = arcs(*both)
         joined = adjacency.union(a, b, weight, one_alone=one_alone)
         graph = self._made(joined, self.directed or other.directed, names)
-        held = ours._columns_held, theirs._columns_held
-        if all(one is NO_COLUMNS for one in held):
+        columns = ours._columns_held, theirs._columns_held
+        if all(one is NO_COLUMNS for one in columns):
             return graph
         edges, counts = {}, (ours.n_edges, theirs.n_edges)
-        if held[0].edges or held[1].edges:
+        if columns[0].edges or columns[1].edges:
             # Numbered arcs, the other graph's after this one's, tell where values come from.
             xp = array_module(self.device)
             numbers = xp.arange(counts[0]), counts[0] + xp.arange(counts[1])
             a, b = arcs(*(csr.with_data(of, copy=False) for csr, of in zip(both, numbers, strict=True)))
             places = [adjacency.union(a, b, op, one_alone=one_alone).data for op in ("first", "second")]
-            edges = united(held[0].edges, held[1].edges, counts, (places[0], places[1]))
+            edges = united(columns[0].edges, columns[1].edges, counts, (places[0], places[1]))
         sizes = self.n_vertices, other.n_vertices
-        graph._columns_held = Columns(edges, united(held[0].vertices, held[1].vertices, sizes, vertices))
+        graph._columns_held = Columns(edges, united(columns[0].vertices, columns[1].vertices, sizes, vertices))
         return graph
 
     def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:

@@ -244,8 +244,10 @@ class GraphStorage(GraphColumns):
         layouts = self._layouts
         if self.device == devices.kind:
             # From one GPU to another; other layouts are rebuilt there.
-            kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed", "multigraph") if name in layouts}
-            layouts = type(layouts)(**kept)
+            layouts_to_copy = {
+                name: layouts[name] for name in ("out_csr", "in_csr", "directed", "multigraph") if name in layouts
+            }
+            layouts = type(layouts)(**layouts_to_copy)
         with devices.here:
             graph._hold(layouts.to(devices.kind, "the graph"))
         if self._columns_held is not NO_COLUMNS:

@@ -201,37 +201,38 @@ class GraphUpdates(GraphParts):
 
     def _rows(self, given: Any, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
         """Sources, targets, weights (or None) and columns of edges in any form; ends are names or indices."""
-        held: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if isinstance(given, tuple) and len(given) == 3:
             source, target, weight = given
         else:
             rows = given[0] if isinstance(given, list) and given else given
             of_pairs = isinstance(given, tuple | list) and not (isinstance(rows, tuple | list) and len(rows) == 3)
-            named, asked = self._names is not None, None
+            named, titles = self._names is not None, None
             if self.edge_columns and is_networkx(given):
-                asked = [title for title in self.edge_columns if any(title in of for *_, of in given.edges(data=True))]
+                titles = [title for title in self.edge_columns if any(title in of for *_, of in given.edges(data=True))]
             elif self.edge_columns and (table := public("interop").columns_given(given)) is not None:
-                held = {title: table.pop(title) for title in self.edge_columns if title in table}
+                columns = {title: table.pop(title) for title in self.edge_columns if title in table}
                 given = table
-            edges = None if of_pairs else public("interop").edges_given(given, None, None, None, named, asked)
+            edges = None if of_pairs else public("interop").edges_given(given, None, None, None, named, titles)
             if edges is None:
                 source, target, weight = *ends_of_edges(given, name), None
             else:
                 source, target, weight = edges["source"], edges["target"], edges["weight"]
-                held |= edges.get("columns", {})
+                columns |= edges.get("columns", {})
                 if (called := edges.get("names")) is not None:
                     called = as_array(called)
                     source, target = called[to_device(source, "cpu")], called[to_device(target, "cpu")]
         if weight is not None:
             weight = to_device(native(unmasked(weight, "weight")), self.device)
-        return as_collection(source), as_collection(target), weight, held
+        return as_collection(source), as_collection(target), weight, columns
 
     def _among_vertices(self, source: Any, target: Any, weight: Any, held: Any, name: str) -> tuple[Any, ...]:
         """Rows of edges whose ends are both vertices; other errors are raised later."""
         if isinstance(source, id) or isinstance(target, id):
             return source, target, weight, held
         ends, flags = zip(
-            *(self._found(unmasked(end, name)) for end, name in ((source, "source"), (target, "target"))), strict=True
+            *(self._known_indices(unmasked(end, name)) for end, name in ((source, "source"), (target, "target"))),
+            strict=True,
         )
         count = max(map(len, flags))
         if not {*map(len, flags)} <= {1, count} or (weight is not None and len(weight) != count):
@@ -245,7 +246,7 @@ class GraphUpdates(GraphParts):
         weight = None if weight is None else array_module(self.device).asarray(weight)[known]
         return source, target, weight, {title: taken(column, known) for title, column in held.items()}
 
-    def _found(self, ends: Any) -> tuple[Any, Any]:
+    def _known_indices(self, ends: Any) -> tuple[Any, Any]:
         """Indices of ends given by name or index, and a flag for each that is a vertex; others are unchanged."""
         array = as_array(ends)
         if not (isinstance(ends, list | tuple) and any(isinstance(end, id) for end in ends)):
@@ -328,9 +329,9 @@ class GraphUpdates(GraphParts):
         at = adjacency.places_in(insert, csr)
         if csr.data is not None:
             csr = _with_weights(csr, at[at >= 0], insert.data[at >= 0])
-        gone = self._positions(csr, batch.delete, "delete", batch) >= 0
-        gone &= adjacency.places_in(batch.delete, insert) < 0
-        changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, gone), "first")
+        deleted = self._positions(csr, batch.delete, "delete", batch) >= 0
+        deleted &= adjacency.places_in(batch.delete, insert) < 0
+        changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, deleted), "first")
         return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
 
     def _without(self, csr: CSR, others: CSR) -> CSR:
@@ -347,9 +348,9 @@ class GraphUpdates(GraphParts):
         assert new_weights is not None
         at = self._positions(csr, new_weights, "set", batch)
         if batch.delete is not None:
-            gone = adjacency.places_in(new_weights, batch.delete) >= 0
-            if anywhere(gone) and not batch.passes_over:
-                raise self._not_there(new_weights, gone, "set", batch.names)
+            deleted = adjacency.places_in(new_weights, batch.delete) >= 0
+            if anywhere(deleted) and not batch.passes_over:
+                raise self._not_there(new_weights, deleted, "set", batch.names)
         xp, m = array_module(csr.device), csr.nnz
         if self.multigraph:
             place = adjacency.places_in(csr, new_weights)

@@ -92,12 +92,12 @@ def explain(matrix: Any, measure: bool = False) -> str:
 
 def _memory(matrix: Any, name: str) -> str:
     """Bytes of a layout, where it is built."""
-    kept = matrix.layout_if_built(name)
+    layout = matrix.layout_if_built(name)
     if name == "blocks":
         size = _operand_type(matrix).itemsize
         surveyed = known_survey(matrix.csr, size, size)
-        kept = None if surveyed is None else surveyed.layout
-    return "not built" if kept is None else f"{kept.nbytes / 2**20:,.1f} MiB"
+        layout = None if surveyed is None else surveyed.layout
+    return "not built" if layout is None else f"{layout.nbytes / 2**20:,.1f} MiB"
 
 
 def _reason(matrix: Any, chosen: str, predicted: dict[str, float]) -> str:

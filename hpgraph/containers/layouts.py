@@ -70,8 +70,8 @@ class Layouts:
         check_memory(self.nbytes, f"a copy of {what}", device)
         moved: dict[int, Any] = {}
         with self.lock:
-            kept = dict(self._kept)
-        return Layouts(**{name: _move(value, device, moved) for name, value in kept.items()})
+            values = dict(self._kept)
+        return Layouts(**{name: _move(value, device, moved) for name, value in values.items()})
 
 
 def _is_on_gpu(value: Any) -> bool:

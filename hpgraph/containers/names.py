@@ -71,9 +71,9 @@ class Names:
     @property
     def some(self) -> str:
         """The first names, formatted for a message."""
-        shown = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+        texts = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
                  for text in map(repr, python_values(self.array[:_SHOWN]))]  # fmt: skip
-        return ", ".join(shown + ["..."] * (len(self.array) > _SHOWN))
+        return ", ".join(texts + ["..."] * (len(self.array) > _SHOWN))
 
     def __contains__(self, name: Any) -> bool:
         return self._table.find(name) >= 0
@@ -106,16 +106,16 @@ class Names:
 
     def _unknown(self, name: Any) -> ValueError:
         """The error for an unknown name, which suggests similar ones."""
-        asked = f"no vertex is named {name!r}"
+        message = f"no vertex is named {name!r}"
         other = _as_other_type(name)
         meant = f": did you mean {other!r}? Names" if other is not None and self._table.find(other) >= 0 else "; names"
         if isinstance(name, str) and meant == "; names":
             known = [text for text in python_values(self.array[:_COMPARED]) if isinstance(text, str)]
             if near := difflib.get_close_matches(name, known, n=3):
-                return ValueError(f"{asked}: did you mean {' or '.join(map(repr, near))}?")
+                return ValueError(f"{message}: did you mean {' or '.join(map(repr, near))}?")
         index = f"{int(name)}" if isinstance(name, int | np.integer) and 0 <= name < len(self.array) else "i"
         by_index = f"hpgraph.id({index}) is the vertex of index {index}"
-        return ValueError(f"{asked}{meant} are such as {self.some}; {by_index}")
+        return ValueError(f"{message}{meant} are such as {self.some}; {by_index}")
 
 
 def _locked(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -173,9 +173,9 @@ class HashedNames:
         self._order = order.astype(np.int32) if len(names) < 1 << 31 else order
         # For one name, Python's own search takes half of NumPy's time.
         self._listed = self._hashes.data
-        alike = np.flatnonzero(self._hashes[1:] == self._hashes[:-1])
-        if alike.size:
-            self._refuse_mixed_types(alike)
+        collisions = np.flatnonzero(self._hashes[1:] == self._hashes[:-1])
+        if collisions.size:
+            self._refuse_mixed_types(collisions)
 
     def _refuse_mixed_types(self, alike: np.ndarray[Any, Any]) -> None:
         """Names of one hash must differ."""
@@ -197,8 +197,8 @@ class HashedNames:
         hashes, at = self._listed, bisect_left(self._listed, key)
         while at < len(hashes) and hashes[at] == key:
             vertex = int(self._order[at])
-            held = self._names[vertex]
-            if held is name or held == name:
+            stored = self._names[vertex]
+            if stored is name or stored == name:
                 return vertex
             at += 1
         return -1
@@ -216,8 +216,8 @@ class HashedNames:
         places = np.empty(len(names), dtype=np.int64)
         places[order] = np.minimum(self._hashes.searchsorted(hashes[order]), len(self._hashes) - 1)
         indices = np.where(self._hashes[places] == hashes, self._order[places], -1)
-        held = python_values(self._names[np.maximum(indices, 0)])
-        for place, (name, other, vertex) in enumerate(zip(names, held, indices.tolist(), strict=True)):
+        stored = python_values(self._names[np.maximum(indices, 0)])
+        for place, (name, other, vertex) in enumerate(zip(names, stored, indices.tolist(), strict=True)):
             if vertex >= 0 and not (other is name or other == name):
                 indices[place] = self.find(name)
         return indices
@@ -261,8 +261,8 @@ class SortedNumbers:
         places = np.empty(numbers.size, dtype=np.int64)
         places[order] = self._sorted.searchsorted(numbers[order])
         places = np.minimum(places, self._sorted.size - 1)
-        there = inside & (self._sorted[places] == numbers)
-        return np.where(there, places if self._order is None else self._order[places], -1)
+        present = inside & (self._sorted[places] == numbers)
+        return np.where(present, places if self._order is None else self._order[places], -1)
 
 
 def _as_integer(name: Any) -> int | None:

@@ -70,8 +70,8 @@ def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
     """A rule by the objects' addresses; None unless neighbours are mostly the same objects as the nodes."""
     places = _Places(_addresses(np.fromiter(nodes, object, len(nodes))))
     sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
-    asked = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
-    if np.count_nonzero(places.find_all(asked) >= 0) <= _MAX * len(asked):
+    addresses = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
+    if np.count_nonzero(places.find_all(addresses) >= 0) <= _MAX * len(addresses):
         return None
     by_dict: Rule | None = None
 

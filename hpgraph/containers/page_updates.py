@@ -38,16 +38,16 @@ def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype
     insert, removed, changed = sides
     keep, put = kernels("cpu").keep_entries, insert
     if removed is not None:
-        there = _there(graph, removed, "delete", batch)
-        removed = keep(removed, there)
+        present = _contains(graph, removed, "delete", batch)
+        removed = keep(removed, present)
     if changed is not None:
-        there = _there(graph, changed, "set", batch)
+        present = _contains(graph, changed, "set", batch)
         if removed is not None:
-            gone = adjacency.places_in(changed, removed) >= 0
-            if gone.any() and not batch.passes_over:
-                raise graph._not_there(changed, gone, "set", batch.names)
-            there &= ~gone
-        changed = keep(changed, there)
+            deleted = adjacency.places_in(changed, removed) >= 0
+            if deleted.any() and not batch.passes_over:
+                raise graph._not_there(changed, deleted, "set", batch.names)
+            present &= ~deleted
+        changed = keep(changed, present)
         put = changed if put is None else adjacency.union(changed, put, "second")
     types = [one.dtype for one in (graph, put) if one is not None and one.dtype is not None]
     dtype = np.result_type(*types) if types else None
@@ -59,7 +59,7 @@ def _changes(graph: Any, batch: Batch) -> tuple[CSR | None, CSR | None, np.dtype
     return put, removed, dtype
 
 
-def _there(graph: Any, arcs: CSR, name: str, batch: Batch) -> Any:
+def _contains(graph: Any, arcs: CSR, name: str, batch: Batch) -> Any:
     present = located(graph._out, _entries(arcs))[1]
     if not present.all() and not batch.passes_over:
         raise graph._not_there(arcs, ~present, name, batch.names)

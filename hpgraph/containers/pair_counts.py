@@ -38,7 +38,7 @@ class PairCounts:
         else:
             self._count = self._count + self._counted(last.stop, rows.stop) - self._counted(last.start, rows.start)
         self._rows = rows
-        there = self._xp.flatnonzero(self._count[:-1])
-        indptr = prefix_sum(occurrences(self._source[there], T.n_vertices))
-        csr = CSR((T.n_vertices,) * 2, indptr, self._target[there], self._count[there], copy=False)
+        present = self._xp.flatnonzero(self._count[:-1])
+        indptr = prefix_sum(occurrences(self._source[present], T.n_vertices))
+        csr = CSR((T.n_vertices,) * 2, indptr, self._target[present], self._count[present], copy=False)
         return Graph._made(csr, T.directed, T._names)

@@ -70,8 +70,8 @@ class ResultTable:
 
     def _values(self) -> dict[str, Any]:
         """The columns beside the vertex, the main one first."""
-        held = {name: getattr(self, name) for name in self._columns}
-        return {name: values for name, values in held.items() if values is not None}
+        columns = {name: getattr(self, name) for name in self._columns}
+        return {name: values for name, values in columns.items() if values is not None}
 
     def _table(self, rows: Any = None) -> list[Column]:
         """Some rows, or all, in NumPy."""
@@ -158,8 +158,8 @@ class ResultTable:
         rows = _largest(chief, k)
         # Parents do not identify a row.
         parents = () if self._edges else self._ends
-        shown = [column for column in self._table(rows) if column.vertices and column.name not in parents]
-        lists = [python_values(np.asarray(self._called(column))) for column in shown]
+        identifying = [column for column in self._table(rows) if column.vertices and column.name not in parents]
+        lists = [python_values(np.asarray(self._called(column))) for column in identifying]
         return list(zip(*lists, python_values(chief[rows]), strict=True))
 
     def _called(self, column: Column) -> Any:
@@ -169,8 +169,8 @@ class ResultTable:
         if not len(column.values) or column.values.min() >= 0:
             return names[column.values]
         called = np.full(len(column.values), None, dtype=object)
-        there = column.values >= 0
-        called[there] = names[column.values[there]]
+        valid = column.values >= 0
+        called[valid] = names[column.values[valid]]
         return called
 
     def _repr_html_(self) -> str:
@@ -198,16 +198,16 @@ def _largest(values: Any, k: int) -> Any:
     """Indices of the k largest numbers in descending order; ties go to the lowest index."""
     if values.dtype.kind not in "biuf":
         return np.arange(min(k, len(values)))
-    there = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
-    held = values[there]
-    if k < len(held):
-        threshold = np.partition(held, len(held) - k)[len(held) - k] if k else np.inf
-        above, equal = np.flatnonzero(held > threshold), np.flatnonzero(held == threshold)
+    indices = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
+    candidates = values[indices]
+    if k < len(candidates):
+        threshold = np.partition(candidates, len(candidates) - k)[len(candidates) - k] if k else np.inf
+        above, equal = np.flatnonzero(candidates > threshold), np.flatnonzero(candidates == threshold)
         kept = np.concatenate((above, equal))[:k] if k else equal[:0]
-        there, held = there[kept], held[kept]
+        indices, candidates = indices[kept], candidates[kept]
     # Unsigned numbers have no negatives: reverse, sort, reverse.
-    order = len(held) - 1 - np.argsort(held[::-1], kind="stable")[::-1]
-    return there[order]
+    order = len(candidates) - 1 - np.argsort(candidates[::-1], kind="stable")[::-1]
+    return indices[order]
 
 
 def html_table(title: str, rows: Iterable[tuple[str, str]]) -> str:

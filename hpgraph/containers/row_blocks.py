@@ -55,9 +55,9 @@ def row_blocks(
     chosen = None if rows is None else rows.to_bool()
     for window in store.decoded(rows, pages):
         low, high = window.rows
-        begins = (window.indptr[low : high + 1] - window.first).clip(0, len(window.indices))
+        indptr = (window.indptr[low : high + 1] - window.first).clip(0, len(window.indices))
         shape = high - low, graph.n_vertices
-        block = RowBlock(low, CSR(shape, begins, window.indices, window.data, validate=False))
+        block = RowBlock(low, CSR(shape, indptr, window.indices, window.data, validate=False))
         if chosen is not None or holds is not None:
             sources = block.sources
             flags = True if chosen is None else chosen[sources]
@@ -129,9 +129,9 @@ def joined(pages: Pages, *, symmetric: bool = False) -> CSR:
 
     def bring(page: int) -> None:
         arcs = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
-        ids[arcs], held = content(pages, page)
+        ids[arcs], page_content = content(pages, page)
         if values is not None:
-            values[arcs] = held
+            values[arcs] = page_content
 
     with ThreadPoolExecutor(config.threads) as threads:
         for _ in threads.map(bring, range(pages.n_pages)):

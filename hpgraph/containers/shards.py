@@ -67,17 +67,17 @@ def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
 
 def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
     """The arcs of which both ends are among some vertices, as a square matrix on the first device."""
-    kept = []
+    parts = []
     for shard in shards:
         with shard.device.here:
             flags = move_array(chosen, shard.device)
             among = flags[shard.out_csr.indices]
             among &= array_module(among).repeat(flags[shard.first : shard.last], shard.out_csr.degrees)
-            kept.append(kernels(shard.device.kind).keep_entries(shard.out_csr, among))
+            parts.append(kernels(shard.device.kind).keep_entries(shard.out_csr, among))
     target = shards[0].device
     with target.here:
-        check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", target.kind)
-    return stacked(kept, order, target)
+        check_memory(sum(csr.nbytes for csr in parts), "a part of a divided graph", target.kind)
+    return stacked(parts, order, target)
 
 
 def loops_of(shard: Shard) -> Any:
@@ -96,8 +96,8 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
         for part in parts:
             begin, end = end, end + len(part)
             # Between devices of one kind, copied directly.
-            there = part if place_of(part).kind == device.kind else move_array(part, device)
-            copy_between(there, array[begin:end])
+            part_on_device = part if place_of(part).kind == device.kind else move_array(part, device)
+            copy_between(part_on_device, array[begin:end])
     return array
 
 

@@ -96,8 +96,8 @@ class TemporalGraph:
         if time is None:
             time = next((title for title in columns if str(title).lower() in _TITLES), None)
         if time is None:
-            there = ", ".join(map(repr, columns))
-            raise ValueError(f"time: none of the columns {there} is called {' or '.join(_TITLES)}: say which is meant")
+            titles = ", ".join(map(repr, columns))
+            raise ValueError(f"time: none of the columns {titles} is called {' or '.join(_TITLES)}: say which is meant")
         if time not in columns:
             raise ValueError(f"time: the table has no column {time!r}; it has {', '.join(map(repr, columns))}")
         moments, self._unit = column_of_times(columns[time], f"column {time!r}")
@@ -239,10 +239,10 @@ class TemporalGraph:
         """
         now = self._time_of(t, "t", up=False)
         rows = slice(0, self._rows_before(now, "right"))
-        kept = self._time[rows] + self._duration[rows] > now
+        under_way = self._time[rows] + self._duration[rows] > now
         if self._time_of(t, "t") == now:
-            kept |= self._time[rows] == now
-        return self._graph(array_module(self.device).flatnonzero(kept))
+            under_way |= self._time[rows] == now
+        return self._graph(array_module(self.device).flatnonzero(under_way))
 
     def windows(self, width: Any, step: Any = None) -> Iterator[tuple[Any, Graph]]:
         """Graphs of windows of time, from the first arc on, until a window begins after the last.
@@ -316,8 +316,8 @@ class TemporalGraph:
             raise ValueError("half_life must be above 0")
         now = (self._time[-1].item() if self.n_edges else 0) if at is None else self._time_of(at, "at", up=False)
         rows = slice(0, self._rows_before(now, "right"))
-        kept = array_module(self.device).exp2((self._time[rows] - now) / life)
-        return self._graph(rows, kept if self._weight is None else kept * self._weight[rows])
+        factor = array_module(self.device).exp2((self._time[rows] - now) / life)
+        return self._graph(rows, factor if self._weight is None else factor * self._weight[rows])
 
     def to(self, device: str) -> Self:
         """The same arcs on "cpu" or "cuda"; itself where they lie there."""

@@ -54,9 +54,9 @@ class VectorStorage:
                 return
             values = values.values
         if is_masked(values):
-            there = ~np.ma.getmaskarray(values)
-            if not there.all():
-                present = there if present is None else there & _flags(present)
+            unmasked_flags = ~np.ma.getmaskarray(values)
+            if not unmasked_flags.all():
+                present = unmasked_flags if present is None else unmasked_flags & _flags(present)
             values = values.data
         values = _as_array(values)
         if values.ndim != 1:
@@ -145,8 +145,8 @@ class VectorStorage:
     @property
     def _any_values(self) -> Any:
         """The array of values, of the list or the bitmap."""
-        held = self._list
-        return self._held[0] if held is None else held[1]
+        entries = self._list
+        return self._held[0] if entries is None else entries[1]
 
     @property
     def size(self) -> int:
@@ -166,9 +166,9 @@ class VectorStorage:
     @property
     def nvals(self) -> int:
         """Number of entries that are present; on CUDA counting a bitmap waits for the stream."""
-        held = self._list
-        if held is not None:
-            return len(held[0])
+        entries = self._list
+        if entries is not None:
+            return len(entries[0])
         present = self._present
         return self._size if present is None else present.count()
 
@@ -184,9 +184,9 @@ class VectorStorage:
 
     def to_indices(self) -> tuple[Any, Any]:
         """Indices of the present entries, ascending, and their values: arrays of shape (nvals,)."""
-        held = self._list
-        if held is not None:
-            return held[0].copy(), held[1].copy()
+        entries = self._list
+        if entries is not None:
+            return entries[0].copy(), entries[1].copy()
         values, present = self._held
         indices = (Bitmask.full(self._size, self.device) if present is None else present).to_indices()
         return indices, values[indices]
@@ -221,9 +221,9 @@ class VectorStorage:
     @property
     def structure(self) -> Bitmask:
         """The entries that are present, regardless of value: the structural mask."""
-        held = self._list
-        if held is not None:
-            return Bitmask.from_indices(held[0], self.size)
+        entries = self._list
+        if entries is not None:
+            return Bitmask.from_indices(entries[0], self.size)
         return Bitmask.full(self.size, self.device) if self._present is None else self._present
 
     @property
@@ -236,25 +236,25 @@ class VectorStorage:
         device = normalize_device(device)
         if device == self.device:
             return self
-        held = self._list
-        if held is not None:
-            indices, values = (to_device(array, device) for array in held)
+        entries = self._list
+        if entries is not None:
+            indices, values = (to_device(array, device) for array in entries)
             return object.__new__(type(self))._set_list(indices, values, self.size, self._fill)
         present = None if self._present is None else self._present.to(device)
         return self._like(to_device(self._values, device), present)
 
     def copy(self) -> Self:
         """The vector over arrays of its own."""
-        held = self._list
-        if held is not None:
-            return object.__new__(type(self))._set_list(held[0].copy(), held[1].copy(), self.size, self._fill)
+        entries = self._list
+        if entries is not None:
+            return object.__new__(type(self))._set_list(entries[0].copy(), entries[1].copy(), self.size, self._fill)
         return self._like(self._values.copy(), None if self._present is None else self._present.copy())
 
     def astype(self, dtype: Any) -> Self:
         """The vector with values of another type."""
         kind = as_value_dtype(dtype, "dtype")
-        if (held := self._list) is not None:
-            return object.__new__(type(self))._set_list(held[0], held[1].astype(kind), self._size)
+        if (entries := self._list) is not None:
+            return object.__new__(type(self))._set_list(entries[0], entries[1].astype(kind), self._size)
         return self._like(self._values.astype(kind), self._present)
 
 
@@ -262,9 +262,9 @@ def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitma
     """A value for each index and a presence bitmap, from a list of entries."""
     device = device_of(values)
     check_memory(size * (values.itemsize + 1), f"a vector of {size} values", device)
-    held = array_module(device).full(size, fill, dtype=values.dtype)
-    held[indices] = values
-    return held, Bitmask.from_indices(indices, size)
+    dense = array_module(device).full(size, fill, dtype=values.dtype)
+    dense[indices] = values
+    return dense, Bitmask.from_indices(indices, size)
 
 
 def _flags(present: Any) -> Any:

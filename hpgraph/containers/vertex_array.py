@@ -157,8 +157,8 @@ def _with_names(result: Any, names: Any, n: int | None) -> Any:
     elif is_cuda(result):
         plain = _plain(result)
         result = _class_on_gpu(plain.__class__)(plain.shape, plain.dtype, plain.data, plain.strides)
-    held = result.__dict__
-    held["_names"], held["_n"] = names, n
+    attributes = result.__dict__
+    attributes["_names"], attributes["_n"] = names, n
     return result
 
 
@@ -174,17 +174,17 @@ def named(result: Result, graph: Any, sources: Any = None, find_parents: Callabl
 
     ``sources``: the sources of k searches; ``find_parents``: computes the parents that a `ParentTree` lacks.
     """
-    held = result.__dict__
-    names = held["_names"] = graph._names
-    n = held["_n"] = graph.n_vertices
+    attributes = result.__dict__
+    names = attributes["_names"] = graph._names
+    n = attributes["_n"] = graph.n_vertices
     if names is not None:
         for column in result._by_vertex:  # type: ignore[attr-defined]
-            if (array := held.get(column)) is not None and array.shape == (n,):
-                held[column] = by_vertex(array, graph)
+            if (array := attributes.get(column)) is not None and array.shape == (n,):
+                attributes[column] = by_vertex(array, graph)
     if sources is not None:
-        held["_sources"] = sources
+        attributes["_sources"] = sources
     if find_parents is not None:
-        held["_find_parents"] = find_parents
+        attributes["_find_parents"] = find_parents
     return result
 
 
@@ -192,9 +192,9 @@ def table_of(graph: Any, columns: dict[str, Any]) -> VertexTable:
     """A table of columns by vertex: arrays of length n, or objects that `numpy.asarray` converts to these."""
     if not columns or "vertex" in columns:
         raise ValueError('a table needs columns, with other names than "vertex", which is the first of each')
-    held = {name: values if is_cuda(values) else np.asarray(values) for name, values in columns.items()}
-    for name, values in held.items():
+    arrays = {name: values if is_cuda(values) else np.asarray(values) for name, values in columns.items()}
+    for name, values in arrays.items():
         if values.shape != (graph.n_vertices,):
             expected = f"a value for each of the {graph.n_vertices} vertices"
             raise ValueError(f"{name} must have {expected}, not {values.shape}")
-    return named(VertexTable(held), graph)
+    return named(VertexTable(arrays), graph)

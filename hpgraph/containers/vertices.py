@@ -81,8 +81,8 @@ def checked_index(vertex: Any, n: int, argument: str) -> int:
             raise TypeError
         index = operator.index(vertex.index if isinstance(vertex, id) else vertex)
     except TypeError:
-        shown = repr(vertex) if isinstance(vertex, id) else f"{type(vertex).__name__} {vertex!r}"
-        raise TypeError(f"{argument} must be a vertex id, a whole number, not {shown}") from None
+        text = repr(vertex) if isinstance(vertex, id) else f"{type(vertex).__name__} {vertex!r}"
+        raise TypeError(f"{argument} must be a vertex id, a whole number, not {text}") from None
     if not 0 <= index < n:
         where = f"0..{n - 1}" if n else "the graph, which has no vertices"
         raise IndexError(f"{argument} {index} is not in {where}")
@@ -101,8 +101,8 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         listed = listed.astype(listed.dtype.newbyteorder("="))
     # Viewed as unsigned, negative integers are the largest: one comparison and one synchronization check both bounds.
     if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
-        there = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
-        raise IndexError(f"{argument} must lie in {there}; it has {int(listed.min())}..{int(listed.max())}")
+        range_text = f"0..{n - 1}, the vertices of the graph" if n else "the graph, which has no vertices"
+        raise IndexError(f"{argument} must lie in {range_text}; it has {int(listed.min())}..{int(listed.max())}")
     return listed.astype(np.int64) if listed.size == 0 else listed
 
 

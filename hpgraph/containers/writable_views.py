@@ -75,7 +75,7 @@ class WritableViews(MatrixStorage):
                 return self._layouts, self._plans  # another thread was faster
             copies, self._layouts, self._plans = self._copies
             self._copies = None
-            held = any(one.is_held for one in copies.values())
+            any_alive = any(one.is_held for one in copies.values())
             csr = self.csr
             written = {name for name, one in copies.items() if not _same(one.array, _shown(csr, name))}
             if written:
@@ -84,7 +84,7 @@ class WritableViews(MatrixStorage):
                 # Raises if the arrays are no valid CSR, and leaves the matrix unchanged.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             result = self._layouts, self._plans
-            if held and written <= {"data"}:
+            if any_alive and written <= {"data"}:
                 self._set_aside(copies)
             return result
 

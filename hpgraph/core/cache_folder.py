@@ -72,7 +72,7 @@ def _usable(folder: Path) -> bool:
     try:
         for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
             missing.mkdir(mode=0o700, exist_ok=True)
-        danger = _danger(folder)
+        danger = _reason_unsafe(folder)
     except OSError:
         return False
     if danger is None:
@@ -88,7 +88,7 @@ def _usable(folder: Path) -> bool:
     return False
 
 
-def _danger(folder: Path) -> str | None:
+def _reason_unsafe(folder: Path) -> str | None:
     """The reason why other users could write to a folder or replace it; None if they cannot."""
     user = platform.user()
     if user is None:

@@ -270,10 +270,10 @@ class Config:
             self._settle()
 
     def _settle(self) -> None:
-        held = dict(self._values)
+        values = dict(self._values)
         for _, settings in self._pending:
-            held.update(settings)
-        object.__setattr__(self, "_held", held)
+            values.update(settings)
+        object.__setattr__(self, "_held", values)
 
     def __setattr__(self, name: str, value: object) -> None:
         value = _checked(name, value)
@@ -300,8 +300,8 @@ class Config:
             if what in self._announced or not self.verbose:
                 return
             self._announced.add(what)
-        said = f"hpgraph: compiling {what} (once; cached in {self.cache_dir}): some seconds"
-        print(said, file=sys.stderr, flush=True)
+        message = f"hpgraph: compiling {what} (once; cached in {self.cache_dir}): some seconds"
+        print(message, file=sys.stderr, flush=True)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_SETTINGS]

@@ -1,4 +1,4 @@
-"""Arrays of either device: where they lie, the array module of a device, its memory, reductions and prefix sums.
+"""Arrays on either device: their location, array modules, memory, reductions and prefix sums.
 
 CuPy is imported only when a CUDA array or the CUDA device is used: what names `cupy` from here names a module that is
 imported when one of its attributes is first read.
@@ -34,7 +34,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
 class _Lazy:
-    """A module by its name, imported when an attribute is first read; from then on with the module's own namespace."""
+    """A proxy of a module, which is imported when an attribute is first read."""
 
     __slots__ = ("__dict__", "_name")
 
@@ -45,7 +45,7 @@ class _Lazy:
         try:
             module = importlib.import_module(self._name)
         except ModuleNotFoundError:
-            # Tools that look through a module, as doctest does, ask each of its names for such attributes.
+            # Tools that inspect modules, such as doctest, read such attributes of every name.
             if attribute.startswith("__"):
                 raise AttributeError(attribute) from None
             raise
@@ -56,9 +56,9 @@ class _Lazy:
 cupy: Any = _Lazy("cupy")
 _importing = Lock()
 
-# Elements that are converted at a time on CUDA: 128 MB of them, enough to fill a GPU.
+# Elements converted at a time on CUDA: 128 MB in float64, enough to occupy a GPU.
 _STRETCH = 1 << 24
-# Bytes that are had without asking what is free: asking takes longer than work on so few.
+# Below this many bytes free memory is not queried: the query takes longer than the work.
 _LITTLE = 1 << 20
 
 _NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
@@ -80,7 +80,7 @@ def is_cuda(array: object) -> bool:
 
 @functools.cache
 def _place(kind: type) -> Device | None:
-    """Where objects of a class lie; scalars and None lie nowhere."""
+    """The device of a class's objects; None for scalars and None."""
     if kind is NoneType or kind in np.ScalarType or issubclass(kind, (np.generic, numbers.Number)):
         return None
     return "cuda" if any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__) else "cpu"
@@ -103,7 +103,7 @@ def require_cupy() -> ModuleType:
         import cupy as installed
     except ImportError:
         if not _has_driver():
-            # CuPy would not help.
+            # Without a driver, CuPy cannot work.
             raise DeviceError('no CUDA GPU is here, nor its driver: check nvidia-smi, or use device="cpu"') from None
         raise MissingExtraError("CuPy", cuda_extra(), "the CUDA device") from None
     _require_gpu()
@@ -174,7 +174,7 @@ def to_device(array: Any, device: str) -> Any:
 
 
 def native(array: Any) -> Any:
-    """An array of another library, such as PyTorch's, as NumPy or CuPy sees it: the same memory."""
+    """An array of another library, such as PyTorch, as a NumPy or CuPy array over the same memory."""
     if isinstance(array, np.ndarray | np.generic) or is_cuda(array):
         return array
     if hasattr(array, "__cuda_array_interface__"):
@@ -193,18 +193,18 @@ def native(array: Any) -> Any:
 
 
 def is_sparse_matrix(x: object) -> bool:
-    """Whether it is a sparse matrix of SciPy's, CuPy's or this library's; arrays of one dimension are vectors."""
+    """Whether it is a sparse matrix of SciPy, CuPy or this library; one-dimensional sparse arrays are vectors."""
     return hasattr(x, "tocsr") and getattr(x, "ndim", 2) == 2
 
 
 def is_masked(array: object) -> bool:
     """Whether it is an array of ``numpy.ma``, with or without masked elements."""
-    # NumPy imports numpy.ma when it is first named: not for arrays as most are.
+    # NumPy imports numpy.ma on first access, which plain arrays do not need.
     return isinstance(array, np.ndarray) and type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
 
 
 def unmasked(array: Any, name: str) -> Any:
-    """An array none of whose elements is masked; what is no masked array passes through."""
+    """An array without masked elements; objects that are no masked arrays are returned unchanged."""
     if not is_masked(array):
         return array
     if np.ma.is_masked(array):
@@ -236,7 +236,7 @@ def fits(nbytes: int, device: str) -> bool:
 
 
 def _lies_in_pool(nbytes: int, device: str) -> bool:
-    """Whether CuPy's pool has so much to give again: the driver takes longer to answer than many a kernel to run."""
+    """Whether CuPy's pool has that many free bytes; a query of the driver takes longer than many kernels."""
     return device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes()
 
 
@@ -245,7 +245,7 @@ def sources_within(most: int, nbytes: Callable[[int], int], device: str, beside:
     if nbytes(most) + beside < _LITTLE:
         return most
     known = device, config.memory_share
-    # The memory of the last call is mostly back in the pool.
+    # The last call's memory is usually in the pool again.
     if nbytes(most) <= _granted.get(known, 0) and _lies_in_pool(nbytes(most) + beside, device):
         return most
     budget = (free_memory(device) - beside) * config.memory_share
@@ -294,7 +294,7 @@ def first_true(mask: Any) -> int:
 
 
 def count(mask: Any) -> int:
-    """How many elements are true; waits for the GPU."""
+    """Number of true elements; waits for the GPU."""
     return int(total(mask, np.int64)) if is_cuda(mask) else int(np.count_nonzero(mask))
 
 
@@ -306,7 +306,7 @@ def total(array: Any, dtype: Any) -> Any:
     if array.dtype == wide:
         return wide.type(array.sum().item())
     parts = [array[start : start + _STRETCH].astype(wide).sum() for start in range(0, array.size, _STRETCH)]
-    # All are under way before the first is waited for.
+    # All reductions are launched before the first result is awaited.
     return np.array([part.item() for part in parts], wide).sum()
 
 

@@ -21,7 +21,7 @@ _NAMES = 'device must be "cpu" or "cuda", "cuda:1", "cuda:0,1", "cuda:all" or a 
 
 @dataclass(frozen=True)
 class Devices:
-    """Where something lies: on the CPU, on CuPy's current GPU, or on GPUs by number."""
+    """A placement: the CPU, CuPy's current GPU, or GPUs by number."""
 
     kind: Device
     indices: tuple[int, ...] = ()
@@ -45,12 +45,12 @@ class Devices:
         twice = [index for index in devices.indices if devices.indices.count(index) > 1]
         if twice:
             raise ValueError(f"device names cuda:{twice[0]} twice: name each GPU once")
-        there = _count() if devices.indices else 0
+        available = _count() if devices.indices else 0
         for index in devices.indices:
-            if index >= there:
+            if index >= available:
                 raise DeviceError(
-                    f"there is no cuda:{index}: the GPUs here are numbered from 0 to {there - 1}; see nvidia-smi and "
-                    "CUDA_VISIBLE_DEVICES"
+                    f"there is no cuda:{index}: the GPUs here are numbered from 0 to {available - 1}; see nvidia-smi "
+                    "and CUDA_VISIBLE_DEVICES"
                 )
         return devices
 
@@ -77,7 +77,7 @@ class Devices:
         return max(1, len(self.indices))
 
     def __iter__(self) -> "Iterator[Devices]":
-        """Each by itself."""
+        """Iterate over the devices, as `Devices` of one."""
         return iter([Devices(self.kind, (index,)) for index in self.indices] or [self])
 
     @property
@@ -113,7 +113,7 @@ def place_of(array: Any) -> Devices:
 
 
 def require_current(index: int, what: str) -> None:
-    """Refuse to work on what lies on another GPU than CuPy's current one."""
+    """Refuse arrays on another GPU than CuPy's current one."""
     if index != _current():
         raise DeviceError(
             f"{what} lies on cuda:{index}, and CuPy's current device is cuda:{_current()}: work on it within "
@@ -151,24 +151,24 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
         target[...] = source
         return
     cupy = require_cupy()
-    here, there = device_index(target), device_index(source)
-    if here == there:
+    here, to_index = device_index(target), device_index(source)
+    if here == to_index:
         with cupy.cuda.Device(here):
             target[...] = source
         return
-    with cupy.cuda.Device(there):
+    with cupy.cuda.Device(to_index):
         if not source.flags.c_contiguous:
             # A copy, freed when this returns.
             source, hold = cupy.ascontiguousarray(source), True
     between = _between(here)
-    for device in (here, there):
+    for device in (here, to_index):
         with cupy.cuda.Device(device):
             # The target may be reused memory that is still being read.
             between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
     with cupy.cuda.Device(here):
         copy_on(between, source, target)
         done = between.record(cupy.cuda.Event(disable_timing=True))
-    for device in (here, there) if hold else (here,):
+    for device in (here, to_index) if hold else (here,):
         with cupy.cuda.Device(device):
             cupy.cuda.get_current_stream().wait_event(done)
 
@@ -184,14 +184,14 @@ def copy_on(stream: Any, source: Any, target: Any) -> None:
 
 @cache
 def _between(device: int) -> Any:
-    """The stream on which a GPU's copies from others go: on the default one they would wait for all that both do."""
+    """The stream of copies to a GPU from others; the default stream would synchronize with other work of both."""
     cupy = require_cupy()
     with cupy.cuda.Device(device):
         return cupy.cuda.Stream(non_blocking=True)
 
 
 def follow(device: Devices, other: Devices) -> None:
-    """Have a device's current stream wait for what another's has been given so far; the host waits for nothing."""
+    """Make a device's current stream wait for the work submitted to another's so far; the host does not wait."""
     if device == other or device.kind == "cpu":
         return
     cupy = require_cupy()
@@ -265,7 +265,7 @@ def even_ranges(indptr: Any, parts: int, multiple: int = 64, shares: Sequence[fl
     return np.concatenate(([0], np.maximum.accumulate(inner), [n])).astype(np.int64)
 
 
-# Threads that call GPUs at once.
+# Maximum number of threads that call GPUs.
 _MAX_GPUS = 16
 
 
@@ -284,14 +284,14 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
     cupy = require_cupy()
     for device in devices:
         with device.here:
-            # Data that the work reads may still be in progress on a stream of the caller's.
+            # The caller's stream may still be writing the arrays that the work reads.
             cupy.cuda.get_current_stream().synchronize()
     threads = _threads()
     waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(1, len(devices))]
     try:
         return [there(0), *(one.result() for one in waiting)]
     finally:
-        # No work is in progress when an error leaves here.
+        # All work has finished before an error is raised.
         wait(waiting)
 
 
@@ -306,7 +306,7 @@ def shares(count: int, devices: int) -> list[slice]:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads that are kept: the first call to a GPU from a new one takes a millisecond."""
+    """A persistent thread pool: the first call to a GPU from a new thread takes a millisecond."""
     return ThreadPoolExecutor(_MAX_GPUS, "hpgraph-gpu")
 
 

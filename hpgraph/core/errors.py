@@ -13,7 +13,7 @@ class HpgraphError(Exception):
     """Base of the library's own exceptions."""
 
     def __reduce__(self) -> Any:
-        # Made without its constructor, which takes other arguments than the message; attributes follow.
+        # Bypasses the constructor, whose arguments are not the message; attributes are restored from the dict.
         return type(self).__new__, (type(self), *self.args), vars(self)
 
 

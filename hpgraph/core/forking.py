@@ -1,4 +1,4 @@
-"""What is done before and after a fork: a lock that another thread holds then is never released in the child.
+"""Callbacks before and after a fork: a lock that another thread holds then would never be released in the child.
 
 Imported with ``import hpgraph`` itself, so that a fork waits even for a thread inside its first call.
 """
@@ -15,14 +15,14 @@ from typing import Any
 # A fork waits up to this many seconds for imports of other threads: of these packages, whose imports end.
 _IMPORT_SECONDS, _POLL_INTERVAL = 30.0, 0.0005
 _PACKAGES = frozenset({"hpgraph", "numba", "llvmlite", "numpy", "scipy", "cupy"})
-# Calls before a fork, each with the one that takes it back, in the order of their registration.
+# Callbacks before a fork, each with the one that undoes it, in the order of registration.
 _calls: list[tuple[Callable[[], Any], Callable[[], Any]]] = []
 
 
 def register(
     before: Callable[[], Any] | None = None, after_in_parent: Callable[[], Any] | None = None, **after: Any
 ) -> None:
-    """`os.register_at_fork`, where `before` may be called and taken back by `after_in_parent` several times."""
+    """`os.register_at_fork`, where `before` may be called, and undone by `after_in_parent`, several times."""
     if before is not None and after_in_parent is not None:
         _calls.append((before, after_in_parent))
     elif before is not None:
@@ -35,8 +35,8 @@ def register(
 def _importing() -> set[int]:
     """Threads inside imports of these packages: Python's locks of modules have them, and no public name."""
     locks = getattr(getattr(importlib, "_bootstrap", None), "_module_locks", {})
-    held = [reference() for name, reference in list(locks.items()) if name.partition(".")[0] in _PACKAGES]
-    return {lock.owner for lock in held if getattr(lock, "owner", None) is not None}
+    module_locks = [reference() for name, reference in list(locks.items()) if name.partition(".")[0] in _PACKAGES]
+    return {lock.owner for lock in module_locks if getattr(lock, "owner", None) is not None}
 
 
 def _others_import() -> bool:
@@ -55,7 +55,7 @@ def _prepare() -> None:
             before()
         if not _others_import() or time.monotonic() > deadline:
             return
-        # An import that began meanwhile, which may wait for what these calls hold.
+        # An import that began meanwhile may wait for a lock that the callbacks hold.
         for _, undo in _calls:
             undo()
 

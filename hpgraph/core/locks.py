@@ -39,7 +39,7 @@ at_fork(after_in_child=_after_fork)
 
 
 class _Uncollected(contextlib.ContextDecorator):
-    """Reentrant, from several threads at once.
+    """A reentrant context manager for several threads.
 
     The first entry disables the collector, the last exit restores its state. If each exit restored the state at its
     own entry, overlapping blocks could leave it disabled permanently.

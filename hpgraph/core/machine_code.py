@@ -45,9 +45,9 @@ def hold_back(words: np.ndarray) -> None:
             low, high = (int(word) for word in words[j + 1])
             read = (*(low >> place & 255 for place in _READ), high >> _HIGH_READ & 255)
             if written and any(register in registers for register in read):
-                held = min((int(words[i, 1]) >> _HELD & _HELD_MAX) + CYCLES - cycles, _HELD_MAX)
-                kept = int(words[i, 1]) & ~(_HELD_MAX << _HELD | _SOON)
-                words[i, 1] = kept | held << _HELD
+                delay = min((int(words[i, 1]) >> _HELD & _HELD_MAX) + CYCLES - cycles, _HELD_MAX)
+                other_bits = int(words[i, 1]) & ~(_HELD_MAX << _HELD | _SOON)
+                words[i, 1] = other_bits | delay << _HELD
                 break
             written |= low >> _PREDICATE & 7 != _ALWAYS and low >> _WRITTEN & 255 in registers
 

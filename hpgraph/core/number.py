@@ -1,4 +1,4 @@
-"""Numbers and words as users give them, checked once and by name; numbers of any size and type of Python and NumPy."""
+"""Checks of numeric and keyword arguments, with the argument's name in the error; Python and NumPy numbers."""
 
 import math
 import operator
@@ -59,7 +59,7 @@ def value_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
 
 
 def one_of(value: Any, name: str, choices: Iterable[Any]) -> None:
-    """Raise ValueError unless a value is one of two choices or more: words, or None."""
+    """Raise ValueError unless a value is one of the choices, which are strings or None."""
     listed = tuple(choices)
     # Arrays compare element by element.
     if not isinstance(value, str | None) or value not in listed:
@@ -71,7 +71,7 @@ def _check(
     number: float, value: Any, name: str, *, least: float | None = None, above: float | None = None,
     most: float | None = None, below: float | None = None,
 ) -> None:  # fmt: skip
-    """Raise ValueError unless a number, given as `value`, lies within bounds; NaN does not. An infinite one is none."""
+    """Raise ValueError unless a number, given as `value`, lies within bounds; infinity is no bound. NaN never does."""
     if (
         (least is None or number >= least) and (above is None or number > above)
         and (most is None or number <= most) and (below is None or number < below)

@@ -26,7 +26,7 @@ import numpy as np
 
 
 class Patch(NamedTuple):
-    """The purpose of a patch, and its versions: from ``first`` on and before ``end``, None for all later ones."""
+    """A patch: its purpose, and the versions from ``first`` on and before ``end``, None for all later ones."""
 
     distribution: str
     first: tuple[int, ...]
@@ -155,16 +155,16 @@ _MAX_CALLS = 1 << 14
 
 @functools.cache
 def found_once() -> Callable[..., Any]:
-    """``BaseFunction.get_call_type``, which finds once what a call of a function of Numba's means for types."""
+    """Memoized ``BaseFunction.get_call_type``: the resolution of a call of a Numba function for argument types."""
     from numba.core.registry import cpu_target
     from numba.core.targetconfig import ConfigStack
     from numba.core.types import BaseFunction
 
     search = BaseFunction.get_call_type
-    # Of a function and types, by identity, as each type is one object: the signature, the key of its implementation,
-    # and the objects, which must outlive their identity.
+    # By identities of function and types: the signature, the key of its implementation, and the objects themselves, so
+    # that no identity is reused.
     calls: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    # The options that some call was compiled under.
+    # All options under which calls were compiled.
     options: list[dict[str, Any]] = []
 
     def options_number() -> int:
@@ -196,7 +196,7 @@ def found_once() -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def quick_analyses() -> Iterator[None]:
-    """Context manager: what Numba finds out repeatedly of code compiled inside the block is kept; LLVM is not timed."""
+    """Context manager: memoizes Numba's repeated analyses of code compiled inside the block; LLVM is not timed."""
     with contextlib.ExitStack() as stack:
         for owner, name, value in _memoized() if applies("analyses") else ():
             stack.enter_context(_replaced(owner, name, value))
@@ -231,7 +231,7 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
         return lambda kind, *about, **more: None if kind == "numba:llvm_lock" else send(kind, *about, **more)
 
     def unless_known(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
-        # Registries only grow: one of as many entries as at the last refresh has none that is new.
+        # Registries only grow: one with the same length as at the last refresh has no new entries.
         results_by_key: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
 
         def counts(context: Any) -> list[int]:
@@ -248,8 +248,8 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
     contexts = [(owner, "refresh", unless_known(owner.refresh)) for owner in (base.BaseContext, typing.BaseContext)]
     quiet = [(event, name, unless_of_llvm(getattr(event, name))) for name in ("start_event", "end_event")]
     location = base, "_has_loc", functools.cache(base._has_loc)
-    kept = (ir.Inst, "_rec_list_vars", variables), (base.BaseContext, "get_abi_sizeof", size_of), location
-    return [*kept, *contexts, *quiet]
+    targets = (ir.Inst, "_rec_list_vars", variables), (base.BaseContext, "get_abi_sizeof", size_of), location
+    return [*targets, *contexts, *quiet]
 
 
 # Numba: machine code for kernels alone, imports, threads.
@@ -265,7 +265,7 @@ def libraries(codegen: Any, kind: type) -> AbstractContextManager[None]:
 
 
 def import_array_functions() -> None:
-    """Import Numba's functions of arrays without SciPy's linear algebra, which those that want it import themselves."""
+    """Import Numba's array functions without SciPy's linear algebra, which functions that need it import themselves."""
     if applies("blas"):
         from numba.np import linalg
 
@@ -274,7 +274,7 @@ def import_array_functions() -> None:
 
 
 def replace_parallel_for(make: Callable[[int], int]) -> None:
-    """Have kernels linked from now on find the ``numba_parallel_for`` that `make` returns for Numba's address."""
+    """Make kernels linked from now on use the ``numba_parallel_for`` that `make` returns for Numba's address."""
     if applies("threads"):
         from llvmlite import binding
 
@@ -289,7 +289,7 @@ _ONE_ARCHITECTURE = threading.RLock()
 
 @contextlib.contextmanager
 def for_architecture(arch: tuple[int, int]) -> Iterator[None]:
-    """Context manager, one thread at a time: what numba-cuda has in Python is compiled for an architecture."""
+    """Context manager, one thread at a time: numba-cuda's Python implementations are compiled for an architecture."""
     if not applies("architecture"):
         yield
         return
@@ -334,7 +334,7 @@ def _complete_ufuncs() -> None:
     for name in ("sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs"):
         lower = loop(getattr(math, name))
         known.setdefault(getattr(np, name), {"f->f": lower, "d->d": lower})
-    for ufunc in get_ufuncs():  # Numba's loops for the CPU are plain arithmetic for most
+    for ufunc in get_ufuncs():  # most of Numba's CPU loops are plain arithmetic
         known.setdefault(ufunc, get_ufunc_info(ufunc))
 
 
@@ -358,7 +358,7 @@ def _compare_as_python(extreme: Any, comparison: str) -> None:
 
 
 def replace_cupys_compiler(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Have CuPy compile its own kernels by what `make` returns for its function."""
+    """Make CuPy compile its own kernels by the function that `make` returns for CuPy's."""
     import cupy
     from cupy.cuda import compiler
 
@@ -367,7 +367,7 @@ def replace_cupys_compiler(make: Callable[[Callable[..., Any]], Callable[..., An
 
 
 def precompile_cupys_headers() -> None:
-    """Have NVRTC keep CuPy's headers as it has read them, unless ``CUPY_NVRTC_USE_PCH`` says what is wanted."""
+    """Make NVRTC precompile CuPy's headers, unless ``CUPY_NVRTC_USE_PCH`` is set."""
     import cupy
     from cupy.cuda import compiler
 
@@ -376,7 +376,7 @@ def precompile_cupys_headers() -> None:
 
 
 def defer_special_functions() -> None:
-    """Have ``import cupyx.scipy.special`` leave the work to the first read of one of its functions."""
+    """Make ``import cupyx.scipy.special`` lazy, until one of its functions is first read."""
     import cupy
 
     name, top = "cupyx.scipy.special", sys.modules.get("cupyx")
@@ -398,14 +398,14 @@ _WAITING = "waiting"
 
 
 class _Deferred(ModuleType):
-    """A module that is executed when an attribute is read that it lacks."""
+    """A module that is executed on the first access to a missing attribute."""
 
     _executing = threading.RLock()
 
     def __getattr__(self, attribute: str) -> Any:
         with _Deferred._executing:
             spec: Any = self.__spec__
-            # While it is executed, it lacks what is yet to come.
+            # During execution, attributes defined later are missing.
             if spec.loader_state == _WAITING:
                 spec.loader_state = None
                 spec.loader.exec_module(self)

@@ -75,7 +75,7 @@ class Placement(NamedTuple):
     heads: tuple[str, str]
 
     def table(self) -> str:
-        """The functions of each subject that the placement serves, and the others, in Markdown."""
+        """Markdown table of the functions of each subject that the placement supports, and the others."""
         served = self.serves.split()
         rows = ["|  | " + " | ".join(self.heads) + " |", "| --- | --- | --- |"]
         for subject, names in FUNCTIONS.items():
@@ -136,7 +136,7 @@ PLACEMENTS = {
 def not_served(placement: str, why: str | None = None, *, where: str | None = None) -> StreamingError:
     """The error of a function, or a program, that a graph's placement does not serve; `why` and `where` begin it."""
     place = PLACEMENTS[placement]
-    why = f"{_asked()} needs the whole topology in memory" if why is None else why
+    why = f"{_called_function()} needs the whole topology in memory" if why is None else why
     return StreamingError(f"{why}, and this graph {place.where if where is None else where}: {place.remedy}")
 
 
@@ -150,8 +150,8 @@ def check_serves(placement: str, name: str, directed: bool) -> None:
         raise not_served(placement, f"{what}s are of undirected graphs, which directed=False or G.undirected make")
 
 
-def _asked() -> str:
-    """The called function: the outermost function or class of the algorithms, by name."""
+def _called_function() -> str:
+    """Name of the public function that was called: the outermost frame in the algorithms."""
     name, frame = "this", sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):

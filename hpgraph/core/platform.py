@@ -25,7 +25,7 @@ except ImportError:
 
 # Linux's directory of a process's open files.
 _OPEN = "/proc/self/fd"
-# Windows refuses to replace a file that another process has open; readers of the cache have it for a moment.
+# Windows refuses to replace a file that another process has open; readers of the cache open it briefly.
 _REPLACE_SECONDS, _POLL_INTERVAL = 1.0, 0.01
 _position = threading.Lock()
 
@@ -118,12 +118,12 @@ def create(path: os.PathLike[str], mode: int) -> int:
 
 
 def open_itself(path: str, flags: int) -> int:
-    """Opener of a file that is no link, without waiting for the other end of a pipe where a system has these flags."""
+    """Opener that refuses symbolic links and does not block on pipes, if the system has these flags."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def replace(beside: os.PathLike[str], place: os.PathLike[str]) -> None:
-    """`os.replace`; where an open file cannot be replaced, once its readers have closed it or after a second."""
+    """`os.replace`, retried for a second where a file that is open cannot be replaced."""
     deadline = time.monotonic() + _REPLACE_SECONDS
     while True:
         try:
@@ -135,7 +135,7 @@ def replace(beside: os.PathLike[str], place: os.PathLike[str]) -> None:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock a file for this process until it is closed, unless another has it; without locks all have it."""
+    """Lock a file for this process until it is closed; whether that succeeded, always on systems without locks."""
     try:
         if fcntl is not None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,7 +10,7 @@ _TICK = 0.2  # seconds
 
 
 def progress_bar(**arguments: Any) -> Any:
-    """A bar of `tqdm.auto`, which goes away when it is done; in a notebook without widgets one of text."""
+    """A bar of `tqdm.auto` that disappears when it is done; a text bar in a notebook without widgets."""
     with warnings.catch_warnings():
         # No warning in a notebook without widgets: tqdm falls back to a text bar.
         warnings.simplefilter("ignore")
@@ -21,7 +21,7 @@ def progress_bar(**arguments: Any) -> Any:
 
 @contextlib.contextmanager
 def ticking(bar: Any) -> Iterator[None]:
-    """Context manager: the bar's clock goes on while nothing is done, and the bar is closed in the end."""
+    """Context manager: the bar's clock keeps running between updates, and the bar is closed at the end."""
     done = threading.Event()
 
     def tick() -> None:

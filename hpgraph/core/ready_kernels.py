@@ -17,7 +17,7 @@ from hpgraph.core import cache_folder, patches
 
 
 class CuPyRequest(NamedTuple):
-    """Kernels that CuPy was to compile: the text, options but for the folders of headers, and those of a RawModule."""
+    """A request to CuPy's compiler: source, options without header folders, and those of a RawModule."""
 
     source: str
     options: tuple[str, ...]
@@ -29,7 +29,7 @@ class CuPyRequest(NamedTuple):
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-# Of a file: a line of JSON, the symbols of a RawModule's kernels, before the machine code.
+# Version of the file format: a line of JSON with the symbols of a RawModule's kernels, then the machine code.
 _FORM = "2"
 # While it is a list, the requests of this process are added to it.
 requests: list[CuPyRequest] | None = None
@@ -46,11 +46,11 @@ def ready_folder(extra: str) -> Path | None:
 
 
 def serve_cupy(folder: Path) -> None:
-    """Have CuPy take its kernels from a folder where they are there, and compile the others as ever."""
-    patches.replace_cupys_compiler(lambda compiled: functools.partial(_found_or, compiled, folder))
+    """Make CuPy use the kernels in a folder, and compile others as usual."""
+    patches.replace_cupys_compiler(lambda compiled: functools.partial(_stored_or, compiled, folder))
 
 
-def _found_or(compiled: Callable[..., Any], folder: Path, source: str, options: Any = (), **given: Any) -> Any:
+def _stored_or(compiled: Callable[..., Any], folder: Path, source: str, options: Any = (), **given: Any) -> Any:
     import cupy
 
     request = request_of(source, options, given)
@@ -69,7 +69,7 @@ def _found_or(compiled: Callable[..., Any], folder: Path, source: str, options: 
 
 
 def request_of(source: str, options: Any, given: dict[str, Any]) -> CuPyRequest | None:
-    """What CuPy's compiler was called with, unless it is asked for more than machine code for this GPU."""
+    """The request of a call of CuPy's compiler; None if it asks for more than machine code for this GPU."""
     more = any(given.get(name) for name in ("arch", "log_stream", "jitify", "to_ltoir"))
     if more or given.get("backend", "nvrtc") != "nvrtc" or "-DCUPY_USE_JITIFY" in options:
         return None

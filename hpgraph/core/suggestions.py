@@ -118,7 +118,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is not there; empty where nothing comes near."""
+    """The end of a message about an unknown name: similar names, or an empty text."""
     if (meant := _ELSEWHERE.get(name.lower())) is not None:
         return f": did you mean {meant}?"
     plain = {_plain(other): other for other in known}
@@ -128,8 +128,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def no_attribute(kind: type, name: str) -> AttributeError:
     """The error for a missing attribute of a graph, with an equivalent or a similar name."""
-    if (said := _OF_GRAPHS.get(name)) is not None:
-        return AttributeError(f"{kind.__name__} has no attribute {name!r}: {said}")
+    if (advice := _OF_GRAPHS.get(name)) is not None:
+        return AttributeError(f"{kind.__name__} has no attribute {name!r}: {advice}")
     names = {*dir(kind), *(held for base in kind.__mro__ for held in inspect.get_annotations(base))}
     near = "" if name.startswith("_") else did_you_mean(name, sorted(held for held in names if held[0] != "_"))
     return AttributeError(f"{kind.__name__} has no attribute {name!r}{near}")
@@ -163,18 +163,20 @@ def naming_arguments(function: Function) -> Function:
                     flag(value, name)
             return function(*given, **named)
         except TypeError as error:
-            # An error of the call itself, raised before the function began, has no frame but this.
+            # An error of the call itself, raised before the function began, has only this frame.
             began = error.__traceback__ is not None and error.__traceback__.tb_next is not None
             wrong = None if variadic else next((name for name in named if name not in names), None)
             if began or wrong is None:
                 raise
-            raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, names)}") from None
+            raise TypeError(
+                f"{function.__name__}() has no argument {wrong!r}{_similar_argument(wrong, names)}"
+            ) from None
 
     return cast(Function, call)
 
 
-def _meant(name: str, known: frozenset[str]) -> str:
-    """The end of a message about an argument that a function has not."""
+def _similar_argument(name: str, known: frozenset[str]) -> str:
+    """The end of a message about an unknown argument."""
     for other in _ARGUMENTS.get(name, "").split():
         if other in known:
             return f": did you mean {other}?"

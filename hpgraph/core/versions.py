@@ -22,7 +22,7 @@ def show_versions(file: Any = None) -> None:
     Parameters
     ----------
     file : file object, optional
-        Where to; standard output by default.
+        Destination; standard output by default.
 
     Examples
     --------

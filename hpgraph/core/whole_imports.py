@@ -1,4 +1,4 @@
-"""Imports, and what else Ctrl-C must not end halfway: it waits until they are done.
+"""Imports and other work that Ctrl-C must not interrupt: it takes effect afterwards.
 
 Python takes back the modules that an interrupted import leaves unfinished, and not those that have finished meanwhile
 and hold parts of these. Packages whose modules import each other, as Numba's do, then fail at each later import in the
@@ -22,7 +22,7 @@ elsewhere: Callable[[], bool] = bool
 
 
 class _Finder:
-    """First of the finders: what the others find of these packages is loaded whole, with all that it imports."""
+    """The first finder: modules of these packages are loaded without interruption, with all their imports."""
 
     inside = False
 
@@ -33,7 +33,7 @@ class _Finder:
         spec: Any = next((result for result in others if result is not None), None)
         loader: Any = getattr(spec, "loader", None)
         attributes = getattr(loader, "__dict__", None)
-        # The loader of an archive loads many modules: it is wrapped once.
+        # A loader of an archive loads many modules, but is wrapped once.
         if attributes is not None and hasattr(loader, "exec_module") and "exec_module" not in attributes:
             loader.exec_module = _whole(loader.exec_module)
         return spec
@@ -56,7 +56,7 @@ def _is_pythons() -> bool:
 
 @contextlib.contextmanager
 def later() -> Iterator[None]:
-    """Context manager of what Ctrl-C must not end halfway: in the main thread it takes effect after the block."""
+    """Context manager that defers Ctrl-C in the main thread to the end of the block."""
     handler, received = signal.getsignal(signal.SIGINT), []
     if not callable(handler) or not _is_pythons():
         yield

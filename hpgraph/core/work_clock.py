@@ -10,14 +10,14 @@ _depth = _since = _spent = 0
 
 
 def now() -> int:
-    """Nanoseconds, of which only differences mean anything; compiling is not in them."""
+    """Nanoseconds without compilation; only differences are meaningful."""
     with _lock:
         return (_since if _depth else time.perf_counter_ns()) - _spent
 
 
 @contextlib.contextmanager
 def compiling() -> Iterator[None]:
-    """Machine code is being made; compilations may nest."""
+    """Context manager around a compilation, during which the clock stands still; it may nest."""
     global _depth, _since, _spent
     with _lock:
         if not _depth:

@@ -68,7 +68,7 @@ def LFR_benchmark_graph(
     if (average_degree is None) == (min_degree is None):
         raise ValueError("give either average_degree or min_degree")
     high = n - 1 if max_degree is None else whole(max_degree, "max_degree", least=0, most=n - 1)
-    low = _least_degree(tau1, real(average_degree, "average_degree"), high) if min_degree is None else min_degree
+    low = _min_degree(tau1, real(average_degree, "average_degree"), high) if min_degree is None else min_degree
     low = whole(low, "min_degree", least=min(1, high), most=high)
     smallest = whole(max(low, 1) if min_community is None else min_community, "min_community", least=1, most=n)
     largest = whole(n if max_community is None else max_community, "max_community", least=smallest, most=n)
@@ -101,7 +101,7 @@ def _power_law(rng: Any, tau: float, least: int, most: int, count: int) -> np.nd
     return rng.choice(value, count, p=chance)
 
 
-def _least_degree(tau: float, average: float, most: int) -> int:
+def _min_degree(tau: float, average: float, most: int) -> int:
     """The least degree with which the mean is nearest to an average."""
     value, chance = _chances(tau, 1, most)
     mean = np.cumsum((value * chance)[::-1])[::-1] / np.cumsum(chance[::-1])[::-1]

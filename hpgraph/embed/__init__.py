@@ -1,4 +1,4 @@
-"""Vectors of vertices, close where vertices are alike: float32 arrays of shape (n, dim) on the graph's device."""
+"""Vertex embeddings: float32 arrays of shape (n, dim) on the graph's device."""
 
 from hpgraph.embed.fastrp import fastrp
 from hpgraph.embed.hope import hope

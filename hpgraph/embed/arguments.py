@@ -1,4 +1,4 @@
-"""What all embeddings check of their arguments."""
+"""Checks of the arguments that all embeddings share."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ from typing import Any
 from hpgraph.algorithms.random_choice import random_signs
 from hpgraph.core.device import array_module, check_memory, everywhere
 
-# Columns beyond those wanted, and passes of subspace iteration: each multiplies by the operator and by its transpose.
+# Oversampling, and passes of subspace iteration, each with a product with the operator and with its transpose.
 _MORE, _PASSES = 10, 3
 
 Product = Callable[[Any], Any]
@@ -68,6 +68,6 @@ def embedding_of(left: Any, values: Any, right: Any, dim: int) -> Any:
 
 
 def check_halves(dim: int) -> None:
-    """The two sides of a vertex have as many coordinates."""
+    """Refuse an odd `dim`: both halves of a vector have the same length."""
     if dim % 2:
         raise ValueError(f"dim must be even: half of it for vertices as sources, half as targets; not {dim}")

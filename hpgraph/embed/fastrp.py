@@ -90,6 +90,6 @@ def fastrp(
 
 
 def _unit(vectors: Any) -> Any:
-    """Rows of length 1, or 0."""
+    """Rows scaled to length 1; zero rows unchanged."""
     xp = array_module(vectors)
     return vectors * inverse(xp.sqrt(xp.einsum("ij,ij->i", vectors, vectors)))[:, None]

@@ -11,9 +11,9 @@ from hpgraph.core.device import Array, array_module
 from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
 
-# Terms are added until what is left of the series is below this share of it, but no more than so many.
+# Relative tolerance of the truncated series, and maximum number of terms.
 _LEFT, _MAX_TERMS = 1e-4, 500
-# Steps of the power method for the largest singular value, and what Katz's factor times that is by default.
+# Steps of the power method for the largest singular value, and the default product of Katz's factor and that value.
 _STEPS, _DEFAULT = 20, 0.5
 
 
@@ -105,7 +105,7 @@ def hope(
     for _ in range(min(math.ceil(math.log(_LEFT) / math.log(ratio)), _MAX_TERMS)):
         term = (scale * np.float32(factor)) * (arcs.transposed @ term)
         total = total + term
-    # The right factor has orthonormal columns: singular vectors of the left one are those of the product.
+    # The right factor has orthonormal columns, so the left factor's singular vectors are the product's.
     left, values, turn = thin_svd(total)
     return embedding_of(left, values, right @ turn, dim)
 

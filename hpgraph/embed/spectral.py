@@ -12,7 +12,7 @@ from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module
 from hpgraph.embed.arguments import checked
 
-# Of eigenvalues: a float32 does not hold more of vectors.
+# Tolerance of eigenvalues; float32 vectors are not more precise.
 _TOLERANCE = 1e-4
 
 

@@ -1,4 +1,4 @@
-"""Embeddings that factorize how often random walks pass from one vertex to another."""
+"""Embeddings that factorize co-occurrences of vertices on random walks."""
 
 import math
 from typing import Any
@@ -14,9 +14,9 @@ from hpgraph.embed.arguments import checked
 from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors
 from hpgraph.formats import CSR, occurrences
 
-# Bytes of each pair of vertices while equal ones are sorted together, and that of all pairs that are sorted at once.
+# Bytes a pair of vertices while pairs are sorted, and bytes of a batch of pairs.
 _PAIR, _BATCH = 48, 1 << 29
-# A walk of strap goes on until no more than this share of walks would.
+# Walks of strap are truncated at the length that only this share of walks would exceed.
 _REST = 0.01
 
 
@@ -93,13 +93,13 @@ def node2vec(
     each, steps, width = (whole(value, name, least=1) for value, name in counts)
     shift, begin, n = real(negative, "negative", above=0, below=math.inf), seed_of(seed), graph.n_vertices
     width = min(width, steps)
-    met = _Meetings(graph, n * (steps + 1) * width)
+    pairs = _Meetings(graph, n * (steps + 1) * width)
     for round_ in range(each):
         passed = node2vec_walk(graph, length=steps, p=p, q=q, weight=weighted, seed=begin + round_)
         for apart in range(1, width + 1):
-            met.add(passed[:, :-apart], passed[:, apart:], 1.0)
-    # Each meeting counts for either vertex.
-    rows, columns, times = met.entries()
+            pairs.add(passed[:, :-apart], passed[:, apart:], 1.0)
+    # Each co-occurrence counts for both vertices.
+    rows, columns, times = pairs.entries()
     xp = array_module(graph.device)
     often = occurrences(rows, n, times) + occurrences(columns, n, times)
     both = _matrix(graph, xp.concatenate((rows, columns)), xp.concatenate((columns, rows)), xp.tile(times, 2))
@@ -183,12 +183,12 @@ def strap(
     xp, n, device = array_module(graph.device), graph.n_vertices, graph.device
 
     def ranks(incoming: bool) -> tuple[Any, Any, Any]:
-        met = _Meetings(graph, n * steps)
+        pairs = _Meetings(graph, n * steps)
         for round_ in range(each):
             passed = random_walk(graph, length=steps, weight=weighted, incoming=incoming, seed=begin + round_)
             for step in range(1, steps + 1):
-                met.add(passed[:, 0], passed[:, step], ends * (1 - ends) ** step / each)
-        rows, columns, rank = met.entries()
+                pairs.add(passed[:, 0], passed[:, step], ends * (1 - ends) ** step / each)
+        rows, columns, rank = pairs.entries()
         enough = rank > min_entry
         return rows[enough], columns[enough], xp.log(rank[enough] / min_entry)
 
@@ -204,7 +204,7 @@ def strap(
 
 
 class _Meetings:
-    """Pairs of vertices that walks pass, with weights that are summed."""
+    """Co-occurring pairs of vertices, with summed weights."""
 
     def __init__(self, graph: Graph, most: int) -> None:
         check_memory(_PAIR * min(most, _BATCH // _PAIR), "pairs of vertices that walks pass", graph.device)
@@ -215,23 +215,23 @@ class _Meetings:
         self._new = 0
 
     def add(self, left: Any, right: Any, weight: float) -> None:
-        """Count pairs; those beyond the end of a walk, -1, are left out."""
-        there = (left >= 0) & (right >= 0)
-        left, right = left[there], right[there]
+        """Add pairs; those with -1, past the end of a walk, are skipped."""
+        valid = (left >= 0) & (right >= 0)
+        left, right = left[valid], right[valid]
         self._parts.append((left, right, array_module(left).full(len(left), weight)))
         self._new += len(left)
         if self._new * _PAIR >= _BATCH:
             self.entries()
 
     def entries(self) -> tuple[Any, Any, Any]:
-        """Each pair once, and its weight."""
+        """The distinct pairs, and their weights."""
         xp, csr = array_module(self._graph.device), self._held
-        held = (csr.expand_rows(), csr.indices, csr.data)
+        parts = (csr.expand_rows(), csr.indices, csr.data)
         if self._parts:
-            self._held = _matrix(self._graph, *map(xp.concatenate, zip(held, *self._parts, strict=True)))
+            self._held = _matrix(self._graph, *map(xp.concatenate, zip(parts, *self._parts, strict=True)))
             self._parts, self._new = [], 0
             return self.entries()
-        return held
+        return parts
 
 
 def _matrix(graph: Graph, rows: Any, columns: Any, values: Any) -> CSR:

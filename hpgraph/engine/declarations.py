@@ -218,7 +218,7 @@ class Declarations:
     def _code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
         functions = {name: function for name, function in self.functions.items() if name not in ("converged", "starts")}
         if self.updates_alone:
-            functions["gather"] = _nothing
+            functions["gather"] = _no_gather
         return ProgramCode(**self._common(dtypes), updates_alone=self.updates_alone, reduce=self.reduce, **functions)
 
     def _common(self, dtypes: tuple[np.dtype, ...]) -> dict[str, Any]:
@@ -316,13 +316,13 @@ def declarations_of(program: Definition | type[Definition]) -> Any:
     if not issubclass(kind, Definition):
         raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
     # Stored in the class itself, so that both are collected together.
-    held: list[Declarations] | None = kind.__dict__.get("_held")
-    if held is None:  # its own __init_subclass__ did not call ours
-        kind._held = held = []
-    declared = held[0] if held else None
+    cell: list[Declarations] | None = kind.__dict__.get("_held")
+    if cell is None:  # its own __init_subclass__ did not call ours
+        kind._held = cell = []
+    declared = cell[0] if cell else None
     if declared is None or not declared.hold():
         declared = _read(kind)
-        held[:] = [declared]
+        cell[:] = [declared]
     return declared if isinstance(program, type) else declared.of_instance(program)
 
 
@@ -363,6 +363,6 @@ def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ..
     return tuple(scalar(one, dtype, name) for one in numbers)
 
 
-def _nothing(source: Any, weight: Any, target: Any) -> int:
+def _no_gather(source: Any, weight: Any, target: Any) -> int:
     """`gather` of a step without arcs; never called."""
     return 0

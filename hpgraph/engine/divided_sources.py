@@ -38,20 +38,20 @@ class Strategies:
 
     def __init__(self) -> None:
         self._calls = {True: 0, False: 0}
-        self._least = {True: np.inf, False: np.inf}
+        self._min_seconds = {True: np.inf, False: np.inf}
 
     @property
     def is_trying(self) -> bool:
         """Whether the next call is still a trial."""
         timed = min(self._calls.values()) - 1
-        low, high = sorted(self._least.values())
+        low, high = sorted(self._min_seconds.values())
         return timed < MIN or (timed < MAX and high < CLEARLY * low)
 
     def choose(self) -> bool:
         """The way of the next call."""
         if self.is_trying:
             return self._calls[True] <= self._calls[False]
-        return self._least[True] <= self._least[False]
+        return self._min_seconds[True] <= self._min_seconds[False]
 
     def rule_out(self, on_all: bool) -> None:
         """Exclude a way from further calls."""
@@ -60,7 +60,7 @@ class Strategies:
     def note(self, on_all: bool, seconds: float) -> None:
         """Record the time of a trial; the first call of a way compiles, and is not counted."""
         if self._calls[on_all]:
-            self._least[on_all] = min(self._least[on_all], seconds)
+            self._min_seconds[on_all] = min(self._min_seconds[on_all], seconds)
         self._calls[on_all] += 1
 
 
@@ -130,7 +130,7 @@ def divided_sources(
     """Run sources on all devices at once."""
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
     parts = equal_shares(k, len(devices))
-    results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))
+    results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _consecutive(starts, parts[number])))
     target = devices[0]
     with target.here:
         xp = array_module(target.kind)
@@ -150,7 +150,7 @@ def divided_sources(
     return found
 
 
-def _some(starts: Starts, share: slice) -> Starts:
+def _consecutive(starts: Starts, share: slice) -> Starts:
     """The starts of consecutive sources."""
-    mine = (starts.source >= share.start) & (starts.source < share.stop)
-    return Starts(starts.vertices[mine], starts.source[mine] - np.int32(share.start), share.stop - share.start)
+    selected = (starts.source >= share.start) & (starts.source < share.stop)
+    return Starts(starts.vertices[selected], starts.source[selected] - np.int32(share.start), share.stop - share.start)

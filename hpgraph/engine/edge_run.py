@@ -48,14 +48,14 @@ def numbered_arcs_and_code(
 def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
     """Refuse programs that need arrays of arcs which pages by source do not hold."""
     sums = code.message.kind == "f" and not code.reduce.idempotent
-    for asked, does in (
+    for used, does in (
         (code.reads_reverse, "looks at edge.reverse"),
         (code.weight is not None, "reads edge.weight (a constant EdgeProperty may stand for it)"),
         (code.reply is not None, "has replies"),
         (code.is_shaped, "has tuples at vertices or as messages"),
         (sums and device == "cuda", "sums floats, which come in any order as the GPU pushes them"),
     ):
-        if asked:
+        if used:
             raise not_served("in pages", f"{code.name} {does}")
 
 
@@ -67,7 +67,7 @@ def nothing_beside(code: ProgramCode, graph: Graph) -> tuple[Any, ...]:
 def go_along(run: Run, graph: Any) -> tuple[Callable[[], np.ndarray], Any]:
     """Run the supersteps of a program along numbered arcs; `run.edges` then has the new properties of arcs."""
     code: Any = run.code
-    beside = _beside(code, graph, run.arcs, run.edges)
+    beside = _arc_arrays(code, graph, run.arcs, run.edges)
     none = (None,) * len(beside)
     whole = replace(run, state=(*run.state, *beside.values()), beginnings=(*run.beginnings, *none))
     initial = whole.begin()
@@ -95,8 +95,8 @@ def edge_state(
 
 def _beginning(prop: EdgeProperty, name: str, graph: Graph) -> Any:
     """Default initial value of a property; of a constant one, the graph's column of the same name."""
-    held = graph._columns_held.edges
-    return values_of(held[name]) if prop.constant and name in held else prop.initial
+    columns = graph._columns_held.edges
+    return values_of(columns[name]) if prop.constant and name in columns else prop.initial
 
 
 def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:
@@ -117,7 +117,7 @@ def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any
     return array(moved, value, dtype, name)
 
 
-def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedInMemory, edges: dict[str, Any]) -> dict[str, Any]:
+def _arc_arrays(code: EdgeProgramCode, graph: Graph, arcs: NumberedInMemory, edges: dict[str, Any]) -> dict[str, Any]:
     """The arrays beside the arcs by name, in the order of the code."""
     xp, m = array_module(graph.device), graph.n_edges
     twice = [code.edge_properties[i][1] for i in code.changes if code.keeps_two]

@@ -57,7 +57,7 @@ def form_of(declared: Declarations, code: ProgramCode) -> Form:
 def form_for(run: Run) -> Form:
     """The form for this run's loops: the program's own, unless its arcs or its options exclude that."""
     if run.code.has_edges:
-        return Form(SUPERSTEPS, run.code, _why_edges(run.code))
+        return Form(SUPERSTEPS, run.code, _reason_for_edges(run.code))
     form = run.declared.forms.get(run.code) or form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
@@ -65,16 +65,16 @@ def form_for(run: Run) -> Form:
         form = _in_shards(run, form)
     elif not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
-    return _as_asked(run, form) if form.recognized else form
+    return _for_options(run, form) if form.recognized else form
 
 
-def _why_edges(code: Any) -> str:
+def _reason_for_edges(code: Any) -> str:
     """The explanation in `Trace.explain` for a program with edge properties."""
     changed = [code.edge_properties[i][0] for i in code.changes]
     if not changed:
         return "edge_compute makes messages"
-    held = ", each kept twice, since an arc's reverse is read" if code.keeps_two else ""
-    return f"edge_compute changes {', '.join(changed)} of every arc it passes{held}"
+    twice = ", each kept twice, since an arc's reverse is read" if code.keeps_two else ""
+    return f"edge_compute changes {', '.join(changed)} of every arc it passes{twice}"
 
 
 def _in_shards(run: Run, form: Form) -> Form:
@@ -88,7 +88,7 @@ def _in_shards(run: Run, form: Form) -> Form:
     return Form(SUPERSTEPS, form.code if form.loop == RELAXATION else run.code, why, form.recognized)
 
 
-def _as_asked(run: Run, form: Form) -> Form:
+def _for_options(run: Run, form: Form) -> Form:
     """The form, or the general loop for a recognized relaxation if an option of the run needs supersteps."""
     if form.loop == RELAXATION and run.delta is None and run.ceiling is None:
         if run.limit < ENDLESS:

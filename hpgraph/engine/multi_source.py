@@ -96,9 +96,9 @@ def _on_devices(
     initial: dict[str, Any], options: dict[str, Any],
 ) -> MultiSourceResult:  # fmt: skip
     """Run sources on several devices, which share the rows of a search where they can."""
-    begins = columns(declared, graph, dict(initial), starts.k).values()
-    code = declared.code(tuple(column.dtype for column in begins))
-    shares = shared_by_rows(graph, declared, code, tuple(column.beginning for column in begins), starts.k)
+    initial_columns = columns(declared, graph, dict(initial), starts.k).values()
+    code = declared.code(tuple(column.dtype for column in initial_columns))
+    shares = shared_by_rows(graph, declared, code, tuple(column.beginning for column in initial_columns), starts.k)
     return sources_on_devices(
         graph, starts, declared.name, shares,
         lambda own, some, team=None: run_sources(program, own, some, _team=team, **options),
@@ -113,14 +113,14 @@ def _run_group(
     rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
     own = some_of(starts, group, device_of(*rows))
     if not joint or len(group) == 1:
-        _alone(run, form, tuple(values[0] for values in rows), own.vertices, int(group[0]), found)
+        _run_single(run, form, tuple(values[0] for values in rows), own.vertices, int(group[0]), found)
     elif form.loop == TRAVERSAL:
-        _together(joint, run, form, rows, own, found, team)
+        _traverse_jointly(joint, run, form, rows, own, found, team)
     else:
-        _relax_together(joint, run, form, rows[0], own, group, found)
+        _relax_jointly(joint, run, form, rows[0], own, group, found)
     if not _is_stretch(group):
         for name, values in zip(begun, rows, strict=True):
-            _put(found.properties[name], group, values)
+            _write_rows(found.properties[name], group, values)
     found.groups.append(group)
 
 
@@ -128,7 +128,7 @@ def _is_stretch(group: np.ndarray) -> bool:
     return bool(group[-1] - group[0] + 1 == len(group))
 
 
-def _put(results: Any, group: np.ndarray, rows: Any) -> None:
+def _write_rows(results: Any, group: np.ndarray, rows: Any) -> None:
     """Write rows at their sources, by words of 64 bits if possible: CuPy takes a thread for each element."""
     word = np.dtype(np.uint64)
     if results.shape[1] * results.itemsize % word.itemsize == 0 and results.flags.c_contiguous:
@@ -146,7 +146,7 @@ def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
     return rows
 
 
-def _together(
+def _traverse_jointly(
     joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: MultiSourceResult,
     team: Parts | None = None,
 ) -> None:  # fmt: skip
@@ -163,7 +163,7 @@ def _together(
     found.traces.append(Trace(outcome.rows, form))
 
 
-def _relax_together(
+def _relax_jointly(
     relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray,
     found: MultiSourceResult,
 ) -> None:  # fmt: skip
@@ -176,7 +176,9 @@ def _relax_together(
     found.traces.append(Trace(rows, form))
 
 
-def _alone(run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: int, found: MultiSourceResult) -> None:
+def _run_single(
+    run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: int, found: MultiSourceResult
+) -> None:
     """Run one source alone."""
     one = replace(run, state=state, sources=sources, world=dict(run.world))
     outcome = go(one, form)
@@ -201,10 +203,10 @@ def run_edges_from_sources(
     arguments = _by_sources(declared, initial, k)
     result: MultiSourceResult | None = None
     for source in range(k):
-        own = {
+        arguments_of_source = {
             name: values[source] if name in arguments else values for name, values in {**initial, **arguments}.items()
         }
-        one = alone(active[source], own)
+        one = alone(active[source], arguments_of_source)
         if result is None:
             size = k * sum(values.nbytes for values in one.properties.values())
             check_memory(size, f"{declared.name} from {k} sources", graph.device)

@@ -72,7 +72,7 @@ def survey(
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = InMemory(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
-    result = _nothing_yet(k)
+    result = _empty_survey(k)
     declared = declarations_of(Levels)
     form = form_of(declared, declared.code((np.dtype(np.int32),)))
     histogram = result.histogram
@@ -83,7 +83,7 @@ def survey(
         # Fetched at once: the function would keep a launch's work space alive.
         trace = Trace(totals.rows(), form)
         result.traces.append(trace)
-        return _longer(histogram, trace.rows[:, 4])
+        return _extended(histogram, trace.rows[:, 4])
 
     with kernels(device).interruptible():
         at_once = sources_at_most(group_size, k, joint.MAX_SURVEYED)
@@ -112,7 +112,7 @@ def survey(
 def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None) -> Survey:
     """One search at a time, each loading the pages that it reads."""
     k = len(listed)
-    totals = _nothing_yet(k)
+    totals = _empty_survey(k)
     histogram = totals.histogram
     for at, source in enumerate(listed.tolist()):
         one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth)
@@ -121,16 +121,16 @@ def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int
         totals.reached[at], totals.total[at] = counts.sum(), (counts * level).sum()
         totals.inverse[at], totals.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]
         totals.traces.append(one.trace)
-        histogram = _longer(histogram, counts[1:])
+        histogram = _extended(histogram, counts[1:])
     return totals._replace(histogram=histogram)
 
 
-def _nothing_yet(k: int) -> Survey:
+def _empty_survey(k: int) -> Survey:
     reached, total, farthest = (np.zeros(k, np.int64) for _ in range(3))
     return Survey(reached, total, np.zeros(k), farthest, np.array([k], np.int64), [])
 
 
-def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:
+def _extended(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:
     """A histogram plus the counts of another group, from level 1."""
     settled = np.trim_zeros(settled, "b")
     wide = np.zeros(max(len(histogram), 1 + len(settled)), np.int64)

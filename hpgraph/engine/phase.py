@@ -72,14 +72,14 @@ class Phase:
     def run(self, backend: Backend, sources: Any, policy: Direction, keeps: bool) -> tuple[Trace, Any]:
         """Run the phase from `sources`; its trace, and the vertices still active."""
         declared, code = self.declared, self.code
-        own = dict(zip((name for name, _ in code.parameters), self.values, strict=True))
+        world = dict(zip((name for name, _ in code.parameters), self.values, strict=True))
         if declared.updates_alone:
-            trace, left = self._step(backend, sources, own)
+            trace, left = self._step(backend, sources, world)
         else:
             beginnings = (None,) * len(self.state)
             # All phases share one dict of edges, so that a phase sees arrays that another replaced.
             run = Run(
-                backend, declared, code, self.arcs, self.state, beginnings, own, sources, policy,
+                backend, declared, code, self.arcs, self.state, beginnings, world, sources, policy,
                 limit_of(declared.max_iteration), edges=self.shared.edges,
             )  # fmt: skip
             form = form_for(run)
@@ -87,7 +87,7 @@ class Phase:
                 form = Form(SUPERSTEPS, code, "the next phase begins with the vertices that it leaves active")
             outcome = go(run, form)
             trace, left = Trace(outcome.rows, outcome.form), outcome.active
-        self.shared.world.update({name: own[name] for name in declared.aggregators})
+        self.shared.world.update({name: world[name] for name in declared.aggregators})
         return trace, left
 
     def _step(self, backend: Backend, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
@@ -123,15 +123,15 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
 
 
 def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
-    own = {name: shared.state[name] for name in declared.properties}
+    properties = {name: shared.state[name] for name in declared.properties}
     arcs: Any
     code: ProgramCode
     if isinstance(declared, EdgeDeclarations):
-        arcs, code = numbered_arcs_and_code(declared, graph, own, shared.edges)
+        arcs, code = numbered_arcs_and_code(declared, graph, properties, shared.edges)
     else:
-        code = declared.code(tuple(map(DTYPE, own.values())))
+        code = declared.code(tuple(map(DTYPE, properties.values())))
         arcs = arcs_of(declared.on(graph), declared.edges, declared.weighted, code)
-    return Phase(declared, code, arcs, tuple(own.values()), shared, graph)
+    return Phase(declared, code, arcs, tuple(properties.values()), shared, graph)
 
 
 def _of_vertices(
@@ -142,8 +142,8 @@ def _of_vertices(
     beginnings: tuple[Any, ...] = ()
     owner: dict[str, str] = {}
     for one in declared:
-        own = _not_yet(one.name, one.properties, state, owner)
-        arrays, initial_values = initial_state(one, graph, initial, own)
+        new = _undeclared(one.name, one.properties, state, owner)
+        arrays, initial_values = initial_state(one, graph, initial, new)
         state |= arrays
         beginnings += initial_values
     return state, beginnings
@@ -163,11 +163,13 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
                     "phases share properties by name, so give one of them another name"
                 )
         if isinstance(one, EdgeDeclarations):
-            edges |= edge_state(one, graph, initial, _not_yet(one.name, one.edge_properties, edges, owner), changed)
+            edges |= edge_state(one, graph, initial, _undeclared(one.name, one.edge_properties, edges, owner), changed)
     return edges
 
 
-def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> dict[str, Any]:
+def _undeclared(
+    program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]
+) -> dict[str, Any]:
     """The properties that no earlier phase declares, entered in `owner`; refuses others that disagree."""
     for name, prop in properties.items():
         if name not in there:
@@ -183,9 +185,9 @@ def _not_yet(program: str, properties: dict[str, Any], there: dict[str, Any], ow
                 f"{program}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
                 "phases share properties by name, so give both one type, or one of them another name"
             )
-    own = {name: prop for name, prop in properties.items() if name not in there}
-    owner |= dict.fromkeys(own, program)
-    return own
+    new = {name: prop for name, prop in properties.items() if name not in there}
+    owner |= dict.fromkeys(new, program)
+    return new
 
 
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:

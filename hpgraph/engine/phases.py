@@ -138,7 +138,7 @@ class Phases:
         for name in ("delta", "ceiling"):
             if initial.pop(name, None) is not None:
                 raise ValueError(f"{name} is for relaxations, not for Phases")
-        return _go_round(self, graph, active, Direction.of(direction), max_iteration, initial)
+        return _run_rounds(self, graph, active, Direction.of(direction), max_iteration, initial)
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ class PhasesResult(RunResult):
 
 
 @exclusively
-def _go_round(
+def _run_rounds(
     phases: Phases, graph: Graph, active: Any, policy: Direction, max_iteration: int | None, initial: dict[str, Any]
 ) -> PhasesResult:
     limit = limit_of(phases.max_iteration if max_iteration is None else max_iteration)

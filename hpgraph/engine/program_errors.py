@@ -39,13 +39,13 @@ def reword(error: Exception, code: ProgramCode, arcs: Any) -> None:
     """Raise the reworded form of a compiler's error; return for other errors."""
     if isinstance(error, OutOfBoundsError):
         name = _role(error.function)
-        own = f"{code.name}.{code.called(name)}" if hasattr(code, name) else error.function
-        raise OutOfBoundsError(own) from None
+        called = f"{code.name}.{code.called(name)}" if hasattr(code, name) else error.function
+        raise OutOfBoundsError(called) from None
     if not isinstance(error, CompileError):
         if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
             return
         error = CompileError(code.name, reason(error)).with_traceback(error.__traceback__)
-    raise (_fault(code, arcs.sending.dtype) or _by_its_own_name(code, error)) from error
+    raise (_failing_function(code, arcs.sending.dtype) or _with_program_name(code, error)) from error
 
 
 def _is_of_a_compiler(traceback: TracebackType | None) -> bool:
@@ -57,19 +57,21 @@ def _is_of_a_compiler(traceback: TracebackType | None) -> bool:
     return False
 
 
-def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
+def _failing_function(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     """The error of the first function that fails by itself; None if all compile on the CPU."""
     from numba import from_dtype, types
 
     lengths = code.lengths or (0,) * len(code.properties)
-    held = (_several(from_dtype(dtype), k) for (_, dtype), k in zip(code.properties, lengths, strict=True))
-    vertex = types.NamedTuple([types.int64, *held], code.vertex)
+    types_of_properties = (
+        _tuple_type(from_dtype(dtype), k) for (_, dtype), k in zip(code.properties, lengths, strict=True)
+    )
+    vertex = types.NamedTuple([types.int64, *types_of_properties], code.vertex)
     world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
     message = from_dtype(code.message)
-    received: tuple[Any, ...] = () if code.updates_alone else (_several(message, code.message_length),)
+    received: tuple[Any, ...] = () if code.updates_alone else (_tuple_type(message, code.message_length),)
     if code.pair is not None:
         received = from_dtype(code.pair.key), from_dtype(code.pair.payload)
-    arc = vertex, _along(code, message if weight is None else from_dtype(weight)), vertex
+    arc = vertex, _arc_type(code, message if weight is None else from_dtype(weight)), vertex
     takes: dict[str, tuple[Any, ...]] = {
         "gather": arc, "edge_cond": arc, "reply": arc, "reply_cond": arc, "cond": (vertex,), "starts": (vertex,),
         "update": (vertex, *received), "aggregate": (vertex, vertex), "sends": (vertex, vertex),
@@ -86,12 +88,12 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
         except CompileError as error:
             return CompileError(called, _with_attributes(code, error.reason))
         expected, lengths = _must_return(code, name)
-        if not _fits(returned, lengths):
+        if not _matches(returned, lengths):
             return CompileError(called, f"it must return {expected}, not {described(returned)} {last_return(python)}")
     return None
 
 
-def _along(code: ProgramCode, weight: Any) -> Any:
+def _arc_type(code: ProgramCode, weight: Any) -> Any:
     """Numba's type of the arc argument of a program's functions: its weight, or an edge."""
     from numba import from_dtype, types
 
@@ -103,24 +105,24 @@ def _along(code: ProgramCode, weight: Any) -> Any:
     return types.NamedTuple([from_dtype(code.places), heavy, *properties, reverse], code.edge)
 
 
-def _several(kind: Any, length: int) -> Any:
+def _tuple_type(kind: Any, length: int) -> Any:
     from numba import types
 
     return types.UniTuple(kind, length) if length else kind
 
 
-def _fits(returned: Any, lengths: tuple[int, ...]) -> bool:
+def _matches(returned: Any, lengths: tuple[int, ...]) -> bool:
     """Whether a type is a number, or a tuple of members of these lengths, where 0 is a number."""
     from numba import types
 
     if isinstance(returned, types.BaseTuple):
         members = zip(returned, lengths, strict=False)
-        return returned.count == len(lengths) and all(_fits(member, (0,) * length) for member, length in members)
+        return returned.count == len(lengths) and all(_matches(member, (0,) * length) for member, length in members)
     return not lengths and dtype_of(returned) is not None and not isinstance(returned, types.Complex)
 
 
 def _must_return(code: ProgramCode, name: str) -> tuple[str, tuple[int, ...]]:
-    """The required return value of a function, in words, and for `_fits`."""
+    """The required return value of a function, in words, and for `_matches`."""
     if isinstance(code, EdgeProgramCode) and name == "gather" and code.changes:
         new = [code.edge_properties[i][0] for i in code.changes]
         count = len(new) + (1 if code.pair is None else 2)
@@ -163,15 +165,15 @@ def _with_attributes(code: ProgramCode, reason: str) -> str:
     return _ATTRIBUTE.sub(listed, reason)
 
 
-def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
+def _with_program_name(code: ProgramCode, error: CompileError) -> CompileError:
     """The error with the name that the function has in the program."""
     name = _role(error.function)
     python = getattr(code, name, None)
     if not isinstance(python, FunctionType):
         return error
     place = "" if '(File "' in error.reason and GENERATED not in error.reason else f" {at_line(python.__code__, None)}"
-    said = error.reason.partition(' (File "')[0] if place else error.reason
-    return CompileError(f"{code.name}.{code.called(name)}", f"{said}{place}")
+    text = error.reason.partition(' (File "')[0] if place else error.reason
+    return CompileError(f"{code.name}.{code.called(name)}", f"{text}{place}")
 
 
 def _role(function: str) -> str:

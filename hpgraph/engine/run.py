@@ -154,8 +154,8 @@ def run_one(
     backend = kernels(graph.device)
     initial = {} if initial is None else initial
     if graph.on_cluster:
-        there: Any = graph
-        return there.run_on_workers(declared, sources, policy, limit, delta, ceiling, not apart, initial)
+        on_cluster: Any = graph
+        return on_cluster.run_on_workers(declared, sources, policy, limit, delta, ceiling, not apart, initial)
     if isinstance(graph, DividedGraph):
         check_fit(graph, declared, initial)
     edges = edges_of(declared, graph, initial) if isinstance(declared, EdgeDeclarations) else {}

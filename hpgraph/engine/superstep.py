@@ -45,8 +45,8 @@ def supersteps(
     first = shares[0]
     may_push = run.may_push(first.steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
-    asked = code.aggregate is not None or run.declared.functions["converged"] is not None
-    in_one_kernel = may_push and run.policy.mode != "pull" and not asked and arcs.in_one_part
+    in_python = code.aggregate is not None or run.declared.functions["converged"] is not None
+    in_one_kernel = may_push and run.policy.mode != "pull" and not in_python and arcs.in_one_part
     tables, converged = list(tables), False
     while arcs.active(shares) and done < run.limit and not converged:
         world = tuple(run.world.values())

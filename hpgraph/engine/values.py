@@ -32,10 +32,10 @@ def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     if array.ndim or array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be a number, not {value!r}")
     with np.errstate(all="ignore"):
-        held: Any = array.astype(dtype)[()]
-        if dtype.kind != "f" and held != array:
+        converted: Any = array.astype(dtype)[()]
+        if dtype.kind != "f" and converted != array:
             raise ValueError(f"{name} is {dtype}, which cannot hold {value!r}")
-    return held
+    return converted
 
 
 def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Where to draw vertices: arrays of shape (n, 2), by index, on the graph's device."""
+"""Positions of vertices for drawing: arrays of shape (n, 2), by index, on the graph's device."""
 
 from hpgraph.layout.force_atlas2 import force_atlas2
 from hpgraph.layout.geometry import circular

@@ -1,4 +1,4 @@
-"""What layouts by forces share: where vertices begin, and the arcs that pull them."""
+"""Shared by force-directed layouts: initial positions, and the arcs that attract."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from hpgraph.semiring.counter_random import uniform
 
 
 def pulling(graph: Graph, weighted: bool) -> CSR:
-    """The arcs without loops, with what each pulls."""
+    """The arcs without loops, with the strength of their attraction."""
     xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
     if not weighted:
         return arcs.with_data(xp.ones(arcs.nnz), copy=False)
@@ -23,7 +23,7 @@ def pulling(graph: Graph, weighted: bool) -> CSR:
 
 
 def beginning(graph: Graph, pos: Any, seed: int) -> Any:
-    """Where vertices are at first: drawn, or as given, no two at the same place."""
+    """Initial positions, random or given, all distinct."""
     xp, n = array_module(graph.device), graph.n_vertices
     ids = np.arange(n)
     drawn = np.stack((uniform(seed, ids, 0), uniform(seed, ids, 1)), axis=1) * 2 - 1
@@ -33,6 +33,6 @@ def beginning(graph: Graph, pos: Any, seed: int) -> Any:
     if positions.shape != (n, 2) or not np.isfinite(positions).all():
         raise ValueError(f"pos must be finite, of shape ({n}, 2), not {positions.shape}")
     if len(np.unique(positions, axis=0)) < n:
-        # Nothing pushes apart what lies at one place.
+        # Repulsion does not separate coincident points.
         positions = positions + drawn * 1e-6 * max(float(abs(positions).max(initial=0.0)), 1.0)
     return xp.array(positions)

@@ -46,7 +46,7 @@ def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:
 
 
 def checked(scale: Any, center: Any, dim: int) -> tuple[float, Any]:
-    """Size and middle of a layout."""
+    """Checked scale and center of a layout."""
     size = real(scale, "scale")
     if not math.isfinite(size):
         raise ValueError(f"scale must be finite, not {scale!r}")
@@ -57,7 +57,7 @@ def checked(scale: Any, center: Any, dim: int) -> tuple[float, Any]:
 
 
 def rescaled(points: Any, scale: float, middle: Any) -> Any:
-    """Points moved around a middle, the farthest coordinate `scale` away from it."""
+    """Points centred at `middle`, scaled so that the farthest coordinate is `scale` away from it."""
     xp = array_module(points)
     if len(points) == 0:
         return points

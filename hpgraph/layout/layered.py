@@ -14,7 +14,7 @@ from hpgraph.containers.graph import Graph, as_simple, naming_arguments
 from hpgraph.core.device import check_memory, to_device
 from hpgraph.layout.geometry import checked
 
-# Passes over the layers, down and up, for orders and for coordinates.
+# Sweeps over the layers, down and up, for orders and for coordinates.
 _PASSES = 12
 
 
@@ -82,7 +82,7 @@ def _through_layers(source: Any, target: Any, layer: Any) -> tuple[Any, Any, Any
     check_memory(100 * pieces, f"{pieces:,} pieces of arcs between layers", "cpu")
     arc = np.repeat(np.arange(len(span)), span)
     step = np.arange(pieces) - np.repeat(np.cumsum(span) - span, span)
-    # The dummies of an arc are as many as it has pieces, less one.
+    # An arc of k segments has k - 1 dummies.
     dummy = len(layer) + np.arange(pieces) - arc
     upper = np.where(step == 0, source[arc], dummy - 1)
     lower = np.where(step == span[arc] - 1, target[arc], dummy)
@@ -91,7 +91,7 @@ def _through_layers(source: Any, target: Any, layer: Any) -> tuple[Any, Any, Any
 
 
 def _coordinates(upper: Any, lower: Any, members: list[Any], count: int) -> Any:
-    """Where vertices and dummies lie across: first orders alone, one place apart, then nearer to their neighbours."""
+    """Horizontal coordinates of vertices and dummies: ranks in the layer's order, then moved towards neighbours."""
     from scipy.optimize import isotonic_regression
     from scipy.sparse import csr_array
 
@@ -115,7 +115,7 @@ def _coordinates(upper: Any, lower: Any, members: list[Any], count: int) -> Any:
         x[row[np.argsort(wished(neighbours, row), kind="stable")]] = np.arange(len(row)) - (len(row) - 1) / 2
     orders = [row[np.argsort(x[row], kind="stable")] for row in members]
     for neighbours, row in sweeps(orders):
-        # Vertices of a layer are at least 1 apart: less their ranks, coordinates rise.
+        # Vertices of a layer are at least 1 apart, so coordinates minus ranks ascend.
         rank = np.arange(len(row))
         x[row] = isotonic_regression(wished(neighbours, row) - rank).x + rank
     return x

@@ -20,13 +20,13 @@ from hpgraph.kernels.layout import SQUARE
 from hpgraph.layout.forces import beginning, pulling
 from hpgraph.layout.geometry import checked, rescaled
 
-# The least distance, and the least force, that a step divides by: NetworkX's.
+# Minimum distance, and minimum force, that a step divides by, as in NetworkX.
 _MIN_LENGTH = 0.01
-# The coarsest level has at most so many vertices, and each has at most so large a share of those of the level below.
+# Maximum size of the coarsest level; coarsening stops if a level keeps more than this share of the vertices.
 _COARSEST, _SHRINK = 50, 0.9
 # Steps at the coarsest level; at finer ones as many as vertices and arcs allow, in these bounds.
 _FIRST, _MAX_STEPS, _MIN_STEPS, _WORK = 300, 100, 15, 40_000_000
-# Of the step's bound: what it is multiplied by after each, and its lengths of springs when a finer level begins.
+# Factor of the step length after each step, and its initial value on a finer level, in lengths of springs.
 _COOLING, _WARM = 0.93, 3.0
 # Forces have the square of a spring's length, and float64 holds the squares of forces up to 1e308.
 _MAX_SPRING = 1e70
@@ -115,7 +115,7 @@ def spring(
     place = beginning(graph, pos, seed_of(seed))
     place = (place + 1) / 2 if pos is None else place
     side = float((place.max(axis=0) - place.min(axis=0)).max()) if n else 0.0
-    # NetworkX's width of the domain that vertices are fixed in.
+    # NetworkX's extent of the domain if some vertices are fixed.
     domain = (float(place.max()) or 1.0) if fixed is not None and n else 1.0
     natural = float(k) if k is not None else abs(domain) / math.sqrt(max(n, 1))
     moves = xp.ones(n)
@@ -190,13 +190,13 @@ def sfdp(
         merged.append(label)
         levels.append((coarser[0], coarser[1]))
     arcs, mass = levels.pop()
-    place = _scattered(len(mass), counter, graph.device) * math.sqrt(n)
-    place = _settled(arcs, mass, place, _FIRST, 0.1 * math.sqrt(n), float(theta))
+    place = _random_positions(len(mass), counter, graph.device) * math.sqrt(n)
+    place = _relaxed(arcs, mass, place, _FIRST, 0.1 * math.sqrt(n), float(theta))
     while levels:
         (arcs, mass), label = levels.pop(), merged.pop()
-        place = place[label] + _scattered(len(mass), counter + len(levels), graph.device)
+        place = place[label] + _random_positions(len(mass), counter + len(levels), graph.device)
         steps = int(np.clip(_WORK // (arcs.nnz + 20 * len(mass)), _MIN_STEPS, _MAX_STEPS))
-        place = _settled(arcs, mass, place, steps, _WARM * math.sqrt(n / len(mass)), float(theta))
+        place = _relaxed(arcs, mass, place, steps, _WARM * math.sqrt(n / len(mass)), float(theta))
     return rescaled(place, size, middle)
 
 
@@ -206,13 +206,13 @@ def _springs(G: Any, weight: Any) -> tuple[Graph, CSR]:
     return graph, pulling(graph, weighted)
 
 
-def _scattered(n: int, seed: int, device: str) -> Any:
-    """Places at random, in a square of side 1 around the origin."""
+def _random_positions(n: int, seed: int, device: str) -> Any:
+    """Random positions in a square of side 1 around the origin."""
     return hashes(2 * n, seed, device).reshape(n, 2).astype(np.float64) * 2.0**-64 - 0.5
 
 
 def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
-    """The vertex that each joins, the arcs of the smaller graph, and its masses.
+    """The cluster of each vertex, the arcs of the coarser graph, and its masses.
 
     It is the first of a vertex and its neighbours in a random order, in which leaves are last.
     """
@@ -232,8 +232,8 @@ def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
     return label, coarse, occurrences(label, count, mass)
 
 
-def _settled(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:
-    """Places after some steps along the forces on a unit of mass, none longer than a bound that falls."""
+def _relaxed(arcs: CSR, mass: Any, place: Any, steps: int, bound: float, theta: float) -> Any:
+    """Positions after some steps along the forces on a unit of mass, with a decreasing bound on their length."""
     work, share = layouts(arcs.device), 1 / mass
     cooling = max(_COOLING, 0.02 ** (1 / steps))
     for _step in range(steps):

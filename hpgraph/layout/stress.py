@@ -1,4 +1,4 @@
-"""Stress: distances in the picture are to be those in the graph, to all vertices or to some pivots.
+"""Stress majorization: distances in the picture approximate those in the graph, to all vertices or to pivots.
 
 E. R. Gansner, Y. Koren, S. North, "Graph drawing by stress majorization", GD'04; with pivots M. Ortmann, M. Klimenta,
 U. Brandes, "A sparse stress model", JGAA 21 (2017).
@@ -19,13 +19,13 @@ from hpgraph.kernels.layout import CONSTANT
 from hpgraph.layout.forces import beginning
 from hpgraph.layout.geometry import checked, rescaled
 
-# Pivots whose distances the first places are scaled from.
+# Number of pivots for the initial positions by classical scaling.
 _BASIS = 50
-# Where no path leads, the distance is so many times the largest.
+# Distance of unreachable pairs, as a multiple of the largest.
 _APART = 1.5
-# Distances up to which, and from 1 over which, the fourth powers that are summed are finite.
+# Distances are scaled into [1 / _LONGEST, _LONGEST], in which sums of fourth powers are finite.
 _LONGEST = 1e70
-# Steps end when no vertex moves by more than this share of the picture.
+# Iterations stop when no vertex moves by more than this share of the picture's size.
 _STILL = 1e-4
 
 
@@ -128,7 +128,7 @@ def _distances(graph: Graph, chosen: Any, weighted: bool) -> Any:
 
 
 def _scaled(distance: Any) -> Any:
-    """Places by classical scaling of the distances to the pivots."""
+    """Positions by classical scaling of the distances to the pivots."""
     xp, squares = array_module(distance), distance**2
     centered = squares.mean(axis=0) + squares.mean(axis=1)[:, None] - squares - squares.mean()
     vectors = xp.linalg.eigh(centered @ centered.T)[1][:, ::-1][:, :2]
@@ -138,13 +138,13 @@ def _scaled(distance: Any) -> Any:
 
 
 def _step_of(graph: Graph, chosen: Any, distance: Any, weighted: bool) -> Any:
-    """Where each vertex would lie best if all others stayed, for the direction that it now lies in."""
+    """One iteration: the optimal position of each vertex with all others fixed, along the current directions."""
     xp, n, k = array_module(graph.device), graph.n_vertices, len(chosen)
     weight = xp.where(distance > 0, 1 / xp.where(distance > 0, distance, 1) ** 2, 0)
     total = xp.zeros(n)
     arcs: CSR | None = None
     if k < n:
-        # A pivot stands for the vertices that are nearest to it.
+        # A pivot represents the vertices that are nearest to it.
         weight *= occurrences(distance.argmin(axis=0), k)[:, None]
         csr = graph.out_csr.without_diagonal()
         length = csr.data.astype(np.float64) if weighted else xp.ones(csr.nnz)

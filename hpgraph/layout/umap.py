@@ -17,10 +17,10 @@ from hpgraph.layout.forces import beginning, pulling
 from hpgraph.layout.geometry import checked, rescaled
 from hpgraph.layout.spring import sfdp
 
-# umap-learn's epochs for graphs up to so many vertices and beyond, and the side of the square that it begins in.
+# umap-learn's number of epochs for small and large graphs, and the side of its initial square.
 _SMALL, _EPOCHS_OF_SMALL, _EPOCHS, _SIDE = 10_000, 500, 200, 10.0
-# Arcs that a vertex follows in an epoch at most. It settles among its neighbours in far fewer steps, and one thread
-# makes all steps of a vertex: those of a hub take longest.
+# Maximum number of arcs that a vertex samples in an epoch. Far fewer steps suffice, and one thread takes all steps of a
+# vertex, so hubs determine the time.
 _FOLLOWED = 256.0
 
 
@@ -130,7 +130,7 @@ def _chances(arcs: CSR) -> CSR:
 
 
 def _curve(nearest: float, width: float) -> tuple[float, float]:
-    """The a and b for which 1 / (1 + a d^2b) falls as 1 does up to the least distance, and exponentially beyond."""
+    """Fit a and b of 1 / (1 + a d^2b) to the curve that is 1 up to the least distance, and exponential beyond."""
     from scipy.optimize import curve_fit
 
     at = np.linspace(0, 3 * width, 300)

@@ -30,10 +30,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     >>> float(hpg.linalg.norm(hpg.Matrix([[3, 0], [0, 4]])))
     5.0
     """
-    linalg, held = library(x), x.tocsr()
+    linalg, csr = library(x), x.tocsr()
     if ord == 2 and axis is None and device_of_operator(x) == "cuda":
-        return linalg.svds(held.astype(np.promote_types(held.dtype, np.float32)), k=1, return_singular_vectors=False)[0]
-    return linalg.norm(held, ord, axis)
+        return linalg.svds(csr.astype(np.promote_types(csr.dtype, np.float32)), k=1, return_singular_vectors=False)[0]
+    return linalg.norm(csr, ord, axis)
 
 
 def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False) -> Any:
@@ -75,7 +75,7 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
     if t < 1 or itmax < 2:
         raise ValueError(f"t must be at least 1 and itmax at least 2, not {t} and {itmax}")
     est, v, w = estimate(A if hasattr(A, "matmat") else Matrix(A), t, itmax)
-    vectors = [array for array, asked in ((v, compute_v), (w, compute_w)) if asked]
+    vectors = [array for array, requested in ((v, compute_v), (w, compute_w)) if requested]
     return (est, *vectors) if vectors else est
 
 
@@ -93,7 +93,7 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
     random = np.random.default_rng(0)
     X = xp.asarray(random.choice([-1.0, 1.0], (n, t)) / n)
     X[:, 0] = 1 / n
-    signs, columns, met = xp.zeros((n, t)), xp.zeros(0, np.int64), xp.zeros(n, bool)
+    signs, columns, visited = xp.zeros((n, t)), xp.zeros(0, np.int64), xp.zeros(n, bool)
     est, w, place = 0.0, X[:, 0], -1
     for step in range(1, itmax + 1):
         product = A.matmat(X)
@@ -114,10 +114,10 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
         if step > 1 and float(heights.max()) == float(heights[place]):
             break
         order = xp.argsort(-heights)
-        if everywhere(met[order[:t]]):
+        if everywhere(visited[order[:t]]):
             break
-        columns = order[~met[order]][:t]
-        met[columns] = True
+        columns = order[~visited[order]][:t]
+        visited[columns] = True
         X = xp.zeros((n, len(columns)))
         X[columns, xp.arange(len(columns))] = 1
     v = xp.zeros(n)

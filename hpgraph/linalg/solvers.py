@@ -24,10 +24,10 @@ def _passed(name: str, what: str, form: str | None = None) -> Callable[..., Any]
         taken = "csr" if name == "lsqr" and device_of_operator(A) == "cuda" else form
         if taken is None:
             return solve(A, *args, **options)
-        held = (A if is_sparse_matrix(A) else Matrix(A)).asformat(taken)
-        if held.dtype.kind not in "fc":
-            held = held.astype(np.float64)
-        return solve(held, *args, **options)
+        matrix = (A if is_sparse_matrix(A) else Matrix(A)).asformat(taken)
+        if matrix.dtype.kind not in "fc":
+            matrix = matrix.astype(np.float64)
+        return solve(matrix, *args, **options)
 
     reason = "multiplies by the matrix itself" if form is None else f"is given the matrix in the {form.upper()} format"
     function.__name__ = function.__qualname__ = name

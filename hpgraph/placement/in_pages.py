@@ -127,12 +127,16 @@ class PagesOnDevices(_Streamed, OnDevices):
         if not push:
             return
         for giver, taker in itertools.permutations(shares, 2):
-            own = slice(taker.first, taker.last)
+            taken_range = slice(taker.first, taker.last)
             with giver.device.here:
-                ids, messages = giver.steps.take(own, slice(own.start // 64, -(-own.stop // 64)))
+                ids, messages = giver.steps.take(
+                    taken_range, slice(taken_range.start // 64, -(-taken_range.stop // 64))
+                )
             if len(ids):
                 with taker.device.here:
-                    taker.steps.join_listed(own, move_array(ids, taker.device), move_array(messages, taker.device))
+                    taker.steps.join_listed(
+                        taken_range, move_array(ids, taker.device), move_array(messages, taker.device)
+                    )
 
 
 class NumberedInPages(InPages):
@@ -192,9 +196,9 @@ class PageRange:
 
     def sent(self, share: Share) -> list[Survey]:
         """The pages that a push of the range's vertices loads."""
-        mine = self.senders(share)
-        wanted = [side.sender.survey(None if mine.all_active else mine, spread=True) for side in self.sides]
-        mine.arcs = sum(one.arcs for one in wanted)
+        senders = self.senders(share)
+        wanted = [side.sender.survey(None if senders.all_active else senders, spread=True) for side in self.sides]
+        senders.arcs = sum(one.arcs for one in wanted)
         return wanted
 
     def gathered(self, share: Share) -> list[Survey]:

@@ -51,13 +51,13 @@ class OnDevices(Arcs):
         own = tuple(graph.in_order_of_shards(values) for values in state)
         parts = []
         for i, (shard, arcs) in enumerate(zip(graph.shards, self.arcs_of_shards(), strict=True)):
-            there = copies(own, shard.device, i)
+            local_state = copies(own, shard.device, i)
             with shard.device.here:
                 bits = array_module(shard.device.kind).zeros(n, np.bool_)
                 bits[shard.first : shard.last] = True
                 closed = None if settled is None else Bitmask(n, move_array(settled.words, shard.device).copy())
                 parts.append(Share(
-                    shard.device, shard.first, shard.last, there, work_space(there, closed), frontier,
+                    shard.device, shard.first, shard.last, local_state, work_space(local_state, closed), frontier,
                     Bitmask.from_bool(bits), arcs,
                 ))  # fmt: skip
         _set_frontiers(parts, None if frontier.all_active else [frontier.ids], n)
@@ -236,16 +236,16 @@ def _copy_values(giver: Share, taker: Share, ids: Any, properties: tuple[int, ..
     whole = ids is None or len(ids) > WHOLE_RANGE * (last - first)
     if first == last or (not whole and not len(ids)):
         return
-    there = None if whole else move_array(ids, taker.device)
+    ids_on_taker = None if whole else move_array(ids, taker.device)
     for number in properties:
         source, target = giver.state[number], taker.state[number]
-        if there is None:
+        if ids_on_taker is None:
             copy_between(source[first:last], target[first:last])
             continue
         with giver.device.here:
             values = source[ids]
         with taker.device.here:
-            target[there] = move_array(values, taker.device)
+            target[ids_on_taker] = move_array(values, taker.device)
 
 
 def gather_states(run: Any, graph: Any, states: Sequence[tuple[Any, ...]]) -> None:

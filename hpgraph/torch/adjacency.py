@@ -74,17 +74,17 @@ class Adjacency:
             return A if values is None else A.with_values(values)
         if isinstance(A, Graph | MatrixStorage):
             csr = A.simple("sum").out_csr if isinstance(A, Graph) else A.csr_there
-            own = None if csr.data is None else tensor(csr.data.copy())
-            return cls(Pattern(csr), own if values is None else values)
+            csr_values = None if csr.data is None else tensor(csr.data.copy())
+            return cls(Pattern(csr), csr_values if values is None else values)
         if hasattr(A, "adj_tensors"):
             indptr, indices, _ = A.adj_tensors("csr")
             return cls(_pattern(indptr, indices, (A.num_src_nodes(), A.num_dst_nodes())), values)
         if not isinstance(A, Tensor) and callable(getattr(A, "csr", None)):
-            indptr, indices, own = A.csr()
-            return cls(_pattern(indptr, indices, A.sizes()), own if values is None else values)
+            indptr, indices, csr_values = A.csr()
+            return cls(_pattern(indptr, indices, A.sizes()), csr_values if values is None else values)
         if isinstance(A, Tensor) and A.layout == torch.sparse_csr and A.ndim == 2:
-            own = A.values() if values is None else values
-            return cls(_pattern(A.crow_indices(), A.col_indices(), A.shape), own)
+            csr_values = A.values() if values is None else values
+            return cls(_pattern(A.crow_indices(), A.col_indices(), A.shape), csr_values)
         if isinstance(A, Tensor) and A.layout == torch.sparse_coo and A.ndim == 2:
             coalesced = A.coalesce()
             return cls.of(coalesced.indices(), coalesced.values() if values is None else values, shape=coalesced.shape)
@@ -111,7 +111,7 @@ class Adjacency:
             for name, (low, high), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
                 if low < 0 or high >= size:
                     raise ValueError(f"every {name} of the edge index must be from 0 to {size - 1}, as shape says")
-        # In 64 bits, which the number of a place needs where ids fit 32.
+        # In 64 bits, since row times columns plus column may exceed 32.
         order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
         degree = torch.bincount(index[0], minlength=rows)
         indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])

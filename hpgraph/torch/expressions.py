@@ -72,7 +72,7 @@ _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": 
 
 
 def _of_power(a: Any, b: Any) -> Any:
-    # A constant exponent has no derivative of its own, whose logarithm would be of what may be negative.
+    # A constant exponent needs no derivative, which would take the logarithm of a base that may be negative.
     to_b = 0.0 if b.operator == "constant" else apply("power", a, b) * apply("log", a)
     return b * apply("power", a, b - 1.0), to_b
 
@@ -101,7 +101,7 @@ DERIVATIVES: dict[str, Callable[..., Sequence[Any]]] = {
     "arctan": lambda a: (1.0 / (1.0 + a * a),),
     **dict.fromkeys(COMPARISONS, lambda a, b: (0.0, 0.0)),
 }
-# Those that are one of two operands, by what is true of the first. Not sums of products: what is not chosen may be NaN.
+# Operators that select one of two operands. Not sums of products, since the operand not selected may be NaN.
 CHOICES: dict[str, Callable[..., tuple[Any, Any, Any]]] = {
     "where": lambda test, a, b: (test, a, b),
     "maximum": lambda a, b: (a >= b, a, b),
@@ -149,12 +149,12 @@ def apply(name: str, *given: Any) -> Any:
     return Expression("divide" if name == "true_divide" else name, of)
 
 
-# Of each thread its own: functions may be traced in several at once.
+# One for each thread, since several may trace functions at once.
 _PATHS: ContextVar[Paths] = ContextVar("paths")
 
 
 def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
-    """What a function makes of symbols."""
+    """The expression that a function computes from symbols."""
     paths = Paths(MAX_PATHS)
     before = _PATHS.set(paths)
     try:
@@ -167,7 +167,7 @@ def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
 
 
 def in_order(expression: Expression) -> list[Expression]:
-    """All that an expression is made of, each after its operands."""
+    """The subexpressions of an expression in topological order, operands first."""
     order: dict[Expression, None] = {}
     waiting = [(expression, False)]
     while waiting:
@@ -179,7 +179,7 @@ def in_order(expression: Expression) -> list[Expression]:
     return list(order)
 
 
-# Expressions are compared as objects: `==` makes another one.
+# Compared by identity, since `==` creates an expression.
 def derivative(expression: Expression, number: int) -> Expression:
     """By a variable: each part's derivative follows from those of its operands, as of dual numbers."""
     by: dict[int, Expression] = {}

@@ -28,7 +28,7 @@ from hpgraph.torch.expressions import Expression, apply, cpp_text, derivative, t
 from hpgraph.torch.pattern import Pattern, array, pattern_of, stream_of
 from hpgraph.torch.products import HALVES, checked_dense
 
-# By what is summed over, how a kernel's arguments u (a column), w (an entry) and v (a row) are those of operands.
+# For each reduction, the operands that are a kernel's arguments u (a column), w (an entry) and v (a row).
 _ARGUMENTS = {
     "target": {"source": "u", "edge": "w", "target": "v"}, "source": {"source": "v", "edge": "w", "target": "u"},
     "edge": {"source": "u", "edge": "v", "target": "state[-1][v]"},
@@ -44,7 +44,7 @@ class Program:
     over: str
     summed: bool
     add: str = "plus"
-    # Its place among PROGRAMS.
+    # Index in PROGRAMS.
     number: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Program:
 
     @functools.cache  # noqa: B019  programs are kept for good: operators know them by number
     def compiled(self, dtype: np.dtype[Any]) -> TypedFunction:
-        """The message as kernels take it."""
+        """The compiled message for a type."""
         names = {f"c{i}": dtype.type(value) for i, value in enumerate(self.constants)}
         lines = self.body.replace("\n", "\n    ")
         exec(f"def message(state, u, w, v):\n    {lines}\n", names := {"np": np, **names})
@@ -86,7 +86,7 @@ def program(expression: Expression, kinds: tuple[str, ...], over: str, summed: b
     """The program of an expression: the same one for the same text."""
     compiled = Program(expression, kinds, over, summed, add)
     key = compiled.body, tuple(compiled.constants), kinds, over, summed, add
-    # Messages may be traced, and derived, in several threads at once.
+    # Several threads may trace and derive messages at once.
     with _LOCK:
         registered = _KNOWN.setdefault(key, compiled)
         if registered is compiled:

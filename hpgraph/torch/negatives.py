@@ -1,4 +1,4 @@
-"""Edges that are not there, drawn at random: what link prediction learns against."""
+"""Negative sampling: random pairs without an edge, for link prediction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hpgraph.torch.pattern import Pattern
 
 # Exponent of degrees by which negatives are weighted: T. Mikolov et al., NIPS'13.
 POWER = 0.75
-# Rounds of rejection before what is left is drawn from the list of all that can be.
+# Rounds of rejection sampling before the rest is drawn from an explicit list of all candidates.
 ROUNDS = 64
 
 
@@ -117,7 +117,7 @@ class _Pairs:
         return columns[order], limit
 
     def free(self, keys: Tensor) -> Tensor:
-        """Whether there is no entry at each of some pairs."""
+        """Mask of the pairs without an entry."""
         at = torch.searchsorted(self.keys, keys)
         taken = torch.zeros_like(keys, dtype=torch.bool)
         inside = at < len(self.keys)
@@ -136,11 +136,11 @@ class _Pairs:
         total = self.rows * self.columns
         taken = torch.unique_consecutive(self.keys)
         loops = 0 if self.loops else self.rows - int((taken // self.columns == taken % self.columns).sum())
-        there = total - len(taken) - loops
-        if count > there:
-            raise ValueError(f"count must be at most {there:,}, the number of pairs without an entry, not {count:,}")
-        if there < total // 8 or count > there // 2:
-            # Most pairs are drawn or taken: the list of all is hardly longer than the result or the matrix.
+        free = total - len(taken) - loops
+        if count > free:
+            raise ValueError(f"count must be at most {free:,}, the number of pairs without an entry, not {count:,}")
+        if free < total // 8 or count > free // 2:
+            # Most pairs are drawn or have entries, so a list of all pairs is not much larger than result and matrix.
             every = torch.arange(total, device=self.device)
             every = every[self.free(every)]
             some = torch.randperm(len(every), device=self.device, generator=self.generator)[:count]
@@ -185,7 +185,7 @@ class _Pairs:
         return torch.stack([rows, column])
 
     def below(self, limit: Tensor, running: Tensor | None) -> Tensor:
-        """A place below each limit, drawn; by running sums of weights."""
+        """A random index below each limit, uniform or by running sums of weights."""
         share = torch.rand(len(limit), dtype=torch.float64, device=self.device, generator=self.generator)
         if running is None:
             return torch.minimum((share * limit).long(), limit - 1)
@@ -197,7 +197,7 @@ class _Pairs:
 
 
 def _first_of_each(keys: Tensor) -> Tensor:
-    """Each number where it first occurs: the order decides which are taken, and may not depend on their size."""
+    """The distinct numbers in order of first occurrence, so that truncation does not depend on their size."""
     order = torch.argsort(keys, stable=True)
     first = torch.ones_like(order, dtype=torch.bool)
     first[1:] = keys[order[1:]] != keys[order[:-1]]

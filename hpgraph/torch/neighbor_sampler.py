@@ -1,4 +1,4 @@
-"""Our samples behind PyTorch Geometric's interface, for its `NodeLoader` and `LinkLoader`."""
+"""hpgraph's samplers behind PyTorch Geometric's interface, for its `NodeLoader` and `LinkLoader`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hpgraph.interop.hetero_sampling import hops_by_relation
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
 
-# The time of seeds without one.
+# Time of seeds without a time.
 _NEVER = np.int64(2**63 - 1)
 
 
@@ -56,7 +56,7 @@ class NeighborSampler:
     >>> for batch in NodeLoader(data, sampler, batch_size=1024): ...        # doctest: +SKIP
     """
 
-    # What loaders ask for: edges have the numbers of `data` already.
+    # Read by loaders: edges keep the numbering of `data`.
     edge_permutation = None
 
     def __init__(
@@ -64,7 +64,7 @@ class NeighborSampler:
         time_attr: str | None = None, temporal_strategy: str = "uniform", window: Any = None,
         weight_attr: str | None = None,
     ) -> None:  # fmt: skip
-        # Where it is checked what a sampler is, this is one.
+        # Registered as a subclass for isinstance checks.
         _geometric().BaseSampler.register(type(self))
         if time_attr is not None and weight_attr is not None:
             raise ValueError("weight_attr and time_attr cannot be given together: edges up to a time are drawn alike")
@@ -193,7 +193,7 @@ def _sums(csr: CSR, weights: Any, title: str) -> Sums:
 
 
 def _as_given(found: HopSample, seeds: dict[Any, Any]) -> HopSample:
-    """The sample with seeds at the beginning as they were given, repeats too: loaders read their results there."""
+    """The sample with the seeds first, in the given order with repetitions, as loaders expect."""
     renumbered = {}
     for kind, given in seeds.items():
         distinct = found.vertices_of_hop[kind][0]

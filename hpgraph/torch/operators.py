@@ -26,7 +26,7 @@ from hpgraph.torch.pattern import array, pattern_of, stream_of, tensor
 OptionalTensor = Optional[Tensor]  # noqa: UP045
 
 
-# Types of 16 bits, as the kernels call them: of the GPU alone; on the CPU they are computed in float32.
+# Kernels' names of 16-bit types, on the GPU only; the CPU computes them in float32.
 _HALF = {torch.float16: "half", torch.bfloat16: "bfloat"}
 HALVES = tuple(_HALF)
 
@@ -36,13 +36,13 @@ _LIBRARY = torch.library.Library("hpgraph", "FRAGMENT")
 
 
 _PLAIN = frozenset((Tensor, torch.nn.Parameter, int, bool, type(None)))
-# What PyTorch itself asks, of modes and of transforms of functions; in a version without them all calls are dispatched.
+# PyTorch's own tests for modes and function transforms; in versions without them, all calls are dispatched.
 _modes: Callable[[], int] = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
 _transforms: Callable[[], bool] = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
 def _watched() -> bool:
-    """Whether anything but autograd looks at calls."""
+    """Whether a mode or transform other than autograd intercepts calls."""
     forward = getattr(forward_ad, "_current_level", 0) >= 0
     return bool(forward or _modes() or _transforms() or torch.jit.is_tracing())
 
@@ -62,11 +62,11 @@ class Operator:
         self._derived: Any = None
 
     def __call__(self, *given: Any) -> Any:
-        """Compute it, or its node of the graph of derivatives."""
+        """Compute the result, with a node of the autograd graph if needed."""
         if torch.compiler.is_compiling() or not _PLAIN.issuperset(map(type, given)):
             return self.dispatched(*given)
         if _watched():
-            # PyTorch takes an operator without a rule for them for a constant.
+            # PyTorch treats an operator without a rule for dual numbers as a constant.
             if any(isinstance(one, Tensor) and forward_ad.unpack_dual(one).tangent is not None for one in given):
                 raise NotImplementedError("no forward-mode derivatives here: take torch.autograd.grad or backward()")
             return self.dispatched(*given)
@@ -81,7 +81,7 @@ class Operator:
         return torch.library.register_fake(self.dispatched.name(), shape, lib=_LIBRARY)
 
     def derive(self, backward: Callable[..., Any], saves: Callable[..., None]) -> None:
-        """Give it its derivative."""
+        """Register the derivative."""
         torch.library.register_autograd(self.dispatched.name(), backward, setup_context=saves, lib=_LIBRARY)
 
         # With a `setup_context` of its own, calls bind arguments by the signature: some 30 microseconds.
@@ -100,7 +100,7 @@ def keeping(*places: int, result: bool = False) -> Callable[..., None]:
     """What a derivative finds in its context: the pattern, flags, and tensors among the arguments, or the result."""
 
     def saves(ctx: Any, inputs: Any, output: Any) -> None:
-        # Alive for as long as a derivative may be asked for.
+        # Kept alive until the derivative is released.
         ctx.pattern, ctx.flags = pattern_of(inputs[0]), [one for one in inputs if isinstance(one, bool)]
         ctx.save_for_backward(*(inputs[at] for at in places), *([output] if result else []))
 
@@ -148,7 +148,7 @@ spmm.derive(_spmm_back, keeping(2, 3))
 
 
 def _sampled(kernel: str, pattern: int, x: Tensor, y: Tensor) -> Tensor:
-    """What a kernel makes, for each entry and head, of a row of x and a row of y."""
+    """Result of a kernel for each entry and head, from a row of x and a row of y."""
     with stream_of(x):
         csr, (left, right) = pattern_of(pattern).csr, (_in_float(one) for one in (x, y))
         out = left.new_empty((csr.nnz, x.shape[1]))
@@ -325,7 +325,7 @@ def _(pattern: int, transposed: bool, x: Tensor) -> Tensor:
 
 @Operator
 def divisors(pattern: int, like: Tensor) -> Tensor:
-    """How many entries each row has, or 1 of none, to divide what has a row for each by."""
+    """Number of entries of each row, at least 1, as divisors of an array with that many rows."""
     return pattern_of(pattern).degree.clamp(min=1).to(like.dtype).reshape(-1, *[1] * (like.ndim - 1))
 
 

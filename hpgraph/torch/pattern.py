@@ -35,7 +35,7 @@ class Pattern:
         self.shape, self.nnz, self.device = csr.shape, csr.nnz, tensor(csr.indptr).device
         self._numbered: dict[str, CSR] = {}
         self._by_entry: dict[bool, CSR] = {}
-        # A tensor of values, its version and the stream of the copy in the order of the transpose.
+        # A tensor of values, its version, the stream, and the copy in the order of the transpose.
         self._ordered: tuple[Any, ...] | None = None
         _ALIVE[self.number] = _ALIVE[self.entries_number] = self
 
@@ -70,7 +70,7 @@ class Pattern:
 
     @functools.cached_property
     def order(self) -> Any:
-        """The entry of `csr` that each of the transpose is."""
+        """The index in `csr` of each entry of the transpose."""
         return self._transpose[1].astype(index_dtype(self.csr.nnz))
 
     def weights(self, transposed: bool, values: Tensor) -> tuple[Any, Any]:
@@ -83,11 +83,11 @@ class Pattern:
         if not values.is_cuda or values.requires_grad:
             return array(values), self.order
         key = values._version, torch.cuda.current_stream(values.device).cuda_stream
-        # Another thread may replace what is kept.
-        kept = self._ordered
-        if kept is None or kept[0]() is not values or kept[1] != key:
-            self._ordered = kept = weakref.ref(values), key, array(values)[self.order]
-        return kept[2], None
+        # A local reference, since another thread may replace the attribute.
+        ordered = self._ordered
+        if ordered is None or ordered[0]() is not values or ordered[1] != key:
+            self._ordered = ordered = weakref.ref(values), key, array(values)[self.order]
+        return ordered[2], None
 
     def matrix(self, transposed: bool, values: Tensor | None) -> CSR:
         """The matrix, or its transpose, with values in the order of `csr`."""
@@ -138,7 +138,7 @@ class Pattern:
 
 
 def pattern_of(number: int) -> Pattern:
-    """The structure of a number."""
+    """The live pattern of a number."""
     pattern = _ALIVE[number]
     return pattern if pattern.number == number else pattern.entries
 
@@ -149,7 +149,7 @@ _HALVES = frozenset((torch.float16, torch.bfloat16))
 def array(given: Tensor) -> Any:
     """A tensor's memory as a NumPy or CuPy array, contiguous."""
     plain = given.contiguous()
-    # Of halves the words: CuPy has no type for all of them.
+    # 16-bit floats as integers, since CuPy lacks bfloat16.
     if not plain.is_cuda:
         plain = plain.detach()
         return (plain.view(torch.uint16) if plain.dtype in _HALVES else plain).numpy()

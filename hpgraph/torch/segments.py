@@ -1,4 +1,4 @@
-"""Reductions of what the entries of a matrix have, by its rows, and the softmax of attention."""
+"""Reductions of values of entries over the rows of a matrix, and the softmax of attention."""
 
 import math
 from typing import Any
@@ -52,7 +52,7 @@ def segment_sum(A: Any, source: Tensor) -> Tensor:
 def segment_mean(A: Any, source: Tensor) -> Tensor:
     """The mean of what the entries of each row have, as `segment_sum`."""
     A = Adjacency.of(A)
-    # A sum that is to be divided may be too large for a half.
+    # The sum may overflow a 16-bit float, although the mean does not.
     result = _sums(A, source.float() if source.dtype in operators.HALVES else source)
     return operators.means(A.pattern.number, result).to(source.dtype)
 

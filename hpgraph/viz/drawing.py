@@ -133,8 +133,8 @@ def _colours(color: Any, n: int, order: Any, tones: Tones, rim: float) -> dict[s
     groups, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.empty(len(groups), np.int64)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(groups))
-    shown = [*_GROUPS, tones.ink, _YELLOW, _OTHERS]
-    points = [shown[min(one, len(shown) - 1)] for one in rank[which][order].tolist()]
+    palette = [*_GROUPS, tones.ink, _YELLOW, _OTHERS]
+    points = [palette[min(one, len(palette) - 1)] for one in rank[which][order].tolist()]
     return {
         "c": points,
         "edgecolors": [tones.line if one == _YELLOW else tones.paper for one in points],

@@ -56,20 +56,20 @@ def interactive(
     place = places(graph, degree, pos, layout, seed)
     arcs = Arcs.of(graph.to("cpu")).each_edge_once()
     names = None if arcs.names is None else text_or_numbers(arcs.names)
-    shown = arcs.networkx(nx, columns=True)
+    drawn = arcs.networkx(nx, columns=True)
     if arcs.names is not None and names is None:
-        shown = nx.relabel_nodes(shown, {name: at for at, name in enumerate(shown)})
-    for at, node in enumerate(shown):
-        shown.nodes[node].update(degree=int(degree[at]), label=str(node if arcs.names is None else arcs.names[at]))
+        drawn = nx.relabel_nodes(drawn, {name: at for at, name in enumerate(drawn)})
+    for at, node in enumerate(drawn):
+        drawn.nodes[node].update(degree=int(degree[at]), label=str(node if arcs.names is None else arcs.names[at]))
     how: dict[str, Any] = {}
     if color is not None:
         values = values_of_colors(color, graph.n_vertices)
         groups = values.dtype.kind in "iub"
-        for node, value in zip(shown, values.tolist(), strict=True):
-            shown.nodes[node]["color"] = str(value) if groups else value
+        for node, value in zip(drawn, values.tolist(), strict=True):
+            drawn.nodes[node]["color"] = str(value) if groups else value
         how = {"node_color": "color"} if groups else {"node_color": "color", "node_color_gradient": "Viridis"}
     return sigma.Sigma(
-        shown, layout={node: {"x": x, "y": y} for node, (x, y) in zip(shown, place.tolist(), strict=True)},
+        drawn, layout={node: {"x": x, "y": y} for node, (x, y) in zip(drawn, place.tolist(), strict=True)},
         node_size="degree", node_size_range=_RADII, node_label="label", height=tall, raw_node_color=None,
         raw_edge_color=None, edge_size=None, hide_edges_on_move=len(arcs.source) > _STEADY,
         process_gexf_viz=False, **how,

@@ -28,7 +28,7 @@ def pictured(G: Any, function: str) -> tuple[Graph, Any]:
 def places(graph: Graph, degree: Any, pos: Any, layout: Any, seed: int) -> Any:
     """Where vertices lie, on the CPU: as given, by a layout, or by that of pictures."""
     if pos is None:
-        pos = _settled(graph, degree, seed) if layout is None else _placed(graph, layout)
+        pos = _default_layout(graph, degree, seed) if layout is None else _layout_by(graph, layout)
     elif layout is not None:
         raise ValueError("give pos or layout, not both")
     place = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
@@ -45,7 +45,7 @@ def values_of_colors(color: Any, n: int) -> Any:
     return values
 
 
-def _placed(graph: Graph, layout: Any) -> Any:
+def _layout_by(graph: Graph, layout: Any) -> Any:
     """Places by a layout of the user's choice."""
     import hpgraph.layout
 
@@ -54,7 +54,7 @@ def _placed(graph: Graph, layout: Any) -> Any:
     return (getattr(hpgraph.layout, layout) if isinstance(layout, str) else layout)(graph)
 
 
-def _settled(graph: Graph, degree: Any, seed: int) -> Any:
+def _default_layout(graph: Graph, degree: Any, seed: int) -> Any:
     """Places by the layout. Vertices find their sides first: what parts communities leaves them where it finds them."""
     # A small graph can have as many steps as it takes to settle.
     steps = int(np.clip(200_000 / max(len(degree), 1), 150, 600))
