@@ -59,7 +59,7 @@ def topological_sort(G: Graph | Any) -> Array:
     Returns
     -------
     array of shape (n,)
-        Names where the graph has names, else indices, on the graph's device. Vertices are ordered by how many arcs the
+        Names if the graph has names, else indices, on the graph's device. Vertices are ordered by how many arcs the
         longest path to them has, then by index: the same on every device.
 
     Raises
@@ -101,7 +101,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     Returns
     -------
     NumPy array of shape (k,)
-        Its vertices from the first to the last: names where the graph has names, else indices. Of several longest
+        Its vertices from the first to the last: names if the graph has names, else indices. Of several longest
         paths, the one with the smallest last vertex, then the smallest predecessor at each step. Empty if there are
         no vertices.
 

@@ -27,15 +27,15 @@ from hpgraph.kernels.backend import kernels
 
 @dataclass(frozen=True, eq=False)
 class BeliefResult(ArrayResult, array="belief", columns=("state",), groups=True):
-    """Beliefs about each vertex, and how they were come by. ``numpy.asarray`` takes it for the beliefs.
+    """Result of `hpgraph.belief_propagation`. ``numpy.asarray`` converts it to the beliefs.
 
     Attributes
     ----------
     belief : float array of shape (n, c)
-        By index, how likely each vertex is in each state, on the graph's device; rows sum to 1. With "max", the
-        likelihood of the best that all others can make of it.
+        By index, the marginal probability of each state of each vertex, on the graph's device; rows sum to 1. With
+        "max", the max-marginals, scaled likewise.
     state : integer array of length n
-        The state of largest belief, the first of those that are alike.
+        The state of largest belief; ties go to the first.
     iterations : int
     residual : float
         The largest change of a message's logarithm in the last iteration.
@@ -65,7 +65,7 @@ def belief_propagation(
     weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> BeliefResult:
-    """How likely vertices are in each of c states, that of a vertex depending on those of its neighbours.
+    """Marginal probabilities of the c states of every vertex in a pairwise Markov random field.
 
     The probability of all states together is proportional to the product of ``unary[v, x_v]`` over all vertices and
     ``potential[x_u, x_v]`` over all edges.
@@ -84,27 +84,26 @@ def belief_propagation(
     product : {"sum", "max"}
         Marginals (sum-product), or max-marginals, which are largest at the most probable joint state (max-product).
     damping : float
-        Share of the old message's logarithm that is kept, from 0 to below 1; 0.5 may help where it does not converge.
+        Share of the old message's logarithm in the new one, from 0 to below 1; 0.5 may help convergence.
     tol : float
-        Iterations end when no message's logarithm changes by `tol`. 0 runs to `max_iteration`.
+        Iterations stop when no message's logarithm changes by `tol`. 0 runs `max_iteration` iterations.
     max_iteration : int
-        Limit of the iterations.
+        Maximum number of iterations.
     weight : None, bool or str
-        Whether the weight of an edge, where there are any, is the power to which its potential is raised: 0 joins
-        nothing, a negative one turns likes into dislikes; as for `hpgraph.pagerank`.
+        Whether the weight of an edge, if there are any, is the exponent of its potential: 0 removes the edge's effect,
+        a negative weight inverts it; as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of messages and beliefs.
 
     Returns
     -------
     BeliefResult
-        Exact on forests, after as many iterations as the longest path has edges, and one; elsewhere an approximation,
-        often a good one.
+        Exact on forests, after one iteration more than the longest path has edges; otherwise an approximation.
 
     Notes
     -----
-    All messages are sent at once (flooding). A loop counts as ``potential[x_v, x_v]``. Takes five numbers an arc and
-    state, arcs counting in both directions.
+    All messages are updated together (flooding). A loop counts as ``potential[x_v, x_v]``. Memory: five numbers for
+    each arc, in both directions, and state.
 
     Examples
     --------

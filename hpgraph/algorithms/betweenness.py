@@ -44,46 +44,46 @@ def betweenness_centrality(
     *,
     sources: Any = None,
 ) -> Array:
-    """Of all pairs of other vertices, the share of shortest paths that lead through each vertex, summed.
+    """Betweenness of vertices: the share of shortest paths through each vertex, summed over all pairs of others.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; paths follow the arcs. Loops are on no shortest path.
     k : int, optional
-        So many sources are drawn, and what their paths give is scaled up: an estimate. `sources=k` says the same.
+        Estimate from k random sources, scaled up; the same as ``sources=k``.
     normalized : bool
-        Whether to divide by the number of pairs, so that values lie between 0 and 1. Otherwise each pair counts 1, in
-        an undirected graph whichever way round.
+        Whether to divide by the number of pairs, so that values lie between 0 and 1. Otherwise each pair counts 1,
+        unordered in an undirected graph.
     weight : bool or str, optional
-        Whether paths are short by weights; by default it is by the number of arcs. A string names the attribute where
-        `G` is a NetworkX graph, and "weight" means True elsewhere. A graph without weights has ones.
+        Whether a path's length is the sum of its weights rather than its number of arcs. A string names the attribute
+        of a NetworkX graph, and "weight" means True otherwise. In a graph without weights, all are 1.
     endpoints : bool
-        Whether a path leads through its ends, too.
+        Whether the ends of a path count.
     seed : int, optional
-        Of the draw.
+        Random seed of the draw.
     sources : int, sequence of vertices, or hpgraph.id, optional
-        Where paths start: so many that are drawn, or those listed. By default all vertices.
+        Starts of paths: a number of random ones, or a list. By default all vertices.
 
     Returns
     -------
     float64 array of length n
-        By index, on the graph's device. For a vertex that is the only source and no endpoint counts, NaN: there is no
-        path to judge it by.
+        By index, on the graph's device. NaN for a single source if endpoints do not count, since no path can pass
+        through it.
 
     Raises
     ------
     ValueError, TypeError, IndexError
-        If a weight is not positive or vanishes beside a distance, or another argument does not fit.
+        If a weight is not positive, or too small to change a distance, or another argument is invalid.
 
     Notes
     -----
-    The same call gives the same bits, whatever the number of threads, so long as there is memory for as many sources at
-    once: 64, or halved until they fit, in 24 bytes a vertex and source. On the CPU, graphs on which searches share few
-    arcs, such as roads, are searched from one source a thread, in 28 bytes a vertex. Numbers of shortest paths do not
-    overflow.
+    The same call gives the same bits for any number of threads, if memory allows the same number of sources at once:
+    64, or halved until they fit, in 24 bytes for each vertex and source. On the CPU, graphs on which searches share
+    few arcs, such as roads, are searched from one source a thread, in 28 bytes a vertex. Numbers of shortest paths do
+    not overflow.
 
-    Scaling is NetworkX's, which since 3.6 treats vertices that are sources and others apart where sources are not all.
+    Scaling is NetworkX's, which since 3.6 scales sources and other vertices differently if not all are sources.
 
     References
     ----------
@@ -141,15 +141,15 @@ def edge_betweenness_centrality(
     *,
     sources: Any = None,
 ) -> Array:
-    """Of all pairs of vertices, the share of shortest paths that lead along each edge, summed.
+    """Betweenness of edges: the share of shortest paths along each edge, summed over all pairs of vertices.
 
     Parameters and errors are those of `betweenness_centrality`.
 
     Returns
     -------
     float64 array of shape (n_edges,)
-        By arc, in the order of ``G.weights`` and of ``G.out_csr``: by source, then by target. Both arcs of an edge of
-        an undirected graph carry the edge's value. The lightest of parallel edges share theirs, as in NetworkX.
+        By arc, in the order of ``G.weights`` and of ``G.out_csr``: by source, then by target. Both arcs of an
+        undirected edge have the edge's value. The lightest of parallel edges share their value, as in NetworkX.
 
     References
     ----------

@@ -42,9 +42,8 @@ class BiconnectedComponents(
     source, target : arrays of vertex ids, shape (m,)
         The ends of every edge but loops, by index, the lower one first; ordered by source, then target.
     label : int64 array of shape (m,)
-        The component of each edge. On the CPU they are numbered in the order of a depth-first search,
-        on the GPU by the least of their vertices, where that which is above the others in a spanning forest is left
-        out.
+        The component of each edge. On the CPU they are numbered in the order of a depth-first search, on the GPU by
+        their smallest vertex, apart from the one that is the top in a spanning forest.
     names : NumPy array or None
         The names of the graph's vertices.
     """
@@ -74,7 +73,7 @@ class BiconnectedComponents(
 def bridges(G: Graph | Any) -> Array:
     """The edges whose removal disconnects a component.
 
-    Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges, nor are parallel edges.
+    Arcs count in both directions; NetworkX refuses directed graphs. Loops and parallel edges are not bridges.
 
     Returns
     -------
@@ -158,15 +157,15 @@ def articulation_points(G: Graph | Any) -> Array:
 
 @naming_arguments
 def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
-    """The largest parts of the graph that no vertex holds together alone: any two of their edges lie on a cycle.
+    """The maximal subgraphs without an articulation point: any two of their edges lie on a common cycle.
 
     Arcs count in both directions; NetworkX refuses directed graphs. Loops are left out.
 
     Returns
     -------
     BiconnectedComponents
-        Of every edge the component that it lies in; iterating gives the vertices of each component, as NetworkX does. A
-        bridge is a component of one edge, and a vertex without edges is in none.
+        The component of every edge; iterating gives the vertices of each component, as in NetworkX. A bridge is a
+        component of one edge, and a vertex without edges is in none.
 
     Notes
     -----

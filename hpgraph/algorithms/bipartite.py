@@ -47,7 +47,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     Returns
     -------
     (array, array)
-        Names where the graph has names, else indices, on the graph's device; in ascending order of index. The first
+        Names if the graph has names, else indices, on the graph's device; in ascending order of index. The first
         holds the least vertex of every component: NetworkX refuses graphs of several components.
 
     Raises

@@ -21,25 +21,25 @@ def plain(G: Any) -> tuple[Graph, CSR]:
 
 @naming_arguments
 def find_cliques(G: Graph | Any, *, min_size: int = 1) -> Iterator[np.ndarray]:
-    """All maximal cliques: sets of vertices that are joined each to each, and to which no other can be added.
+    """All maximal cliques: sets of pairwise adjacent vertices to which no vertex can be added.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     min_size : int
-        Only cliques of at least so many vertices; smaller ones are not looked for.
+        Minimum number of vertices of a clique; branches with smaller ones are pruned.
 
     Yields
     ------
     array of shape (k,)
-        The vertices of a clique, names where the graph has names, else indices; in NumPy.
+        The vertices of a clique, names if the graph has names, else indices; in NumPy.
 
     Notes
     -----
-    Runs on one thread of the CPU; a graph on the GPU is copied to it. Cliques are found some tens of thousands at a
-    time, as the iterator proceeds: there may be as many as 3^(n/3). In a graph of degeneracy d it takes time by d n
-    3^(d/3), and d + the largest degree rows of d bits of memory beside the graph.
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. The iterator computes tens of thousands of
+    cliques at a time: there may be 3^(n/3). In a graph of degeneracy d the time is O(d n 3^(d/3)), and the memory
+    beside the graph is d + the largest degree rows of d bits.
 
     References
     ----------
@@ -72,11 +72,11 @@ def maximum_clique(G: Graph | Any) -> np.ndarray:
     Returns
     -------
     array of shape (k,)
-        Of several any, the same at every call.
+        If there are several, always the same one.
 
     Notes
     -----
-    The search of `find_cliques`, without what can be no larger than the largest clique so far.
+    The search of `find_cliques`, in which branches that cannot exceed the largest clique so far are pruned.
 
     References
     ----------
@@ -97,14 +97,14 @@ def maximum_clique(G: Graph | Any) -> np.ndarray:
 
 @naming_arguments
 def count_cliques(G: Graph | Any, k: int) -> int:
-    """How many sets of k vertices are joined each to each.
+    """Number of cliques of k vertices, maximal or not.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     k : int
-        How many vertices: 1 counts vertices, 2 edges, 3 triangles.
+        Number of vertices: 1 counts vertices, 2 edges, 3 triangles.
 
     Returns
     -------
@@ -112,8 +112,8 @@ def count_cliques(G: Graph | Any, k: int) -> int:
 
     Notes
     -----
-    From four vertices on it runs on the CPU; a graph on the GPU is copied to it. In a graph of degeneracy d it takes
-    time by m (d / 2)^(k - 2).
+    For four or more vertices it runs on the CPU; a graph on the GPU is copied to it. In a graph of degeneracy d the
+    time is O(m (d / 2)^(k - 2)).
 
     References
     ----------

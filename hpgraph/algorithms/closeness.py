@@ -23,8 +23,8 @@ def degree_centrality(G: Graph | Any) -> Array:
     Returns
     -------
     float64 array of length n
-        By index, on the graph's device. Above 1 where loops, or arcs both ways, make it so; 1 for a vertex alone in
-        its graph, as in NetworkX.
+        By index, on the graph's device. Loops, or arcs in both directions, may raise it above 1; 1 for the vertex of a
+        graph of one vertex, as in NetworkX.
 
     References
     ----------
@@ -78,29 +78,29 @@ def _share(graph: Graph, degree: Any) -> Any:
 def closeness_centrality(
     G: Graph | Any, sources: Any = None, *, wf_improved: bool = True, weight: Any = None, seed: Any = None
 ) -> Array:
-    """How near each vertex is to all that reach it: 1 over their mean distance to it.
+    """Closeness centrality: 1 over the mean distance of the vertices that reach each vertex.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one distances lead towards the vertex; ``G.reverse()`` turns arcs round.
+        The graph. In a directed one distances are towards the vertex; ``G.reverse()`` reverses every arc.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Vertices to compute it for: None for all; a number draws that many distinct ones with `seed`. Each value is
-        exact, from all vertices that reach it.
+        Vertices to compute it for: None for all; a number for that many distinct random ones. Each value is exact,
+        from all vertices that reach it.
     wf_improved : bool
-        Whether to scale by the share of the other vertices that reach it, so that vertices of small components do
-        not seem central (S. Wasserman, K. Faust, p. 201).
+        Whether to scale by the share of the other vertices that reach it, which lowers the values of small components
+        (S. Wasserman, K. Faust, p. 201).
     weight : None, bool or str
-        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        Length of an arc: 1 for None, its weight for True. A string names the attribute of a NetworkX graph, and
+        "weight" means True otherwise.
     seed : int or numpy.random.Generator, optional
-        Of the draw.
+        Random seed of the draw.
 
     Returns
     -------
     float64 array of shape (n,), or (k,) where `sources` is given
-        On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order:
-        ``hpgraph.algorithms.sources.sources_of(G, k, seed)`` lists them. 0 for a vertex that none other reaches.
+        On the graph's device, by vertex, or in the order of `sources`; random ones are in ascending order:
+        ``hpgraph.algorithms.sources.sources_of(G, k, seed)`` lists them. 0 for a vertex that no other reaches.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
 
     Notes
     -----
-    It needs no convention for vertices that cannot be reached: they add nothing.
+    Unreachable vertices contribute 0.
 
     References
     ----------

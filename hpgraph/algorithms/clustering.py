@@ -32,21 +32,21 @@ FORMS = ("networkx", "ldbc")
 def clustering(
     G: Graph | Any, vertices: Any = None, *, weight: str | bool | None = None, form: str = "networkx"
 ) -> Array:
-    """The local clustering coefficient: which share of the pairs of a vertex's neighbours are neighbours themselves.
+    """The local clustering coefficient: the share of the pairs of a vertex's neighbours that are adjacent.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Loops are passed over.
+        The graph. Loops are ignored.
     vertices : sequence of vertices, names or hpgraph.id, optional
         Vertices to compute it for; by default all.
     weight : None, bool or str
         Whether a triangle counts the cube root of the product of its weights, over the largest weight of the graph
         (Onnela et al.), rather than 1; as for `hpgraph.pagerank`.
     form : {"networkx", "ldbc"}
-        Of directed graphs. "networkx" is Fagiolo's coefficient: triangles in all directions, over as many as the arcs
-        of the vertex could make. "ldbc" is that of LDBC Graphalytics: arcs between distinct neighbours, whichever way
-        these are joined to the vertex, over k(k − 1) for k neighbours. In undirected graphs the two are one.
+        Definition for directed graphs. "networkx" is Fagiolo's coefficient: triangles in all directions over the number
+        possible with the vertex's arcs. "ldbc" is that of LDBC Graphalytics: arcs between distinct neighbours, in
+        either direction, over k(k − 1) for k neighbours. In undirected graphs both are equal.
 
     Returns
     -------
@@ -55,8 +55,7 @@ def clustering(
 
     Notes
     -----
-    Unweighted and undirected it takes what `triangles` takes; else four numbers an arc or so beside the graph, while it
-    runs.
+    Unweighted and undirected it costs as much as `triangles`; otherwise about four numbers an arc beside the graph.
 
     References
     ----------
@@ -109,7 +108,7 @@ def average_clustering(
     Returns
     -------
     float
-        NaN where there is nothing to take the mean of, where NetworkX raises an error.
+        NaN for the mean of no values, for which NetworkX raises an error.
 
     Examples
     --------
@@ -214,7 +213,7 @@ def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     Notes
     -----
     With q squares at a vertex, and t triangles, it is q over the sum of d(u) + d(w) − 2 over pairs of its neighbours
-    u and w, d being degrees, less 2t and q. Takes time by the ways of two arcs from each vertex.
+    u and w, d being degrees, less 2t and q. The time is proportional to the number of paths of two arcs.
 
     Examples
     --------

@@ -38,8 +38,8 @@ class ContractionHierarchy:
     vertices : int64 array of shape (n,)
         Indices from the most important vertex to the least.
     up, down : tuples of arrays
-        Arcs from and to each vertex, of those before it in `vertices`, by their places there: rows, the other ends,
-        lengths, and the vertex that a shortcut leads over, else -1.
+        Arcs from and to each vertex among those before it in `vertices`, by places there: row offsets, the other ends,
+        lengths, and the middle vertex of a shortcut, else -1.
     table : float64 array of shape (k, k)
         Distances between the first k of `vertices`.
     """
@@ -56,7 +56,7 @@ class ContractionHierarchy:
         Parameters
         ----------
         source, target : vertex, or sequence or array of m vertices
-            Pairs; one vertex alone is paired with all of the other side.
+            Pairs; a single vertex is paired with all of the other side.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class ContractionHierarchy:
         Returns
         -------
         array of shape (k,)
-            Names where the graph has names, else indices in ascending order, in NumPy.
+            Names if the graph has names, else indices in ascending order, in NumPy.
 
         Examples
         --------
@@ -189,18 +189,18 @@ def _space_for(up: Any, down: Any) -> Any:
 
 @naming_arguments
 def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
-    """Prepare a graph for shortest paths between two vertices, many times: road networks above all.
+    """Preprocess a graph, especially a road network, for many shortest-path queries between two vertices.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Weights are lengths, not negative; without weights each arc has length 1. An arc of infinite length
-        is none.
+        The graph. Weights are lengths, not negative; without weights each arc has length 1. Arcs of infinite length are
+        ignored.
 
     Returns
     -------
     ContractionHierarchy
-        Its `distance`, `path`, `distances` and `isochrone` answer.
+        With the queries `distance`, `path`, `distances` and `isochrone`.
 
     Raises
     ------
@@ -209,12 +209,12 @@ def contraction_hierarchy(G: Graph | Any) -> ContractionHierarchy:
 
     Notes
     -----
-    Runs on all threads of the CPU, queries on one; a graph on the GPU is copied to it. Vertices are taken out one after
-    the other, with shortcuts for the shortest paths over them: a query then goes upwards alone, from both ends, through
-    few vertices, and ends below the most important ones, among which a table of 64 bytes a vertex has all distances. In
-    road networks there come about as many shortcuts as arcs; in networks without hierarchy, such as those of people,
-    far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` serve better. Sums along shortcuts may differ from
-    those of `hpgraph.sssp` by rounding.
+    Preprocessing runs on all threads of the CPU, queries on one; a graph on the GPU is copied to it. Vertices are
+    contracted one after the other, with shortcuts for the shortest paths through them. A query searches upwards only,
+    from both ends, through few vertices, and ends below the most important ones, whose distances are in a table of 64
+    bytes a vertex. Road networks get about as many shortcuts as arcs; networks without a hierarchy, such as social
+    networks, get far more, and `hpgraph.landmarks` or `hpgraph.shortest_path` are better for them. Sums along shortcuts
+    may differ from those of `hpgraph.sssp` by rounding.
 
     References
     ----------

@@ -66,7 +66,7 @@ def rich_club_coefficient(G: Graph | Any) -> Array:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
 
     Returns
     -------

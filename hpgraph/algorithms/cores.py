@@ -30,7 +30,7 @@ from hpgraph.kernels.backend import kernels
 def core_number(G: Graph | Any) -> Array:
     """The largest k for which each vertex lies in the k-core.
 
-    In a directed graph degrees count arcs of both directions, as in NetworkX. Weights play no part.
+    In a directed graph degrees count arcs of both directions, as in NetworkX. Weights are ignored.
 
     Returns
     -------
@@ -39,8 +39,8 @@ def core_number(G: Graph | Any) -> Array:
 
     Notes
     -----
-    Loops are passed over; NetworkX refuses graphs that have any. Beside the graph it takes 16 bytes a vertex on the CPU
-    and 24 on the GPU while ids fit 32 bits; of a directed graph its arcs in both directions besides.
+    Loops are ignored; NetworkX refuses graphs that have any. Beside the graph it takes 16 bytes a vertex on the CPU
+    and 24 on the GPU while ids fit 32 bits; a directed graph also takes its arcs in both directions.
 
     References
     ----------
@@ -60,14 +60,14 @@ def core_number(G: Graph | Any) -> Array:
 
 @naming_arguments
 def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
-    """The k-core: the largest part of the graph in which every vertex has at least k edges.
+    """The k-core: the maximal subgraph in which every vertex has at least k edges.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph, as for `core_number`.
     k : int, optional
-        How many; by default the largest number for which there is a core.
+        Minimum degree; by default the largest core number.
     core_number : integer array of shape (n,), optional
         Result of `core_number` for this graph, to avoid its recomputation.
 
@@ -113,20 +113,20 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
 
 @naming_arguments
 def degeneracy_ordering(G: Graph | Any) -> Array:
-    """The vertices in an order in which each has few edges to those that follow: no more than its core number.
+    """A degeneracy ordering: each vertex has at most as many edges to later vertices as its core number.
 
     Edges count as for `core_number`.
 
     Returns
     -------
     array of shape (n,)
-        Names where the graph has names, else indices, on the graph's device. Vertices are in the order of the rounds in
+        Names if the graph has names, else indices, on the graph's device. Vertices are in the order of the rounds in
         which they are peeled, those of one round in order of index: the same on every device.
 
     Notes
     -----
     The largest core number is the graph's degeneracy; the order is one of those of D. W. Matula and L. L. Beck.
-    Searches for cliques go by it, and colourings from its end.
+    Clique enumeration follows it, and greedy colouring its reverse.
 
     References
     ----------

@@ -26,14 +26,14 @@ _MAX_RATIO = 2.0**40
 
 @naming_arguments
 def current_flow_closeness_centrality(G: Graph | Any, weight: Any = None) -> Array:
-    """One over the sum of the resistances between a vertex and all others: also called information centrality.
+    """Current-flow closeness, or information centrality: one over the sum of a vertex's resistances to all others.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        An undirected graph, connected; parallel edges conduct side by side, and loops are passed over.
+        An undirected graph, connected; parallel edges conduct side by side, and loops are ignored.
     weight : None, bool or str
-        Whether edges conduct by their weights, which are positive, else alike; as for `hpgraph.pagerank`.
+        Whether conductances are weights, which must be positive, rather than equal; as for `hpgraph.pagerank`.
 
     Returns
     -------
@@ -88,8 +88,8 @@ def current_flow_betweenness_centrality(G: Graph | Any, normalized: bool = True,
 
     Notes
     -----
-    As for `current_flow_closeness_centrality`, and potentials are sorted for each edge; takes 8 bytes for each two
-    vertices. Also called random-walk betweenness: random walks cross edges as current does.
+    As for `current_flow_closeness_centrality`; in addition potentials are sorted for each edge. Memory: 8 n² bytes.
+    Also called random-walk betweenness: a random walk's net crossings of an edge equal the current.
 
     References
     ----------

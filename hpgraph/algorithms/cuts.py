@@ -18,17 +18,17 @@ Cut = tuple[Any, tuple[Any, Any]]
 
 @naming_arguments
 def minimum_cut(G: Graph | Any, source: Any, sink: Any) -> Cut:
-    """The arcs of least total capacity without which nothing flows from a source to a sink.
+    """A minimum cut: arcs of least total capacity whose removal separates a sink from a source.
 
     Parameters and errors are those of `maximum_flow`, whose value the cut has.
 
     Returns
     -------
     value : int or float
-        What the arcs from the first to the second part carry; of floats, the value of the flow.
+        The capacity of the arcs from the first to the second part; for floats, the value of the flow.
     (near, far) : (array, array)
-        The parts, with the source and the sink: names where the graph has names, else indices, on the graph's device.
-        Of several minimum cuts the one that is nearest to the sink, as in NetworkX.
+        The parts, with the source and the sink: names if the graph has names, else indices, on the graph's device.
+        Among several minimum cuts, the one nearest to the sink, as in NetworkX.
 
     References
     ----------
@@ -64,7 +64,7 @@ def far_side(both: Graph, capacity: Any, flow: Any, sink: int) -> Any:
 
 @naming_arguments
 def stoer_wagner(G: Graph | Any) -> Cut:
-    """The edges of least total weight without which the graph falls apart: a global minimum cut.
+    """A global minimum cut: edges of least total weight whose removal disconnects the graph.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     value : int, or float for weights that are no integers
         0 for a graph of several components.
     (one, other) : (array, array)
-        The parts: names where the graph has names, else indices, in NumPy.
+        The parts: names if the graph has names, else indices, in NumPy.
 
     Notes
     -----
-    Runs on one thread of the CPU; a graph on the GPU is copied to it. A scan finds a cut and edges that no lighter one
-    divides; these are contracted, and few scans are left to do. Weights are added up in double precision.
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. A scan yields a cut and edges that no lighter cut
+    contains; these are contracted, so that few scans suffice. Weights are summed in double precision.
 
     References
     ----------
@@ -135,7 +135,7 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
 
 @naming_arguments
 def gomory_hu_tree(G: Graph | Any) -> Graph:
-    """A tree of the vertices in which the lightest edge between two of them divides it as their minimum cut does.
+    """A Gomory–Hu tree: the lightest edge between two vertices gives the value and the sides of a minimum cut.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def gomory_hu_tree(G: Graph | Any) -> Graph:
     Returns
     -------
     Graph
-        On the CPU, by the names of `G`: n - 1 edges, with weights of int64, or float64 where capacities are floats; 0
-        between components. Without an edge the tree falls into two parts, between which the edges of `G` weigh as much
-        as it.
+        On the CPU, with the names of `G`: n - 1 edges, with int64 weights, or float64 if capacities are floats; 0
+        between components. Removing an edge divides the tree into two parts, between which the edges of `G` have the
+        edge's total weight.
 
     Notes
     -----
@@ -194,14 +194,14 @@ def cut_tree(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 @naming_arguments
 def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> int:
-    """The number of arcs without which one vertex cannot be reached from another, or some vertex from some other.
+    """Edge connectivity: the least number of arcs whose removal makes one vertex unreachable from another.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; weights and loops play no part.
+        The graph; weights and loops are ignored.
     source, sink : vertex, optional
-        By name, or by index where the graph has no names. By default the least number of any two vertices.
+        By name, or by index if the graph has no names. By default the minimum over all pairs.
 
     Returns
     -------
@@ -210,8 +210,8 @@ def edge_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> i
 
     Notes
     -----
-    Between two vertices a maximum flow; of undirected graphs a cut as of `stoer_wagner`, of directed ones n maximum
-    flows, from each vertex to the next.
+    Between two vertices it is a maximum flow; for undirected graphs a cut as by `stoer_wagner`, for directed ones n
+    maximum flows, from each vertex to the next.
 
     References
     ----------

@@ -107,12 +107,12 @@ def all_pairs_shortest_path_length(
     weight : None, bool or str
         What an arc counts: None 1, True its weight; a string names the attribute of a NetworkX graph's edges.
     seed : int, optional
-        Of the draw.
+        Random seed of the draw.
 
     Yields
     ------
     sources : array of b vertices
-        In NumPy: names where the graph has names, else indices.
+        In NumPy: names if the graph has names, else indices.
     lengths : array of shape (b, n)
         On the graph's device: numbers of arcs, -1 where there is no path; or, with `weight`, sums of weights, inf where
         there is none. It is the caller's own.
@@ -164,7 +164,7 @@ def distance_histogram(
     width : float, optional
         Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
     seed : int or numpy.random.Generator, optional
-        Of the draw.
+        Random seed of the draw.
 
     Returns
     -------

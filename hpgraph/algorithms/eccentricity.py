@@ -36,7 +36,7 @@ def eccentricity(
         Whether to use only the largest (strongly) connected component, instead of refusing a graph that is not
         connected.
     seed : int or numpy.random.Generator, optional
-        Of the draw.
+        Random seed of the draw.
 
     Returns
     -------

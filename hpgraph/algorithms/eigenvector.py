@@ -70,19 +70,19 @@ def eigenvector_centrality(
     weight: str | bool | None = None,
     dtype: Any = np.float64,
 ) -> CentralityResult:
-    """How central each vertex is, where that is the sum of how central those are that point to it.
+    """Eigenvector centrality: a vertex's value is proportional to the sum of its in-neighbours' values.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one vertices are central by the arcs that reach them; ``G.reverse()`` turns arcs round.
+        The graph. In a directed one in-arcs count; ``G.reverse()`` reverses every arc.
     tol : float
-        Iterations end when changes, summed over all vertices, are below n · `tol`, as in NetworkX. 0 runs to
-        `max_iteration`.
+        Iterations stop when the changes of all vertices sum to less than n · `tol`, as in NetworkX. 0 runs
+        `max_iteration` iterations.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
     start : array of length n or dict, optional
-        Where to start; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
+        Initial values; a dict has values by vertex, and 0 for others. Default: uniform.
     weight : None, bool or str
         Whether weights multiply the values sent along arcs, as for `hpgraph.pagerank`.
     dtype : float32 or float64
@@ -95,9 +95,9 @@ def eigenvector_centrality(
 
     Notes
     -----
-    Iterations are those of A + s I, which has the same eigenvectors and converges on bipartite graphs too; s follows a
-    fifth of the largest eigenvalue, so that the unit of weights makes no difference. NetworkX's s is 1. Takes three
-    numbers a vertex beside the graph. A directed graph is transposed first, and keeps that.
+    The power method is applied to A + s I, which has the same eigenvectors and converges on bipartite graphs too; s
+    tends to a fifth of the largest eigenvalue, so that the unit of weights has no effect. NetworkX's s is 1. Memory
+    beside the graph: three numbers a vertex. A directed graph is transposed first, and the transpose is cached.
 
     Examples
     --------
@@ -181,24 +181,24 @@ def katz_centrality(
     weight: str | bool | None = None,
     dtype: Any = np.float64,
 ) -> CentralityResult:
-    """How many walks end at each vertex, a walk of k arcs counting αᵏ.
+    """Katz centrality: the number of walks that end at each vertex, where a walk of k arcs counts αᵏ.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one walks lead to the vertex; ``G.reverse()`` turns arcs round.
+        The graph. In a directed one walks end at the vertex; ``G.reverse()`` reverses every arc.
     alpha : float
-        What each further arc multiplies a walk by. Below 1 / λ, λ being the largest eigenvalue of the graph, or the
-        numbers grow without end.
+        Attenuation factor for each arc of a walk. The iteration diverges unless it is below 1 / λ, where λ is the
+        largest eigenvalue of the graph.
     beta : float, array of length n, or dict
-        What a vertex has by itself; a dict gives values by vertex, and must give all.
+        Constant term of each vertex; a dict must have a value for every vertex.
     tol : float
-        Iterations end when changes, summed over all vertices, are below n · `tol`, as in NetworkX. 0 runs to
-        `max_iteration`.
+        Iterations stop when the changes of all vertices sum to less than n · `tol`, as in NetworkX. 0 runs
+        `max_iteration` iterations.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
     start : array of length n or dict, optional
-        Where to start. Default: 0.
+        Initial values. Default: 0.
     normalized : bool
         Whether to scale the result to Euclidean length 1.
     weight : None, bool or str
@@ -213,8 +213,8 @@ def katz_centrality(
 
     Notes
     -----
-    Takes two numbers a vertex beside the graph, three where `beta` differs by vertex. A directed graph is transposed
-    first, and keeps that.
+    Memory beside the graph: two numbers a vertex, three if `beta` differs by vertex. A directed graph is transposed
+    first, and the transpose is cached.
 
     Examples
     --------

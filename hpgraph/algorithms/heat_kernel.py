@@ -48,21 +48,21 @@ def heat_kernel(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one heat flows along arcs to their targets.
     heat : number, array of shape (n,) or (n, k), or dict
-        What there is at first; a dict gives it by vertex, 0 to the others; columns are done at once.
+        Initial heat; a dict has values by vertex, and 0 for others; columns are computed together.
     t : float
-        How long.
+        Time.
     laplacian : {"combinatorial", "normalized", "random-walk"}
         With A the adjacency matrix and D the total weights of arcs that leave: ``D − Aᵀ``; ``I − D^-½ A D^-½``, for
-        undirected graphs only; or ``I − Aᵀ D⁻¹``, with which heat, if it sums to 1, is where a random walk has got to,
-        and the result Chung's heat kernel PageRank. A vertex that no arc leaves keeps its heat.
+        undirected graphs only; or ``I − Aᵀ D⁻¹``, for which heat that sums to 1 is the distribution of a random walk,
+        and the result Chung's heat kernel PageRank. A vertex without out-arcs keeps its heat.
     tol : float
         Error allowed, relative to `heat`, column by column; rounding comes on top. In an undirected graph it is of
         Euclidean norms, where "random-walk" divides values by the square roots of D; in a directed one of sums of
         absolute values.
     weight : None, bool or str
-        Whether weights count, where there are any, as for `hpgraph.pagerank`.
+        Whether weights count, if there are any, as for `hpgraph.pagerank`.
     dtype : float32 or float64
-        Type of the numbers.
+        Type of the result.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def heat_kernel(
 
     Notes
     -----
-    The sum of all heat stays what it was, but for "normalized". Let s be `t`, times the largest total weight for
-    "combinatorial": undirected graphs take some √(2s log(1/tol)) products with the adjacency matrix, directed ones
-    s + √(2s log(1/tol)). Takes five numbers a vertex and column.
+    The sum of all heat is preserved, except for "normalized". Let s be `t`, times the largest total weight for
+    "combinatorial": undirected graphs take about √(2s log(1/tol)) products with the adjacency matrix, directed ones
+    s + √(2s log(1/tol)). Memory: five numbers for each vertex and column.
 
     Examples
     --------

@@ -83,16 +83,16 @@ _MUTUAL, _AUTHORITIES, _HUBS = by_weights(Mutual), by_weights(Authorities), by_w
 
 @dataclass(frozen=True, eq=False)
 class HITSResult(ResultTable, columns=("hubs", "authorities")):
-    """Hubs and authorities, and how they were come by; ``hubs, authorities = hits(G)`` takes them apart.
+    """Result of `hpgraph.hits`; ``hubs, authorities = hits(G)`` unpacks it.
 
     Attributes
     ----------
     hubs, authorities : float array of length n
         By index, on the graph's device.
     iterations : int
-        Of two products each.
+        Each has two products.
     residual : float
-        The last iteration's change of the authorities, summed over all vertices, where they sum to 1.
+        Change of the authorities, scaled to sum 1, in the last iteration, summed over all vertices.
     converged : bool
     """
 
@@ -125,28 +125,28 @@ def hits(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In an undirected one hubs and authorities are the same, but for their last bits and for bipartite
-        components.
+        The graph. In an undirected one hubs and authorities are equal up to rounding, except in bipartite components.
     tol : float
-        Iterations end when changes of the authorities, which sum to 1, sum to at most this. 0 runs to `max_iteration`.
+        Iterations stop when the changes of the authorities, which sum to 1, sum to at most this. 0 runs
+        `max_iteration` iterations.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
     start : array of length n or dict, optional
-        Hubs to start from; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
+        Initial hubs; a dict has values by vertex, and 0 for others. Default: uniform.
     normalized : bool
-        Whether hubs, and authorities, sum to 1. Otherwise authorities are of Euclidean length 1, and hubs what the
-        authorities give, as in NetworkX.
+        Whether hubs, and authorities, sum to 1. Otherwise authorities have Euclidean length 1, and hubs are their
+        product with the adjacency matrix, as in NetworkX.
     weight : None, bool or str
-        Whether weights, where there are any, multiply the values sent along arcs, as in NetworkX; given as for
+        Whether weights, if there are any, multiply the values sent along arcs, as in NetworkX; in the forms of
         `hpgraph.pagerank`.
     dtype : float32 or float64
-        Type of the numbers; sums are float64 always.
+        Type of the result; sums are always float64.
 
     Notes
     -----
-    NetworkX with ``method="svd"``, before 3.7 its only one, asks SciPy for a singular vector; where the largest of the
-    singular values is one of several alike the two answers may differ. Takes four numbers a vertex beside the graph,
-    and twenty-odd where it has not converged after 16 iterations. A directed graph is transposed, and keeps that.
+    NetworkX with ``method="svd"``, before 3.7 its only one, computes a singular vector by SciPy; if the largest
+    singular value is not simple, the results may differ. Memory beside the graph: four numbers a vertex, or about
+    twenty-four if 16 iterations do not suffice. A directed graph is transposed, and the transpose is cached.
 
     Examples
     --------

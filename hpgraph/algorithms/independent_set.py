@@ -15,16 +15,16 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over; NetworkX refuses directed graphs.
+        The graph. Arcs count in both directions, and loops are ignored; NetworkX refuses directed graphs.
     nodes : array or sequence of vertices, names or hpgraph.id, optional
         Vertices that must be in the set.
     seed : int
-        Another seed, another set; the same seed gives the same set, on every device.
+        Random seed of the set; the same seed gives the same set, on every device.
 
     Returns
     -------
     array of shape (k,)
-        Names where the graph has names, else indices, on the graph's device; in ascending order of index.
+        Names if the graph has names, else indices, on the graph's device; in ascending order of index.
 
     Raises
     ------
@@ -68,9 +68,9 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over; NetworkX refuses directed graphs.
+        The graph. Arcs count in both directions, and loops are ignored; NetworkX refuses directed graphs.
     seed : int
-        Another seed, another matching; the same seed gives the same, on every device.
+        Random seed of the matching; the same seed gives the same, on every device.
 
     Returns
     -------
@@ -113,13 +113,13 @@ def greedy_color(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     strategy : {"largest_first", "smallest_last", "random_sequential"}
         The order: by falling degree (Welsh and Powell); against the order in which `degeneracy_ordering` peels, which
         takes at most one colour more than the largest core number (Matula and Beck); or at random. In the first two
         chance decides among equals, where NetworkX goes by the order of its nodes.
     seed : int
-        Another seed, another order; the same seed gives the same colours, on every device.
+        Random seed of the order; the same seed gives the same colours, on every device.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def influence_maximization(
     Returns
     -------
     Influence
-        ``vertices``: names where the graph has names, else indices, in NumPy; ``spread``: float64 of shape (k,).
+        ``vertices``: names if the graph has names, else indices, in NumPy; ``spread``: float64 of shape (k,).
 
     Raises
     ------

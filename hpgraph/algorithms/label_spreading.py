@@ -23,17 +23,17 @@ from hpgraph.core.device import Array, array_module, check_memory, to_device, to
 
 @dataclass(frozen=True, eq=False)
 class LabelResult(ArrayResult, array="label", groups=True):
-    """A label for each vertex, and how it was come by. ``numpy.asarray`` takes it for the labels.
+    """Labels of all vertices by an iteration. ``numpy.asarray`` converts it to the labels.
 
     Attributes
     ----------
     label : array of length n
-        By index, the label that the vertex has most of. Whole numbers lie on the graph's device, −1 where no label
-        reached the vertex; other labels in a NumPy array of objects, with None there.
+        By index, the label of largest share. Integer labels are on the graph's device, with −1 for vertices that no
+        label reached; others are in a NumPy array of objects, with None for such vertices.
     classes : array of length c
-        The labels, in the order of the columns: whole numbers ascending, others as first given.
+        The labels, in the order of the columns: integers ascending, others by first occurrence.
     distribution : float array of shape (n, c)
-        How much each vertex has of each label, on the graph's device; rows sum to 1, or are 0 where none reached it.
+        Share of each label at each vertex, on the graph's device; rows sum to 1, or to 0 if no label reached a vertex.
     iterations : int
     residual : float
         The last iteration's change, summed over all of the distribution.
@@ -62,31 +62,31 @@ def label_spreading(
     weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> LabelResult:
-    """Labels for all vertices from those of some, which themselves may be outvoted.
+    """Labels of all vertices from labels of some, which may change.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one labels propagate along arcs to their targets. Loops have no effect.
     labels : integer array of length n, or dict
-        A whole number for each vertex, −1 where its label is not known, as in scikit-learn; or labels by vertex, which
-        may be anything that a dict takes for a key, and None, or −1 among whole numbers, where there is none.
+        An integer for each vertex, −1 for unknown labels, as in scikit-learn; or a dict of hashable labels by vertex,
+        with None, or −1 among integers, for unknown ones.
     alpha : float
-        How much a vertex takes from its neighbours, between 0 and 1; the rest is its own label.
+        Share that a vertex takes from its neighbours, between 0 and 1; the rest is its own label.
     tol : float
-        Iterations end when changes, summed over all vertices and labels, are below it. 0 runs to `max_iteration`.
+        Iterations stop when the changes of all vertices and labels sum to less. 0 runs `max_iteration` iterations.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
     weight : None, bool or str
-        Whether weights, where there are any, multiply the values sent along arcs, as for `hpgraph.pagerank`.
+        Whether weights, if there are any, multiply the values sent along arcs, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the distributions.
 
     Notes
     -----
-    An iteration is ``F ← α S F + (1 − α) Y``, Y being the labels given and S the adjacency matrix divided by the square
-    roots of both degrees: by weight, those that arcs leave with and those that they arrive with. Names, defaults and
-    the rule to end by are those of scikit-learn's LabelSpreading. Takes four numbers a vertex and label.
+    An iteration is ``F ← α S F + (1 − α) Y``, where Y has the given labels and S is the adjacency matrix divided by the
+    square roots of out-degrees and in-degrees, or of sums of weights. Names, defaults and the stopping rule are those
+    of scikit-learn's LabelSpreading. Memory: four numbers for each vertex and label.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def label_propagation(
     weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> LabelResult:
-    """Labels for all vertices from those of some, which keep theirs.
+    """Labels of all vertices from labels of some, which do not change.
 
     Parameters
     ----------
     G, labels, tol, weight, dtype
         As for `label_spreading`.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
 
     Returns
     -------
@@ -145,10 +145,9 @@ def label_propagation(
 
     Notes
     -----
-    In each iteration a vertex takes the weighted mean of those that have an arc to it, scaled to sum 1, and those with
-    a label of their own take that again. Names, defaults and the rule to end by are those of scikit-learn's
-    LabelPropagation. This is no search for communities, which also goes by this name. Takes four numbers a vertex and
-    label.
+    In each iteration a vertex takes the weighted mean of its in-neighbours, scaled to sum 1, and labelled vertices are
+    reset. Names, defaults and the stopping rule are those of scikit-learn's LabelPropagation. The community search of
+    the same name is `hpgraph.cdlp`. Memory: four numbers for each vertex and label.
 
     Examples
     --------

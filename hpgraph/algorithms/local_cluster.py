@@ -66,7 +66,7 @@ def local_cluster(
     Returns
     -------
     vertices : array
-        In the order of what they hold by their strength, names where the graph has names, else indices.
+        In the order of what they hold by their strength, names if the graph has names, else indices.
     conductance : float
         As `hpgraph.conductance` gives it; NaN where no arc leaves the seeds.
 

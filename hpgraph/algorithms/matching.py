@@ -65,7 +65,7 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        An undirected graph. Without weights an edge weighs 1. Loops are passed over.
+        An undirected graph. Without weights an edge weighs 1. Loops are ignored.
     maxcardinality : bool
         Whether the matching must have as many edges as any, and most weight among those.
     exact : bool

@@ -26,7 +26,7 @@ _STREAM = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, eq=False)
 class NeighborSample:
-    """A part of a graph drawn at random around some seeds; vertices are numbered in order of discovery, seeds first.
+    """A random subgraph around some seeds; vertices are numbered in order of discovery, seeds first.
 
     Arrays are int64, on the graph's device, and not shared: ``torch.from_dlpack(sample.edge_index)`` takes their memory
     without a copy. Edges are ordered by the vertex that they were drawn for.
@@ -36,25 +36,25 @@ class NeighborSample:
     vertex : array of shape (n,)
         Index in the graph of each vertex of the sample.
     edge_index : array of shape (2, m)
-        The neighbour drawn, and the vertex that it was drawn for, in the sample's numbers: along them messages flow
-        towards the seeds, as PyTorch Geometric has it.
+        The neighbour drawn, and the vertex that it was drawn for, in the sample's numbering: messages flow towards the
+        seeds, as in PyTorch Geometric.
     edge : array of shape (m,)
         The number of each edge's arc in the order of ``G.edges(both_ways=True)``; its row in a TemporalGraph.
     seeds : array of shape (k,), or (k, ends)
-        The sample's number of each seed given: 0, 1, ..., unless a seed was given twice.
+        The sample's number of each seed: 0, 1, ..., unless a seed is repeated.
     vertices_of_hop : list of int
-        Vertices that are new at each hop, those of the seeds first.
+        Number of new vertices of each hop, the seeds first.
     edges_of_hop : list of int
-        Edges drawn at each hop.
+        Number of edges of each hop.
     graph : Graph or TemporalGraph
-        Where they were drawn.
+        The sampled graph.
     batch : array of shape (n,), or None
-        Of a disjoint sample, the number of the seed in whose tree each vertex is.
+        In a disjoint sample, the number of the seed whose tree contains each vertex.
     edge_factor, vertex_factor : float64 array of shape (m,) and (n,), or None
-        By which sums are to be multiplied to be right on average: of `sample_neighbors` with a `method`, and of
+        Importance weights that make sums over the sample unbiased: from `sample_neighbors` with a `method`, and from
         `SubgraphLoader`.
     features : array of shape (n, ...), or dict of such, or None
-        What `NeighborLoader.attach` fetched for each vertex.
+        Features of each vertex that `NeighborLoader.attach` fetched.
     """
 
     vertex: Array
@@ -118,45 +118,44 @@ def sample_neighbors(
     method: str = "neighbors",
     seed: int = 0,
 ) -> NeighborSample:
-    """Draw neighbours of some vertices, of those drawn again neighbours, and so on.
+    """Sample neighbours of some vertices, hop by hop.
 
     Parameters
     ----------
     seeds : vertex, sequence or array of vertices, names or hpgraph.id
-        Where to begin. Of an array of shape (k, 2) or (k, 3) each row is a link or a triangle; a disjoint sample has
-        one tree for it, and `time` one number.
+        The seeds. Each row of an array of shape (k, 2) or (k, 3) is a link or a triangle, with one tree in a disjoint
+        sample, and one `time`.
     fanouts : sequence of int, or int
-        How many arcs to draw for each vertex at each hop; -1 takes all. Neighbours of a vertex are drawn once, at the
+        Number of arcs to draw for each vertex at each hop; -1 takes all. A vertex's neighbours are drawn once, at the
         hop after its discovery.
     replace : bool
-        Whether an arc may be drawn more than once; then each vertex that has arcs gets as many as asked for.
+        Whether to draw with replacement; then every vertex with arcs gets the full number.
     weight : None, bool or str
-        None draws each arc of a vertex alike, True by the weight that the graph holds: one after the other, each by its
-        share among those that are left. An arc of weight 0 is not drawn. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        None draws the arcs of a vertex uniformly, True by weight: one after the other, each in proportion to its weight
+        among the remaining ones. An arc of weight 0 is not drawn. A string names the attribute of a NetworkX graph, and
+        "weight" means True otherwise.
     incoming : bool
-        Whether to draw among arcs that reach a vertex rather than among those that leave it.
+        Whether to draw in-arcs rather than out-arcs.
     disjoint : bool
-        Whether each seed gets a tree of its own, in which a vertex of another tree occurs once more.
+        Whether each seed gets its own tree; a vertex may then occur in several trees.
     time : number or datetime, or array of shape (k,), optional
-        Of a `TemporalGraph`: draw only arcs whose time is not later than that of the seed, however many hops away.
-        Samples are disjoint then.
+        In a `TemporalGraph`: draw only arcs not later than the seed's time, at any hop. Samples then are disjoint.
     window : number or timedelta, optional
-        Draw only arcs of so long a time before the seed's, too.
+        Draw only arcs at most this long before the seed's time.
     strategy : {"uniform", "last"}
-        Whether to draw among these arcs alike, or to take the latest of them.
+        Whether to draw uniformly among these arcs, or to take the latest.
     method : {"neighbors", "ladies", "fastgcn"}
-        The other two draw layers: `fanouts` are vertices, drawn with replacement for all vertices of the layer before
-        together, by the squares of their entries in the adjacency whose rows sum to 1: "ladies" of the rows of that
-        layer alone, "fastgcn" of all. Arcs that join the layer to what was drawn are the edges of the hop; their
-        ``edge_factor`` makes a sum over them the mean of all neighbours (by weight), on average.
+        "ladies" and "fastgcn" draw layers: `fanouts` are numbers of vertices, drawn with replacement for the whole
+        previous layer, by the squares of their entries in the row-normalized adjacency matrix: "ladies" in the rows of
+        that layer, "fastgcn" in all rows. The arcs between the layers are the edges of the hop; their ``edge_factor``
+        makes a sum over them an unbiased estimate of the (weighted) mean over all neighbours.
     seed : int
-        Another seed, another sample; the same seed gives the same, on every device.
+        Random seed; the same seed gives the same sample on every device.
 
     Notes
     -----
-    What is drawn for a vertex follows from `seed`, the vertex and the hop. By weight, running sums of the weights are
-    computed once and cached with the graph, 8 bytes an arc; their last bits may differ on the GPU.
+    The draws of a vertex depend on `seed`, the vertex and the hop only. For draws by weight, running sums of the
+    weights are cached with the graph, 8 bytes an arc; their last bits may differ on the GPU.
 
     References
     ----------
@@ -173,7 +172,7 @@ def sample_neighbors(
     >>> sample.vertex.tolist(), sample.edge_index.tolist()
     ([0, 1, 2, 3, 4], [[1, 2, 3, 4], [0, 0, 1, 2]])
 
-    What was known at time 4 of each vertex's latest contact:
+    The latest contact of each vertex up to time 4:
 
     >>> T = hpg.TemporalGraph([(0, 1, 3), (0, 2, 5), (1, 3, 4), (1, 4, 6)])
     >>> hpg.sample_neighbors(T, [0], [1, 1], time=4, strategy="last").vertex.tolist()

@@ -132,34 +132,33 @@ def pagerank(
         Where to stop: see `convergence`. Absolute, not multiplied by the number of vertices. 0 runs to
         `max_iteration`.
     max_iteration : int
-        Iterations at the most.
+        Maximum number of iterations.
     personalization : array of length n, dict, set, hpgraph.id or list of names, optional
-        Where jumps go, and the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default: everywhere
-        alike. An array, or a list of numbers, has one value for each vertex, by index, also where numbers are names. A
-        dict gives values by vertex, 0 to the others; a set, `hpgraph.id` and a list of names that are no numbers are
-        vertices that share alike. Of shape (k, n), dense or sparse, or a list of k lists of vertices that share alike,
-        it is one for each row of the result: k ranks are found at once, each as by itself.
+        Teleport distribution, also of the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default:
+        uniform. An array, or a list of numbers, has one value for each vertex, by index, even if names are numbers. A
+        dict has values by vertex, and 0 for others; a set, an `hpgraph.id` or a list of names that are not numbers has
+        vertices with equal shares. An array of shape (k, n), dense or sparse, or a list of k lists of vertices computes
+        k rankings in one call, each the same as from its own call.
     start : array of length n, or one of the others, optional
-        Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
+        Initial ranks, for example those of a similar graph. Default: the personalization.
     normalization : {"standard", "hpgraph"}
         "standard" ranks sum to 1. "hpgraph" is the form of the HPGraph and GraphMat papers,
         (1 - d) + d Σ rank / degree, starting at 1 with the dangling rank lost.
     convergence : {"global", "vertex"}
         "global" stops when the changes of all vertices sum to at most `tol`, "vertex" when no vertex changes by more.
     weight : None, bool or str
-        Whether a vertex shares its rank in proportion to its arcs' weights, which must not be negative: True, or a
-        name, which is that of the attribute where `G` is a NetworkX graph. None shares it alike.
+        Whether a vertex divides its rank in proportion to its arcs' weights, which must not be negative: True, or a
+        name, which selects the attribute of a NetworkX graph. None divides it equally.
     dtype : float32 or float64
         Type of the ranks.
     method : {"power", "delta"}
-        "power" is power iteration: every vertex sends in every iteration. With "delta" a vertex sends only what has
-        changed since it last did, once that is more than the n-th part of `tol` (`tol` itself with "vertex"): quicker
-        for a personalization by few vertices where little is near them, as in road networks, and slower elsewhere, also
-        from a `start` that is nearly right. An iteration is then a superstep in which some send. `damping` must be
-        below 1.
+        "power" is power iteration: every vertex sends in every iteration. With "delta" a vertex sends the change since
+        it last sent, once that exceeds `tol` / n (`tol` with "vertex"). This is faster for a personalization by few
+        vertices with small neighbourhoods, as in road networks, and slower otherwise, even from a `start` close to the
+        result. `iterations` then counts supersteps. `damping` must be below 1.
     gather : bool, default True
-        On a graph on several GPUs, whether ranks come to the first one; else they stay where their vertices are, as a
-        `DividedArray`, or as a Dask array on a cluster: for one personalization, by power iteration.
+        On a graph on several GPUs, whether ranks are copied to the first one. Otherwise they stay on the GPUs of their
+        vertices, as a `DividedArray`, or on a cluster as a Dask array; for one personalization, by power iteration.
     apart : bool, optional
         Deprecated: ``apart=True`` is ``gather=False``.
 
@@ -170,13 +169,13 @@ def pagerank(
 
     Notes
     -----
-    On the CPU it takes 36 bytes a vertex beside the graph, 28 in single precision, the result among them, where ids
-    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 4 bytes a vertex,
-    or sums of weights, 8. Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
+    Memory on the CPU, beside the graph: 36 bytes a vertex, 28 in single precision, including the result, if ids have 32
+    bits; a personalization takes one more number a vertex. The graph caches its out-degrees, 4 bytes a vertex, or sums
+    of weights, 8. A directed graph is transposed first, and the transpose is cached.
 
-    From k personalizations a GPU sends changes of ranks along arcs, in single precision, with what rounding leaves
-    carried over to the next iteration. Ranks in double precision then end where those of k single calls do, and differ
-    on the way by less than 2⁻²⁴ of their sum.
+    With k personalizations a GPU sends changes of ranks along arcs in single precision, and carries rounding errors
+    over to the next iteration. Ranks in double precision then converge to those of k single calls, and differ during
+    the iteration by less than 2⁻²⁴ of their sum.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def reach(
     form : {"counts", "bool", "bits"}
         What to return.
     seed : int or numpy.random.Generator, optional
-        Of the draw.
+        Random seed of the draw.
 
     Returns
     -------
@@ -97,30 +97,30 @@ def k_hop(
     incoming: bool = False,
     form: Literal["subgraph", "vertices", "count", "bool", "bits"] = "subgraph",
 ) -> Any:
-    """The neighbourhood of some vertices: all that one of them reaches within k arcs.
+    """The neighbourhood of some vertices: all vertices within k arcs of one of them.
 
     Parameters
     ----------
     sources : vertex, name, hpgraph.id, or sequence or array of them
-        Where it is; they belong to it.
+        The sources, which belong to their neighbourhood.
     k : int
-        Arcs at the most; 1 gives the sources and their successors.
+        Maximum number of arcs; 1 gives the sources and their successors.
     incoming : bool
         Whether to follow arcs backwards. ``G.undirected`` follows them both ways.
     form : {"subgraph", "vertices", "count", "bool", "bits"}
-        What to return.
+        Form of the result.
 
     Returns
     -------
     subgraph : Graph
         These vertices, in ascending order, and all arcs among them, on the graph's device. Names are kept; in a graph
-        without names the ids become names, so that a vertex goes by what it went by before.
+        without names the ids become names, so that every vertex can be addressed as before.
     vertices : array
         Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
     count : int
-        How many there are.
+        Number of vertices.
     bool, bits : array of bool of shape (n,), or hpgraph.formats.Bitmask
-        Whether a vertex is one of them; on the graph's device.
+        Mask of the vertices, on the graph's device.
 
     Notes
     -----

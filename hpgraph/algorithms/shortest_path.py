@@ -50,7 +50,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     Returns
     -------
     list
-        From `source` to `target`: names where the graph has names, else ids. ``[source]`` where both are the same.
+        From `source` to `target`: names if the graph has names, else ids. ``[source]`` where both are the same.
         Of several shortest paths any.
 
     Raises
@@ -64,7 +64,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     -----
     On the CPU one thread searches, and takes memory for the vertices it reaches: up to 16 bytes a vertex, 26 with
     weights. On the GPU balls around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph
-    is transposed first, and keeps that.
+    is transposed first, and the transpose is cached.
 
     References
     ----------

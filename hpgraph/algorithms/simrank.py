@@ -22,27 +22,27 @@ def simrank_similarity(
     G: Graph | Any, source: Any = None, target: Any = None, importance_factor: float = 0.9, max_iterations: int = 1000,
     tolerance: float = 1e-4, *, weight: Any = None,
 ) -> Any:  # fmt: skip
-    """How alike vertices are, judged by their in-neighbours, which are alike as far as theirs are, and so on.
+    """SimRank: vertices are similar if their in-neighbours are similar.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     source, target : vertex, optional
-        One vertex that is compared with all, or with `target`; by default all are compared with all.
+        A vertex to compare with all others, or with `target`; by default all pairs are compared.
     importance_factor : float
-        What the mean of the in-neighbours' similarities is multiplied by, from 0 to 1.
+        Factor of the mean of the in-neighbours' similarities, from 0 to 1.
     max_iterations : int
-        Most rounds.
+        Maximum number of iterations.
     tolerance : float
-        Ends when no similarity changes by more than this and 10⁻⁵ of itself.
+        Iterations stop when no similarity changes by more than this plus 10⁻⁵ of its value.
     weight : None, bool or str
         Whether in-neighbours count by the weights of their arcs, which are not negative; as for `hpgraph.pagerank`.
 
     Returns
     -------
     float64 array of shape (n, n) or (n,), or float
-        On the graph's device; 1 for a vertex and itself, 0 where one has no in-neighbours.
+        On the graph's device; 1 for a vertex and itself, 0 if one of the two has no in-neighbours.
 
     Warns
     -----
@@ -51,8 +51,8 @@ def simrank_similarity(
 
     Notes
     -----
-    A round is two products of the adjacency matrix with a dense matrix, the second of them a block of columns after the
-    other; whatever is asked for, all similarities are found, in 16 n² bytes. What does not fit is refused before.
+    An iteration is two products of the adjacency matrix with a dense matrix, the second in blocks of columns. All
+    similarities are computed in any case, in 16 n² bytes; if they do not fit, an error is raised first.
 
     References
     ----------

@@ -71,7 +71,7 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     """A spanning forest of least total weight: of every connected component a spanning tree.
 
     Arcs count in both directions, of two weights the lighter; NetworkX refuses directed graphs. Without weights any
-    spanning forest is one of least weight. Loops are passed over.
+    spanning forest is one of least weight. Loops are ignored.
 
     Returns
     -------

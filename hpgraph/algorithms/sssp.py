@@ -53,7 +53,7 @@ class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     traces : list of Trace
         What each superstep of each group of searches did; ``trace`` is that of the only group.
     sources : int64 array of length k, or None
-        The indices of several sources, in NumPy, in the order given.
+        Indices of several sources, in NumPy, in the given order.
     """
 
     distance: Array
@@ -69,7 +69,7 @@ class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
 
 
 MultiSourceSSSPResult = SSSPResult
-"""Its name where searches began at several vertices."""
+"""Former name of the result from several sources."""
 
 
 @naming_arguments
@@ -93,23 +93,22 @@ def sssp(
         The graph; ``A[i, j]`` is the length of the arc from i to j, 1 in an unweighted graph. A stored zero is an
         arc; one of infinite length reaches nothing.
     source : hashable or hpgraph.id
-        Where to start: a vertex id, or a name where the graph has names; there ``hpgraph.id(5)`` says an index.
+        The source: a vertex id, or a name if the graph has names; ``hpgraph.id(5)`` is always an index.
     sources : sequence or array of vertices, or hpgraph.id, instead of `source`
-        Where to start many searches, each by itself; one may be listed twice. They go together: an arc is read once
-        for all that want it.
+        Sources of several independent searches, with repetitions allowed. They share each pass over the arcs.
     cutoff : float, optional
-        Vertices farther than this count as not reached. With negative weights those that are still have parents, as the
-        way to a nearer vertex may lead through them.
+        Vertices farther than this count as unreached. With negative weights such vertices still have parents, since the
+        shortest path to a nearer vertex may pass through them.
     parents : bool
-        Whether to find a tree of shortest paths too.
+        Whether to compute a tree of shortest paths too.
     deterministic : bool
         Whether the parent is the one with the smallest id among those with fewest arcs to the source, the same in every
         run. Distances are always the same.
     delta : float, optional
-        Width of a bucket to begin with. Later ones are twice or half as wide: on the GPU by how much work they repeat,
-        on the CPU where buckets hold too little for a superstep. Default: from the mean weight and degree.
+        Width of the first bucket. Later ones are doubled or halved: on the GPU by the amount of repeated work, on the
+        CPU if buckets hold too few vertices for a superstep. Default: from the mean weight and degree.
     group_size : int or "auto"
-        Of many searches, how many go together at the most; others take turns, with a progress bar.
+        Maximum number of searches that run together; groups run one after the other, with a progress bar.
     lanes : optional
         Deprecated: `group_size` under its former name.
 
@@ -129,12 +128,12 @@ def sssp(
 
     Notes
     -----
-    On the CPU distances take 14 bytes a vertex beside the graph, 18 in double precision, where ids have 32 bits, and
-    nothing an arc; 4 or 8 of them are the result. Where every arc of an undirected graph has length 1 the search is a
-    breadth-first one: in a quarter to two thirds of the time, and with 13 bytes a vertex beside the result.
+    Memory on the CPU, beside the graph: 14 bytes a vertex, 18 in double precision, if ids have 32 bits, of which 4 or 8
+    are the result; none for arcs. If every arc of an undirected graph has length 1, a breadth-first search is used: it
+    takes a quarter to two thirds of the time, and 13 bytes a vertex beside the result.
 
-    Of many searches each answers, bit for bit, what it would by itself. On the CPU, where they find little in common
-    each is left to one thread; where a weight is negative they go one by one.
+    Searches from several sources give the same bits as single searches. On the CPU, searches that share few arcs run
+    on one thread each; with negative weights they run one after the other.
 
     References
     ----------

@@ -43,17 +43,17 @@ class _Cached:
 
 
 class Stream:
-    """A graph that changes, and results that follow it.
+    """A dynamic graph with results that are updated incrementally.
 
-    Each method returns what the function of that name returns for the graph as it is; the result of an earlier call is
-    repaired where that is sooner done. Levels, distances, components and counts are those found anew, to the last bit.
-    Centralities continue from the last values, to the same tolerance. Communities continue from the last ones, and are
-    never of less modularity than these are in the changed graph; they are not those found from single vertices.
+    Each method returns the result of the function of the same name for the current graph; an earlier result is repaired
+    if that is faster. Levels, distances, components and counts equal recomputed ones bit for bit. Centralities iterate
+    from the last values, to the same tolerance. Communities are searched from the last ones, whose modularity in the
+    changed graph is a lower bound; they may differ from those of a search from single vertices.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph to begin with, in memory on one device. It is left as it is: graphs do not change.
+        The initial graph, in memory on one device. It is not changed.
 
     Raises
     ------
@@ -63,15 +63,14 @@ class Stream:
     Attributes
     ----------
     graph : Graph
-        The graph as it is now.
+        The current graph.
 
     Notes
     -----
-    A result that was asked for once keeps the graph that it belongs to, until it is asked for again. What measurements
-    showed to be no slower is computed anew: core numbers; components where an arc was deleted; triangles of directed
-    graphs, or where more than a twentieth of the arcs changed; distances where more than 3 in 1000 changed, a weight is
-    negative, or is zero and arcs were deleted, and, of breadth-first searches, where there are fewer than 64 levels;
-    ranks where an arc joins two vertices that had none.
+    A result keeps its graph in memory until it is requested again. Results are recomputed if measurements showed this
+    to be as fast: core numbers; components after a deletion; triangles of directed graphs, or if more than a twentieth
+    of the arcs changed; distances if more than 3 in 1000 arcs changed, a weight is negative, or is zero and arcs were
+    deleted; levels also if there are fewer than 64; ranks if an arc joins two vertices that had none.
 
     References
     ----------

@@ -45,7 +45,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     Returns
     -------
     TopCloseness
-        ``vertices``: names where the graph has names, else indices, on the graph's device; ``closeness``: the values of
+        ``vertices``: names if the graph has names, else indices, on the graph's device; ``closeness``: the values of
         `closeness_centrality`, float64. Of equal ones the smallest index comes first.
 
     Notes

@@ -22,7 +22,7 @@ def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
     Returns
     -------
     array of shape (k,)
-        Names where the graph has names, else indices, on the graph's device, in the order in which they are elected; of
+        Names if the graph has names, else indices, on the graph's device, in the order in which they are elected; of
         equal votes the vertex of the smallest index goes first.
 
     Notes

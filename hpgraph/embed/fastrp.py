@@ -41,7 +41,7 @@ def fastrp(
         Whether averages are by weight, where there are any. A string names the attribute where `G` is a NetworkX graph,
         and "weight" means True elsewhere.
     seed : int
-        Another seed, another embedding.
+        Random seed of the embedding.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def force_atlas2(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     pos : array of shape (n, 2), optional
         Where to begin; by default at random.
     max_iter : int

@@ -52,7 +52,7 @@ def spring(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     k : float, optional
         Length that an edge would have alone; by default 1 over the root of the number of vertices.
     pos : array of shape (n, 2), optional
@@ -142,7 +142,7 @@ def sfdp(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, and loops are passed over.
+        The graph. Arcs count in both directions, and loops are ignored.
     weight, scale, center, theta
         As for `spring`.
     seed : int

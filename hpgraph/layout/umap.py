@@ -46,7 +46,7 @@ def umap(
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; a `hpgraph.knn_graph` of points with "fuzzy" weights gives UMAP. Arcs count in both directions, and
-        loops are passed over.
+        loops are ignored.
     pos : array of shape (n, 2), optional
         Where to begin; by default where `hpgraph.layout.sfdp` ends.
     min_dist, spread : float
