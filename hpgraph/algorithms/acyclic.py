@@ -34,7 +34,7 @@ def is_dag(G: Graph | Any) -> bool:
 
     Notes
     -----
-    NetworkX calls it is_directed_acyclic_graph, and so may you. Beside the graph it takes 16 bytes a vertex while ids
+    Also available by NetworkX's name, `is_directed_acyclic_graph`. Memory beside the graph: 16 bytes a vertex while ids
     fit 32 bits.
 
     References
@@ -54,7 +54,7 @@ is_directed_acyclic_graph = is_dag
 
 @naming_arguments
 def topological_sort(G: Graph | Any) -> Array:
-    """The vertices in an order in which every arc leads to one that comes later.
+    """A topological order of the vertices: every arc leads to a later vertex.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     Parameters
     ----------
     weight : "weight", True or None
-        What an arc counts: the weight that the graph holds, 1 where it holds none; None counts arcs.
+        Length of an arc: its weight, 1 in a graph without weights; None counts arcs.
 
     Returns
     -------
@@ -112,8 +112,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
 
     Notes
     -----
-    A path begins where no more weight is to be gained, so that arcs of negative weight are passed over where they do
-    not lead to something better: a single vertex weighs 0. Sums are of float64.
+    A path of a single vertex has weight 0, so a path never starts with arcs of negative total weight. Sums are float64.
 
     References
     ----------

@@ -149,7 +149,7 @@ class AdjacencyOperator:
         return self._times(_Transposed, x)
 
     def matmat(self, X: Any) -> Any:
-        """The product with a matrix: its columns go through the graph together.
+        """The product with a matrix, in one pass over the graph for all columns.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class AdjacencyOperator:
         return self._times_all(X, by_target=True)
 
     def to_linear_operator(self) -> Any:
-        """The operator as SciPy's own, or CuPy's: their solvers then multiply several columns at once.
+        """The operator as a SciPy or CuPy `LinearOperator`, whose solvers multiply several columns at once.
 
         ``aslinearoperator`` uses `matvec` and `rmatvec` only, column by column.
 

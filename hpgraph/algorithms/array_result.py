@@ -126,14 +126,14 @@ class ParentTree(SearchResult):
         return self._found_parents
 
     def path_to(self, vertex: Any, source: Any = None) -> list[Any]:
-        """The vertices of the shortest path that was found.
+        """The vertices of the shortest path to a vertex.
 
         Parameters
         ----------
         vertex : hashable or hpgraph.id
-            Where it ends: a name where the graph has names, else an index.
+            End of the path: a name if the graph has names, else an index.
         source : hashable or hpgraph.id, optional
-            Where it begins, which must be said where there were several searches.
+            Start of the path; required after several searches.
 
         Returns
         -------
@@ -145,13 +145,13 @@ class ParentTree(SearchResult):
         NoPathError
             If the source does not reach it.
         ValueError, TypeError, IndexError
-            If one is no vertex, nothing was searched from `source`, or this is a pickled or deep copy of a result
-            without parents.
+            If an argument is not a vertex, `source` is not one of the sources, or this is a pickled or deep copy of a
+            result without parents.
 
         Notes
         -----
-        After a search with ``parents=False`` parents are found at the first call, from distances and the graph, and
-        kept; until then the result keeps the graph.
+        After a search with ``parents=False``, the first call computes parents from distances and the graph; until then
+        the result keeps the graph in memory.
         """
         parent = gathered(self._predecessors())
         n = parent.shape[-1]

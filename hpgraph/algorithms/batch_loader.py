@@ -33,14 +33,14 @@ class BatchLoader:
         self._features: Any = None
 
     def attach(self, features: Any, *, cache: int = 0) -> Self:
-        """Have each batch bring the rows of its vertices: they are fetched ahead with it, while the last one is used.
+        """Attach feature rows to each batch; they are prefetched with it.
 
         Parameters
         ----------
         features : array of shape (n, ...), or dict of such
             NumPy arrays, also those mapped from a file (`numpy.memmap`), or CPU tensors, whose memory is read.
         cache : int
-            Keep copies of the rows of so many vertices, those of most arcs, on the graph's device.
+            Number of vertices, those of largest degree, whose rows are cached on the graph's device.
 
         Returns
         -------

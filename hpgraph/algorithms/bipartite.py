@@ -12,9 +12,9 @@ from hpgraph.kernels.backend import kernels
 
 @naming_arguments
 def is_bipartite(G: Graph | Any) -> bool:
-    """Whether the vertices have two sides, so that every edge leads from the one to the other.
+    """Whether the graph is bipartite: the vertices have two sides, and every edge joins one side to the other.
 
-    Directions play no part; a loop leads to no other side.
+    Directions are ignored; a graph with a loop is not bipartite.
 
     Returns
     -------
@@ -23,8 +23,8 @@ def is_bipartite(G: Graph | Any) -> bool:
 
     Notes
     -----
-    A graph is bipartite where no edge joins vertices at equal distance from where a search of their component began. On
-    the CPU one thread searches, and ends at the first such edge; on the GPU levels are searched whole.
+    A graph is bipartite unless an edge joins vertices at equal distance from the start of a search of their component.
+    On the CPU one thread searches, and stops at the first such edge; on the GPU levels are searched whole.
 
     References
     ----------

@@ -27,14 +27,14 @@ _ORDER = sorted(("003", "012", "102", *_OPEN, *_CLOSED), key=lambda name: 2 * in
 
 @naming_arguments
 def dyad_census(G: Graph | Any) -> dict[str, int]:
-    """How many pairs of vertices are joined by arcs both ways, by one arc, and not at all.
+    """Dyad census: the number of mutual, asymmetric and null pairs of vertices.
 
     Loops and weights play no part; an edge of an undirected graph is a mutual pair.
 
     Returns
     -------
     dict
-        Of "mutual", "asymmetric" and "null", as igraph's dyad_census has them.
+        With keys "mutual", "asymmetric" and "null", as igraph's dyad_census.
 
     References
     ----------
@@ -55,7 +55,7 @@ def dyad_census(G: Graph | Any) -> dict[str, int]:
 
 @naming_arguments
 def triadic_census(G: Graph | Any) -> dict[str, int]:
-    """How many triples of vertices are joined in each of the 16 ways that arcs may join them.
+    """Triad census: the number of triples of vertices in each of the 16 isomorphism classes.
 
     Loops and weights play no part; an edge of an undirected graph is a mutual pair.
 
@@ -67,8 +67,8 @@ def triadic_census(G: Graph | Any) -> dict[str, int]:
 
     Notes
     -----
-    Time is that of some seven counts of triangles; beside the graph it takes some 40 bytes an arc. On the GPU each
-    count is several launches, which bound graphs of 10⁵ arcs: a quarter of the time of two cores.
+    The time is that of about seven triangle counts; memory beside the graph: about 40 bytes an arc. On the GPU each
+    count has several launches, which dominate for graphs of 10⁵ arcs: a quarter of the time of two cores.
 
     References
     ----------

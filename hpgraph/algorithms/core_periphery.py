@@ -17,7 +17,7 @@ class CorePeriphery(NamedTuple):
 
 @naming_arguments
 def core_periphery(G: Graph | Any) -> CorePeriphery:
-    """The division into a core, whose vertices should all be joined, and a periphery, of which no two should be.
+    """The division into a core, ideally a clique, and a periphery, ideally an independent set.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def core_periphery(G: Graph | Any) -> CorePeriphery:
 
 @naming_arguments
 def rich_club_coefficient(G: Graph | Any) -> Array:
-    """The share of the pairs of vertices of degree above k that are joined, for each k.
+    """Rich-club coefficients: for each k, the share of the pairs of vertices of degree above k that are joined.
 
     Parameters
     ----------

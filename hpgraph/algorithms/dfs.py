@@ -28,14 +28,14 @@ def dfs(G: Graph | Any, source: Hashable = None) -> DFSResult:
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Weights are not read.
     source : hashable or hpgraph.id, optional
-        Where to start. Without it a search begins at every vertex, in ascending order, that no other has met.
+        The source. Without it a search starts at every vertex, in ascending order, that no earlier search visited.
 
     Returns
     -------
     DFSResult
-        Integer arrays on the graph's device: ``order``, the k vertices that are met, by index, in the order in which
-        they are, and ``postorder``, in which they are left; ``parent``, of shape (n,), the vertex from which each is
-        met. A vertex where a search starts is its own parent; -1 where no search comes.
+        Integer arrays on the graph's device: ``order``, the k visited vertices in preorder, by index; ``postorder``;
+        and ``parent``, of shape (n,), the vertex from which each is visited. A source is its own parent; -1 for
+        unvisited vertices.
 
     Raises
     ------
@@ -44,9 +44,9 @@ def dfs(G: Graph | Any, source: Hashable = None) -> DFSResult:
 
     Notes
     -----
-    Neighbours are met in ascending order; NetworkX meets them in the order in which edges were added. Depth-first order
-    is sequential: it is found by one thread of the CPU, to which a graph on the GPU is copied. The edges of NetworkX's
-    dfs_edges are ``(parent[v], v)`` for ``v`` in ``order``, but those of starts.
+    Neighbours are visited in ascending order; in NetworkX, in the order in which edges were added. Depth-first search
+    is sequential: it runs on one thread of the CPU, to which a graph on the GPU is copied. The edges of NetworkX's
+    dfs_edges are ``(parent[v], v)`` for ``v`` in ``order``, without sources.
 
     References
     ----------

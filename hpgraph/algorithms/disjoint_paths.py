@@ -21,23 +21,23 @@ from hpgraph.kernels.bidirectional import without_cycles
 
 @naming_arguments
 def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
-    """A largest set of paths from one vertex to another without a common edge.
+    """A maximum set of edge-disjoint paths from one vertex to another.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; weights and loops play no part. Parallel edges are used one by one.
+        The graph; weights and loops are ignored. Each of parallel edges counts.
     source, sink : vertex
         By name, or by index where the graph has no names.
 
     Returns
     -------
     list of lists
-        The vertices of each path; no path where there is none, for which NetworkX raises an error.
+        The vertices of each path; an empty list if there is no path, for which NetworkX raises an error.
 
     Notes
     -----
-    `edge_connectivity` counts them. Of a graph on the GPU the flow runs there.
+    `edge_connectivity` returns their number. For a graph on the GPU, the flow is computed there.
 
     References
     ----------
@@ -57,7 +57,7 @@ def edge_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
 
 @naming_arguments
 def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any]]:
-    """A largest set of paths from one vertex to another without a common vertex but these two.
+    """A maximum set of internally vertex-disjoint paths from one vertex to another.
 
     Parameters and result are those of `edge_disjoint_paths`.
 
@@ -86,25 +86,25 @@ def node_disjoint_paths(G: Graph | Any, source: Any, sink: Any) -> list[list[Any
 
 @naming_arguments
 def node_connectivity(G: Graph | Any, source: Any = None, sink: Any = None) -> int:
-    """The number of vertices without which one cannot be reached from another, or some vertex from some other.
+    """Vertex connectivity: the least number of vertices whose removal makes one vertex unreachable from another.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; weights, loops and parallel edges play no part.
+        The graph; weights, loops and parallel edges are ignored.
     source, sink : vertex, optional
-        By name, or by index where the graph has no names: the number of paths of `node_disjoint_paths`. By default the
-        least number for any two vertices without an arc from the one to the other.
+        By name, or by index if the graph has no names: the number of paths of `node_disjoint_paths`. By default the
+        minimum over all pairs without an arc from the one to the other.
 
     Returns
     -------
     int
-        n - 1 for a graph in which each two vertices are joined.
+        n - 1 for a complete graph.
 
     Notes
     -----
-    Runs on one thread of the CPU; a graph on the GPU is copied to it. Of a graph with a vertex of degree d some n + d²
-    maximum flows, each of at most as many phases as the root of n.
+    Runs on one thread of the CPU; a graph on the GPU is copied to it. With minimum degree d it takes about n + d²
+    maximum flows, each of at most √n phases.
 
     References
     ----------

@@ -94,18 +94,18 @@ def all_pairs_shortest_path_length(
     weight: Any = None,
     seed: int | None = None,
 ) -> Iterator[tuple[np.ndarray, Any]]:
-    """Distances from every vertex to every vertex, or from some, a block of sources at a time.
+    """Distances from every vertex, or from some, to all vertices, in blocks of sources.
 
     Parameters
     ----------
     cutoff : float, optional
-        Vertices farther than this count as not reached.
+        Vertices farther than this count as unreached.
     sources : None, int, or sequence of vertices
-        From which: None all, a number so many drawn, or a list.
+        Sources: None for all, a number for random ones, or a list.
     block : int, optional
-        Sources of a block; ``block=G.n_vertices`` gives all at once. Default: as many as go together well, and fit.
+        Sources of a block; ``block=G.n_vertices`` yields one block. Default: as many as run well together, and fit.
     weight : None, bool or str
-        What an arc counts: None 1, True its weight; a string names the attribute of a NetworkX graph's edges.
+        Length of an arc: 1 for None, its weight for True; a string names the attribute of a NetworkX graph's edges.
     seed : int, optional
         Random seed of the draw.
 
@@ -114,8 +114,8 @@ def all_pairs_shortest_path_length(
     sources : array of b vertices
         In NumPy: names if the graph has names, else indices.
     lengths : array of shape (b, n)
-        On the graph's device: numbers of arcs, -1 where there is no path; or, with `weight`, sums of weights, inf where
-        there is none. It is the caller's own.
+        On the graph's device: numbers of arcs, -1 without a path; or, with `weight`, sums of weights, inf without a
+        path. The array is not reused.
 
     Examples
     --------
@@ -150,26 +150,26 @@ def all_pairs_shortest_path_length(
 def distance_histogram(
     G: Graph | Any, sources: Any = None, *, weight: Any = None, width: float | None = None, seed: Any = None
 ) -> np.ndarray:
-    """How many pairs of a source and a vertex that it reaches lie at each distance.
+    """Histogram of distances: the number of pairs of a source and a vertex at each distance.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; distances lead along its arcs, away from the sources.
+        The graph; distances are along its arcs, away from the sources.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Where pairs begin: None is at all vertices, a number at that many different ones, drawn with `seed`. Counts
-        from k of n vertices, times n / k, are an unbiased estimate of those from all.
+        Sources: None for all vertices, a number for that many distinct random ones. Counts from k of n vertices, times
+        n / k, are an unbiased estimate of those from all.
     weight : None, bool or str
-        What an arc counts, as for `hpgraph.closeness_centrality`.
+        Length of an arc, as for `hpgraph.closeness_centrality`.
     width : float, optional
-        Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
+        Width of a bin, for weights: bin i counts distances in ``[i * width, (i + 1) * width)``.
     seed : int or numpy.random.Generator, optional
         Random seed of the draw.
 
     Returns
     -------
     int64 array in NumPy
-        Element d counts the pairs d arcs apart, or those of bin d; the last is not 0. Each source is at distance 0 from
+        Element d counts the pairs d arcs apart, or those of bin d; the last is not 0. Each source has distance 0 to
         itself. Pairs without a path are not counted.
 
     References
@@ -206,26 +206,26 @@ def distance_histogram(
 
 @naming_arguments
 def effective_diameter(G: Graph | Any, share: float = 0.9, *, sources: Any = None, seed: Any = None) -> float:
-    """The distance within which a share of all pairs of vertices lies that a path joins.
+    """Effective diameter: the distance within which a share of all connected pairs of vertices lies.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; distances are numbers of arcs, along them.
     share : float
-        Which share, above 0 and at most 1.
+        The share, above 0 and at most 1.
     sources, seed
         As for `distance_histogram`: a number of vertices is a sample.
 
     Returns
     -------
     float
-        Interpolated between whole distances; NaN where no arc joins two vertices.
+        Interpolated between integer distances; NaN if no arc joins two vertices.
 
     Notes
     -----
-    Searches from many sources share passes over the arcs, as those of `distance_histogram`; on the GPU their levels are
-    bound by launches in graphs of fewer than 10⁶ arcs.
+    Searches from many sources share passes over the arcs, as in `distance_histogram`; on the GPU, launches dominate in
+    graphs of fewer than 10⁶ arcs.
 
     References
     ----------

@@ -29,9 +29,9 @@ def eccentricity(
     G : Graph or what `hpgraph.as_graph` takes
         The graph, in which every vertex must reach every other.
     sources : None, int, or sequence of vertices, names or hpgraph.id
-        Vertices to compute it for: None for all; a number draws that many distinct ones with `seed`.
+        Vertices to compute it for: None for all; a number for that many distinct random ones.
     weight : None, bool or str
-        What an arc counts, as for `hpgraph.closeness_centrality`.
+        Length of an arc, as for `hpgraph.closeness_centrality`.
     largest_component : bool
         Whether to use only the largest (strongly) connected component, instead of refusing a graph that is not
         connected.
@@ -41,8 +41,8 @@ def eccentricity(
     Returns
     -------
     int32 array (float64 for weights) of shape (n,), or (k,) where `sources` is given
-        On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order.
-        -1 (NaN for weights) for vertices outside the component.
+        On the graph's device, by vertex, or in the order of `sources`; random ones are in ascending order. -1 (NaN for
+        weights) for vertices outside the component.
 
     Raises
     ------
@@ -51,8 +51,8 @@ def eccentricity(
 
     Notes
     -----
-    All vertices' are found by bounds, those of a list by a search each. Bounds take 8 bytes a vertex, 16 with weights,
-    and the distances of up to 64 searches at once.
+    Eccentricities of all vertices are found by bounds, those of a list by a search each. Bounds take 8 bytes a vertex,
+    16 with weights, and the distances of up to 64 searches at once.
 
     References
     ----------
@@ -106,7 +106,7 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
 
 @naming_arguments
 def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
-    """The least eccentricity.
+    """The radius: the least eccentricity.
 
     Parameters and errors are those of `eccentricity`.
 
@@ -153,7 +153,7 @@ def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = F
 
     Parameters and errors are those of `eccentricity`.
 
-    The result is as that of `center`.
+    The result has the form of `center`'s.
 
     Examples
     --------

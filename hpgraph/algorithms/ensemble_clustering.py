@@ -22,26 +22,26 @@ def ecg(
     min_weight: float = 0.05,
     ensemble_size: int = 16,
 ) -> Communities:
-    """Ensemble clustering for graphs: communities by the edges that most of many quick partitions keep together.
+    """Ensemble clustering for graphs (ECG): communities by consensus of several fast partitions.
 
     Parameters
     ----------
     G, weight, resolution, seed
         As for `hpgraph.leiden`.
     min_weight : float, in [0, 1]
-        What an edge weighs at least, where one that all partitions keep weighs 1.
+        Minimum weight of an edge; an edge within a community of every partition has weight 1.
     ensemble_size : int
-        How many partitions: each is the first level of `hpgraph.louvain`, by a seed of its own.
+        Number of partitions: each is the first level of `hpgraph.louvain`, with its own seed.
 
     Returns
     -------
     Communities
-        Of `hpgraph.leiden` by these weights; modularity and quality are those of the graph's own.
+        The result of `hpgraph.leiden` with these weights; modularity and quality use the graph's own weights.
 
     Notes
     -----
-    Edges outside the 2-core, which lie on no cycle, weigh `min_weight`. A directed graph is taken as undirected, with
-    the weights of both directions added up. Takes 8 bytes an arc beside what `louvain` does.
+    Edges outside the 2-core, which lie on no cycle, have weight `min_weight`. A directed graph is treated as
+    undirected, with the sum of the weights of both directions. Memory: 8 bytes an arc more than `louvain`.
 
     References
     ----------

@@ -36,12 +36,12 @@ _INSIDE: dict[int, dict[int, int]] = {
 
 @naming_arguments
 def graphlet_degrees(G: Graph | Any) -> Array:
-    """At each vertex, how many connected induced subgraphs of two to four vertices have it in each of 15 places.
+    """Graphlet degrees: for each vertex and orbit, the number of connected induced subgraphs of two to four vertices.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Directions, weights, loops and parallel edges play no part.
+        The graph. Directions, weights, loops and parallel edges are ignored.
 
     Returns
     -------
@@ -54,9 +54,9 @@ def graphlet_degrees(G: Graph | Any) -> Array:
 
     Notes
     -----
-    Runs on all threads of the CPU; a graph on the GPU is copied to it. Time is that of m times the arboricity for the
-    triangles of edges and the cycles, and for cliques that of triangles among the neighbours of each vertex. Beside the
-    graph it takes some 30 bytes an edge, and 24 a vertex and thread.
+    Runs on all threads of the CPU; a graph on the GPU is copied to it. The time is proportional to m times the
+    arboricity for triangles and cycles, and to that of the triangles among each vertex's neighbours for cliques. Memory
+    beside the graph: about 30 bytes an edge, and 24 for each vertex and thread.
 
     References
     ----------
@@ -80,7 +80,7 @@ def graphlet_degrees(G: Graph | Any) -> Array:
 
 @naming_arguments
 def graphlet_counts(G: Graph | Any) -> dict[str, int]:
-    """How many connected induced subgraphs of two to four vertices there are of each kind.
+    """The number of connected induced subgraphs of two to four vertices of each kind.
 
     The parameter is that of `graphlet_degrees`, as are notes.
 

@@ -43,19 +43,18 @@ def group_degree_centrality(G: Graph | Any, S: Any) -> float:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; of a directed one the targets of arcs from the group count.
+        The graph; in a directed one, targets of arcs from the group count.
     S : sequence of vertices, names or hpgraph.id
         The group.
 
     Returns
     -------
     float
-        0 where no vertex is outside.
+        0 if no vertex is outside.
 
     Notes
     -----
-    On the GPU a call takes the millisecond of its launches, whatever the group; on the CPU rows of few vertices take
-    less.
+    On the GPU a call takes about a millisecond, for its launches; on the CPU small groups take less.
 
     References
     ----------
@@ -104,7 +103,7 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; of a directed one paths to the group count.
+        The graph; in a directed one, paths to the group count.
     S : sequence of vertices, names or hpgraph.id
         The group.
     weight : None, bool or str
@@ -113,11 +112,11 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     Returns
     -------
     float
-        Vertices without a path to the group add nothing to the sum, as in NetworkX; 0 where there is no path.
+        Vertices without a path to the group contribute 0 to the sum, as in NetworkX; 0 if there is no path.
 
     Notes
     -----
-    One search from all of the group; on the GPU its few levels are bound by launches in graphs of 10⁶ arcs.
+    One search from the whole group; on the GPU, launches dominate in graphs of up to 10⁶ arcs.
 
     References
     ----------
@@ -149,7 +148,7 @@ def group_betweenness_centrality(G: Graph | Any, C: Any, normalized: bool = True
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Weights play no part.
+        The graph. Weights are ignored.
     C : sequence of vertices, names or hpgraph.id
         The group.
     normalized : bool
@@ -159,7 +158,7 @@ def group_betweenness_centrality(G: Graph | Any, C: Any, normalized: bool = True
     Returns
     -------
     float
-        0 where fewer than two vertices are outside.
+        0 if fewer than two vertices are outside.
 
     Notes
     -----

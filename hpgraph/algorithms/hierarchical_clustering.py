@@ -12,7 +12,7 @@ from hpgraph.kernels.communities.cpu_paris import merges
 
 @naming_arguments
 def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
-    """Hierarchical clustering: the two clusters merge that a random edge joins most often, for their strengths.
+    """Hierarchical clustering by Paris: clusters merge by the weight between them relative to their strengths.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def paris(G: Graph | Any, weight: Any = "weight") -> np.ndarray:
     Returns
     -------
     float64 array of shape (n - 1, 4)
-        In NumPy, a linkage matrix, as the functions of `scipy.cluster.hierarchy` take it: which clusters merge, at
-        which distance, rising, and how many vertices the union has. Components merge at an infinite distance.
+        In NumPy, a linkage matrix for `scipy.cluster.hierarchy`: the merged clusters, their distance, ascending, and
+        the number of vertices of the union. Components merge at an infinite distance.
 
     Notes
     -----

@@ -10,7 +10,7 @@ from hpgraph.kernels.backend import kernels
 
 @naming_arguments
 def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) -> Array:
-    """Vertices of which no two are neighbours, as many as fit: every other vertex has a neighbour among them.
+    """A maximal independent set: no two of its vertices are neighbours, and every other vertex has a neighbour in it.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
 
     Notes
     -----
-    It is the set that results when vertices are taken one after the other in random order, each that has no neighbour
-    among those taken; on the GPU a vertex waits for those before it only. Maximal, not largest. Beside the graph it
-    takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and 10 while it begins.
+    The result of the greedy algorithm in a random order; on the GPU a vertex is decided once its earlier neighbours
+    are. Maximal, not maximum. Memory beside the graph: about 20 bytes a vertex, on the GPU also 2 bytes an arc, and 10
+    during the initialization.
 
     References
     ----------
@@ -80,9 +80,9 @@ def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
 
     Notes
     -----
-    It is the greedy matching in a random order of the edges. Edges that are first at both of their ends are matched in
-    parallel, in some log n rounds. Maximal, not maximum: it has at least half the edges of a maximum matching. Beside
-    the graph it takes 12 bytes a vertex while ids fit 32 bits.
+    The greedy matching in a random order of the edges. Edges that are first at both of their ends are matched in
+    parallel, in about log n rounds. Maximal, not maximum: it has at least half the edges of a maximum matching. Memory
+    beside the graph: 12 bytes a vertex while ids fit 32 bits.
 
     References
     ----------
@@ -108,7 +108,7 @@ def greedy_color(
     strategy: Literal["largest_first", "smallest_last", "random_sequential"] = "largest_first",
     seed: int = 0,
 ) -> Array:
-    """A colour for each vertex, so that neighbours differ: in some order, each takes the least that is left to it.
+    """A greedy colouring: in some order, each vertex takes the smallest colour that no neighbour has.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def greedy_color(
         The graph. Arcs count in both directions, and loops are ignored.
     strategy : {"largest_first", "smallest_last", "random_sequential"}
         The order: by falling degree (Welsh and Powell); against the order in which `degeneracy_ordering` peels, which
-        takes at most one colour more than the largest core number (Matula and Beck); or at random. In the first two
-        chance decides among equals, where NetworkX goes by the order of its nodes.
+        takes at most one colour more than the largest core number (Matula and Beck); or random. In the first two, ties
+        are broken at random, in NetworkX by the order of its nodes.
     seed : int
         Random seed of the order; the same seed gives the same colours, on every device.
 
@@ -128,9 +128,8 @@ def greedy_color(
 
     Notes
     -----
-    On the GPU a vertex waits for those neighbours only that come before it in the order. Never more colours than the
-    largest degree and one. Beside the graph it takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and 10
-    while it begins.
+    On the GPU a vertex is coloured once its earlier neighbours are. At most one colour more than the largest degree.
+    Memory beside the graph: about 20 bytes a vertex, on the GPU also 2 bytes an arc, and 10 during the initialization.
 
     References
     ----------

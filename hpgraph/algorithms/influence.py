@@ -30,25 +30,25 @@ class Influence(NamedTuple):
 def influence_maximization(
     G: Any, k: int, probability: float | None = None, *, weight: Any = None, epsilon: float = 0.3, seed: int = 0
 ) -> Influence:
-    """The k vertices from which independent cascades reach most vertices, nearly.
+    """Influence maximization: k vertices whose independent cascades reach approximately the most vertices.
 
-    A vertex that is reached has one chance to reach the target of each of its arcs.
+    A vertex that is reached activates the target of each of its arcs once, with a probability.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     k : int
-        How many vertices to choose, 1 to n.
+        Number of vertices to choose, 1 to n.
     probability : float, optional
-        The chance of each arc, by default 0.1.
+        Probability of each arc, by default 0.1.
     weight : None, bool or str
-        Whether chances are weights instead, from 0 to 1; as for `hpgraph.pagerank`.
+        Whether probabilities are weights instead, from 0 to 1; as for `hpgraph.pagerank`.
     epsilon : float
-        The result reaches, but with probability 1/n, 1 - 1/e - `epsilon` of what any k vertices do; usually far more.
-        Time grows by 1/epsilon².
+        With probability at least 1 - 1/n the result reaches a share 1 - 1/e - `epsilon` of the optimum; usually far
+        more. The time is proportional to 1/epsilon².
     seed : int
-        Of the random numbers; the same seed gives the same result on every machine.
+        Random seed; the same seed gives the same result on every machine.
 
     Returns
     -------
@@ -58,13 +58,12 @@ def influence_maximization(
     Raises
     ------
     ValueError, TypeError
-        If a number is out of range or no number.
+        If a number is out of range, or an argument is not a number.
 
     Notes
     -----
-    Runs on the CPU; a graph on the GPU is copied to it. Sets of vertices that reach a vertex drawn at random are drawn,
-    as many as the bounds of IMM require, and then vertices that are in most of them chosen one after the other; memory
-    is that of the sets.
+    Runs on the CPU; a graph on the GPU is copied to it. Random reverse reachable sets are drawn, as many as the bounds
+    of IMM require, and vertices that cover most of them are chosen greedily; the sets determine the memory.
 
     References
     ----------

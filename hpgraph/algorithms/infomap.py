@@ -25,16 +25,16 @@ def infomap(
     n_iterations: int = 2,
     start: Any = None,
 ) -> Communities:
-    """Communities of the least map equation of two levels, each connected: they hold a random walk for long.
+    """Infomap: connected communities that minimize the two-level map equation.
 
     Parameters
     ----------
     G, weight, damping
         As for `hpgraph.map_equation`.
     seed : int
-        Another seed, other communities. The same seed gives the same bits, however many threads there are.
+        Random seed; the same seed gives the same bits for any number of threads.
     threshold : float
-        An iteration that saves no more bits a step is the last.
+        The search stops after an iteration that saves at most so many bits a step.
     n_iterations, start
         As for `hpgraph.leiden`.
 
@@ -45,10 +45,10 @@ def infomap(
 
     Notes
     -----
-    The Leiden method, by another objective: Infomap's moves of vertices and of whole communities, and a refinement
-    between them. A community that is not connected costs no less than its parts, which replace it. Runs on the CPU; a
-    graph on the GPU is copied to it. It needs as much memory as `louvain`, and 25 bytes a vertex more; for a directed
-    graph 20 an arc more.
+    The Leiden method with another objective: moves of vertices and of whole communities, as in Infomap, with a
+    refinement between them. A disconnected community never costs less than its parts, which replace it. Runs on the
+    CPU; a graph on the GPU is copied to it. Memory: that of `louvain` plus 25 bytes a vertex, and 20 an arc if
+    directed.
 
     References
     ----------

@@ -60,13 +60,13 @@ def knn_graph(
 
 @naming_arguments
 def from_knn(indices: Any, distances: Any = None, weights: str | None = "fuzzy", *, names: Any = None) -> Graph:
-    """The graph of nearest neighbours that were found elsewhere.
+    """The graph of precomputed nearest neighbours.
 
     Parameters
     ----------
     indices : integer array of shape (n, k)
-        The neighbours of each point, the nearest first; -1 where one is missing. Points as neighbours of themselves,
-        as many indices give them, do not count.
+        The neighbours of each point, the nearest first; -1 for missing ones. A point as its own neighbour, as many
+        indices return it, is ignored.
     distances : array of shape (n, k), optional
         Their distances, not negative; "fuzzy" and "distance" need them.
     weights : str or None

@@ -27,11 +27,11 @@ def label_propagation_communities(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions.
     weight : None, bool or str
-        As for `hpgraph.louvain`; by default all neighbours count alike.
+        As for `hpgraph.louvain`; by default all neighbours count equally.
     seed : int
-        Another seed, other communities; the same seed gives the same on one device.
+        Random seed; the same seed gives the same communities on one device.
     max_iteration : int
-        Limit of the rounds; each visits the vertices with a neighbour that changed.
+        Maximum number of rounds; each visits the vertices with a changed neighbour.
 
     Notes
     -----
@@ -62,7 +62,7 @@ def label_propagation_communities(
 
 @naming_arguments
 def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
-    """Community detection by label propagation, as LDBC Graphalytics defines it: exact, and without chance.
+    """Community detection by label propagation, as defined by LDBC Graphalytics: synchronous and deterministic.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
         The graph. In a directed one out- and in-neighbours both count, and a neighbour in both directions counts
         twice; weights and loops are ignored.
     max_iteration : int
-        Limit of the iterations. In each, all vertices take the most frequent label among their neighbours, the
-        smallest of equals. It ends earlier if no label changes.
+        Maximum number of iterations. In each, all vertices take the most frequent label among their neighbours; ties go
+        to the smallest. It stops earlier if no label changes.
     labels : integer array of length n, optional
         Initial labels, not negative; by default the index of each vertex.
 

@@ -31,9 +31,9 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> "Landmarks"
     Parameters
     ----------
     k : int, or sequence of vertices, names or hpgraph.id
-        How many hubs, the vertices of most arcs; or which vertices to take.
+        Number of hubs, the vertices of largest degree; or the vertices to use.
     weight : None, bool or str
-        What an arc counts, as for `hpgraph.closeness_centrality`.
+        Length of an arc, as for `hpgraph.closeness_centrality`.
 
     References
     ----------
@@ -89,7 +89,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         return int(self.ahead.nbytes) + (0 if self.back is self.ahead else int(self.back.nbytes))
 
     def lower(self, s: Any, t: Any) -> Any:
-        """A number that no path from s to t is shorter than.
+        """A lower bound of the distance from s to t.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         Returns
         -------
         float64 array of shape (m,), or a float for a single pair
-            On the graph's device; inf where it is known that there is no path.
+            On the graph's device; inf if the bounds rule out a path.
 
         Examples
         --------
@@ -111,14 +111,14 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         return self._as_asked(self._bounds(source, target)[0], single)
 
     def upper(self, s: Any, t: Any) -> Any:
-        """The length of some path from s to t, by way of a landmark.
+        """An upper bound of the distance from s to t: the length of a path through a landmark.
 
         Parameters are those of `lower`.
 
         Returns
         -------
         float64 array of shape (m,), or a float for a single pair
-            On the graph's device; inf where no landmark lies on the way.
+            On the graph's device; inf if no path leads through a landmark.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
         return self._as_asked(self._bounds(source, target)[1], single)
 
     def distance(self, s: Any, t: Any) -> Any:
-        """The length of a shortest path from s to t, exactly.
+        """The exact distance from s to t.
 
         Parameters are those of `lower`.
 
@@ -142,9 +142,9 @@ class Landmarks(ResultTable, columns=("ahead", "back")):
 
         Notes
         -----
-        Pairs with equal bounds cost k look-ups. The others are searched for from their sources or from their targets,
-        whichever are fewer, many at once, those with far bounds last; on the CPU pair by pair, from both ends, where
-        that takes less time.
+        Pairs with equal bounds cost k look-ups. For others, searches start from their sources or targets, whichever are
+        fewer, many at once, in ascending order of upper bounds; on the CPU pair by pair, from both ends, if that is
+        faster.
 
         Examples
         --------

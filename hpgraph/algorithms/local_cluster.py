@@ -43,37 +43,38 @@ def local_cluster(
     tol: float = 1e-6,
     weight: Any = "weight",
 ) -> tuple[Array, float]:
-    """A cluster around some vertices: of small conductance, among those vertices where most of a diffusion stays.
+    """A cluster of small conductance around some vertices, by a sweep over the values of a local diffusion.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         An undirected graph.
     seeds : vertex, or array or sequence of vertices
-        Where it starts; in each alike.
+        Start of the diffusion, uniform over the seeds.
     method : {"pagerank", "heat_kernel"}
-        What spreads: personalized PageRank, by pushing what is more than `tol` of a degree (PageRank-Nibble), or heat.
+        The diffusion: personalized PageRank, by pushes of residuals above `tol` times the degree (PageRank-Nibble), or
+        heat.
     damping : float, in (0, 1)
-        Of PageRank: nearer to 1, it reaches further.
+        For PageRank: values closer to 1 reach further.
     t : float
-        Of heat: the longer, the further it reaches.
+        For heat: larger values reach further.
     tol : float
-        Vertices with less than this share of their degree are left out, or of their strength over an arc's mean weight.
-        PageRank looks at no more than about 1 / (tol (1 - damping)) arcs.
+        Vertices with less than this share of their degree, or of their strength over the mean weight, are left out.
+        PageRank visits at most about 1 / (tol (1 - damping)) arcs.
     weight : None, bool or str
         As for `hpgraph.louvain`.
 
     Returns
     -------
     vertices : array
-        In the order of what they hold by their strength, names if the graph has names, else indices.
+        In descending order of value over strength; names if the graph has names, else indices.
     conductance : float
-        As `hpgraph.conductance` gives it; NaN where no arc leaves the seeds.
+        As by `hpgraph.conductance`; NaN if no arc leaves the seeds.
 
     Notes
     -----
-    The sweep takes the best of the sets that begin with the vertex that holds most. Heat spreads through the whole
-    graph. Takes 60 bytes a vertex beside the graph.
+    The sweep selects the best prefix of this order. Heat spreads through the whole graph. Memory beside the graph: 60
+    bytes a vertex.
 
     References
     ----------

@@ -13,7 +13,7 @@ from hpgraph.kernels.backend import matchings
 
 @naming_arguments
 def maximum_bipartite_matching(G: Graph | Any) -> Array:
-    """A matching of most edges in a bipartite graph, as a mate for each vertex.
+    """A maximum matching of a bipartite graph, as a mate for each vertex.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
 
     Notes
     -----
-    On the CPU one thread searches, in the worst case for a time of m times the root of n. A graph on the GPU is copied
-    to the CPU if paths are so long that this is faster; on the GPU the pairs, not their number, may differ between
-    runs. `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of rows and columns.
+    On the CPU one thread searches, in O(m √n) time. A graph on the GPU is copied to the CPU if paths are so long that
+    this is faster; on the GPU the pairs, not their number, may differ between runs.
+    `hpgraph.csgraph.maximum_bipartite_matching` is for matrices of rows and columns.
 
     References
     ----------
@@ -60,17 +60,17 @@ def maximum_bipartite_matching(G: Graph | Any) -> Array:
 
 @naming_arguments
 def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: bool = True) -> Array:
-    """A matching of most weight, as a mate for each vertex.
+    """A matching of maximum weight, as a mate for each vertex.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         An undirected graph. Without weights an edge weighs 1. Loops are ignored.
     maxcardinality : bool
-        Whether the matching must have as many edges as any, and most weight among those.
+        Whether the matching must have the maximum number of edges, and maximum weight among those.
     exact : bool
-        False gives at least half of the largest weight, in little more time than reading the edges takes; with
-        `maxcardinality` then a maximal matching, to which no edge can be added.
+        False computes at least half of the maximum weight, in little more time than reading the edges takes; with
+        `maxcardinality` the matching then is maximal: no edge can be added.
 
     Returns
     -------
@@ -85,11 +85,10 @@ def max_weight_matching(G: Graph | Any, maxcardinality: bool = False, *, exact: 
 
     Notes
     -----
-    Runs on one thread of the CPU, to which a graph on the GPU is copied, in double precision: exact for whole numbers
-    of up to 51 bits. Bipartite graphs are an assignment problem, whose weights `maxcardinality` multiplies by the
-    number of vertices. In others blossoms are shrunk, in O(n m log n) steps at most and far fewer as a rule. Without
-    `exact` edges are taken by falling weight where both ends are free, each of them the heaviest of those left at its
-    ends; nothing is sorted for it.
+    Runs on one thread of the CPU, to which a graph on the GPU is copied, in double precision: exact for integers of up
+    to 51 bits. Bipartite graphs are an assignment problem, whose weights `maxcardinality` multiplies by the number of
+    vertices. In others blossoms are shrunk, in at most O(n m log n) steps and usually far fewer. Without `exact`,
+    locally heaviest edges are matched, which needs no sorting.
 
     References
     ----------

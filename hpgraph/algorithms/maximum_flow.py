@@ -135,7 +135,7 @@ class Push(EdgeVertexProgram):
 
 @naming_arguments
 def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
-    """As much as can flow from a source to a sink, through arcs that carry no more than their weight.
+    """A maximum flow from a source to a sink; weights are capacities.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
         The graph. Weights are capacities: finite, not negative. Without weights each arc carries 1. An undirected edge
         carries its weight in either direction; loops carry nothing.
     source, sink : vertex
-        By name, or by index where the graph has no names.
+        By name, or by index if the graph has no names.
 
     Returns
     -------
@@ -153,18 +153,17 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     Raises
     ------
     ValueError
-        When a capacity is negative, infinite or NaN, source and sink are the same, or there is more to carry than 64
-        bits hold.
+        When a capacity is negative, infinite or NaN, source and sink are the same, or the flow may exceed 64 bits.
 
     Notes
     -----
-    The value is the same on every device. Where several flows are right, each device always gives the same one, but
-    the CPU may give another than the GPU: it augments along shortest paths on one thread, and the GPU pushes excesses
-    in parallel. With floats for capacities, or fewer than 2**22 arcs in both directions, it always runs on the CPU,
-    to which a graph on the GPU is copied; likewise, from the beginning, once the supersteps on the GPU have taken as
-    long as the CPU is expected to take, as in lattices. Sums of floats are rounded in double precision. Beside the
-    graph it takes some 90 bytes for each arc in both directions on the GPU, and 40 on the CPU; a directed graph keeps
-    its arcs in both directions and their capacities, 16 to 24 bytes each, for further calls.
+    The value is the same on every device. Among several maximum flows, each device always returns the same one, but
+    the CPU's may differ from the GPU's: it augments along shortest paths on one thread, and the GPU pushes excesses in
+    parallel. With float capacities, or fewer than 2**22 arcs in both directions, it always runs on the CPU, to which a
+    graph on the GPU is copied; it also restarts there once the supersteps on the GPU have taken as long as the CPU is
+    expected to take, as in lattices. Sums of floats are rounded in double precision. Memory beside the graph: about 90
+    bytes for each arc in both directions on the GPU, and 40 on the CPU; a directed graph caches its arcs in both
+    directions and their capacities, 16 to 24 bytes each.
 
     References
     ----------

@@ -29,8 +29,8 @@ class MinimumCostFlow(ResultTable, columns=("flow", "source", "target"), ends=("
     cost : int or float
         The sum of flows times costs.
     flow : array of shape (n_edges,)
-        What flows along each arc, in the order of ``G.weights``, on the graph's device; int64, or float64 where a cost,
-        capacity or demand is no integer.
+        Flow along each arc, in the order of ``G.weights``, on the graph's device; int64, or float64 if a cost, capacity
+        or demand is not an integer.
     source, target : arrays of vertex ids, shape (n_edges,)
         The ends of the arcs, by index.
     """
@@ -57,11 +57,11 @@ def min_cost_flow(G: Graph | Any, demand: Any = "demand", capacity: Any = None, 
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Each arc of an undirected graph has the capacity of its edge; parallel edges have their own.
     demand : str, array or dict
-        What each vertex takes, negative for what it gives; the sum is 0. A column of vertices, by default "demand"; one
-        number for each vertex, or a dict of them by vertex, 0 for the others and for those that the column lacks.
+        Demand of each vertex, negative for supply; the sum is 0. A column of vertices, by default "demand"; one number
+        for each vertex, or a dict by vertex; 0 for missing values.
     capacity : None, str or array
-        The most that flows along each arc: a column of edges, or a number for each arc in the order of ``G.weights``;
-        infinity, None, and a value that the column lacks, are no bound.
+        Capacity of each arc: a column of edges, or a number for each arc in the order of ``G.weights``; infinity, None
+        and missing values mean unbounded.
     weight : None, bool or str
         The cost of a unit on each arc, which may be negative: by default its weight, 1 with None; as for
         `hpgraph.pagerank`.
@@ -69,13 +69,13 @@ def min_cost_flow(G: Graph | Any, demand: Any = "demand", capacity: Any = None, 
     Returns
     -------
     MinimumCostFlow
-        `cost`, and the `flow` along each arc. Whole numbers make it whole.
+        `cost`, and the `flow` along each arc, which is integral for integral arguments.
 
     Raises
     ------
     ValueError, TypeError
-        If demands do not sum to 0, no flow meets them, or costs fall without end around a cycle of negative cost and
-        no bound; if a number is NaN, or a capacity is negative.
+        If demands do not sum to 0, no flow meets them, or the cost is unbounded below because of a negative cycle of
+        unbounded arcs; if a number is NaN, or a capacity is negative.
 
     Notes
     -----
@@ -103,7 +103,7 @@ def min_cost_flow(G: Graph | Any, demand: Any = "demand", capacity: Any = None, 
 def max_flow_min_cost(
     G: Graph | Any, source: Any, sink: Any, capacity: Any = None, weight: Any = True
 ) -> MinimumCostFlow:
-    """Of the flows that carry most from a source to a sink, one of least cost.
+    """A maximum flow of minimum cost from a source to a sink.
 
     Parameters
     ----------

@@ -26,14 +26,14 @@ _METHODS = ("auto", "tiles", "kdtree", "pynndescent")
 def nearest_neighbors(
     X: Any, k: int = 15, metric: str = "euclidean", *, method: str = "auto", device: str | None = None, seed: int = 0
 ) -> tuple[Array, Array]:
-    """The nearest points of each of some points, itself excluded.
+    """The k nearest neighbours of each point, excluding itself.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The points, as numbers; in float32 if they are, else in float64.
     k : int
-        How many neighbours each has. UMAP and scanpy count the point itself: their ``n_neighbors`` is k + 1.
+        Number of neighbours. UMAP and scanpy count the point itself: their ``n_neighbors`` is k + 1.
     metric : str
         "euclidean", "cosine" (1 less the cosine of the angle) or "correlation" (the same of points less their means).
     method : str
@@ -41,14 +41,14 @@ def nearest_neighbors(
         on the CPU, else tiles; both are exact, up to rounding. "pynndescent", a package of its own, is approximate and
         runs on the CPU.
     device : str, optional
-        Where to search; by default where `X` lies.
+        Device of the search; by default that of `X`.
     seed : int
         For "pynndescent".
 
     Returns
     -------
     indices : int64 array of shape (n, k)
-        The nearest first, the lower index of equals.
+        The nearest first; ties go to the lower index.
     distances : float64 array of shape (n, k)
 
     Raises

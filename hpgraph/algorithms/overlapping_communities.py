@@ -22,7 +22,7 @@ _PAIRS = 1 << 24
 
 @naming_arguments
 def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
-    """Unions of cliques of k vertices that can be reached from each other by exchanging one vertex at a time.
+    """Clique percolation: unions of k-cliques that are connected through k-cliques sharing k - 1 vertices.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
 
     Notes
     -----
-    Maximal cliques that share k - 1 vertices belong together. Runs on the CPU; a graph on the GPU is copied to it.
-    Takes time by the pairs of maximal cliques that share a vertex, beside that of `find_cliques`.
+    Computed from maximal cliques that share k - 1 vertices. Runs on the CPU; a graph on the GPU is copied to it. The
+    time is that of `find_cliques`, plus that of the pairs of maximal cliques that share a vertex.
 
     References
     ----------
@@ -71,19 +71,19 @@ def k_clique_communities(G: Graph | Any, k: int) -> list[np.ndarray]:
 
 @naming_arguments
 def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: int = 0) -> list[np.ndarray]:
-    """Communities that overlap, by speaker-listener label propagation: vertices remember the labels that they hear.
+    """Overlapping communities by speaker-listener label propagation (SLPA): vertices store the labels they receive.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions; weights and loops are passed over.
     n_iterations : int
-        In each, every vertex says one of the labels that it remembers, at random, and remembers the one that most of
-        its neighbours say. At first it remembers its own.
+        In each, every vertex sends a random one of its stored labels, and stores the one that most of its neighbours
+        sent. At first it stores its own.
     threshold : float, in [0, 1]
-        The share of its memory from which on a label is a community of a vertex; above 1/2, communities do not overlap.
+        Minimum share of a vertex's stored labels for a community; above 1/2, communities do not overlap.
     seed : int
-        Another seed, other communities; the same seed gives the same.
+        Random seed; the same seed gives the same communities.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def slpa(G: Graph | Any, n_iterations: int = 20, threshold: float = 0.1, seed: i
 
     Notes
     -----
-    All vertices listen at the same time, to one label of each neighbour; where equally many say several, one order of
-    the labels decides, drawn anew in each iteration. Which communities lie within others is found on the CPU. Takes
-    `n_iterations` ids a vertex, and 40 bytes for each of them in the end.
+    All vertices are updated at the same time; ties are broken by a random order of the labels, new in each iteration.
+    Nested communities are found on the CPU. Memory: `n_iterations` ids a vertex, and 40 bytes for each of them at the
+    end.
 
     References
     ----------

@@ -13,27 +13,27 @@ from hpgraph.core.device import Array, array_module, to_device
 
 @naming_arguments
 def percolation_centrality(G: Graph | Any, states: Any = None, weight: Any = None) -> Array:
-    """The share of shortest paths through each vertex, where paths count by how far their start has percolated.
+    """Percolation centrality: betweenness in which paths are weighted by the percolation state of their source.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; paths follow the arcs.
     states : str, number, array or dict, optional
-        How far each vertex has percolated, usually from 0 to 1: a column of vertices, a number for each, or a dict by
-        vertex, 0 for the others; by default 1 for all, and the result is betweenness.
+        Percolation state of each vertex, usually from 0 to 1: a column of vertices, a number for each, or a dict by
+        vertex, 0 for others; by default 1 for all, which gives betweenness.
     weight : None, bool or str
-        Whether paths are short by weights, which are positive; as for `hpgraph.betweenness_centrality`.
+        Whether a path's length is the sum of its weights, which are positive; as for `hpgraph.betweenness_centrality`.
 
     Returns
     -------
     float64 array of length n
-        By index, on the graph's device; 0 for a vertex if no other has percolated, or n is less than 3.
+        By index, on the graph's device; 0 if no other vertex has percolated, or n < 3.
 
     Notes
     -----
-    From each source as `betweenness_centrality`, in the same time and memory; its dependencies are multiplied by its
-    state. On the GPU levels of graphs of 10⁵ arcs are bound by launches, and take half of the time of two cores.
+    Computed as `betweenness_centrality`, in the same time and memory, with dependencies multiplied by the source's
+    state. On the GPU launches dominate for graphs of 10⁵ arcs, which take half of the time of two cores.
 
     References
     ----------

@@ -34,16 +34,16 @@ class PowerLaw(NamedTuple):
 
 @naming_arguments
 def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | None = None) -> PowerLaw:
-    """The power law p(x) ~ x^-alpha, x >= xmin, that is nearest to some numbers.
+    """Fit the power law p(x) ~ x^-alpha, x >= xmin, to some numbers.
 
     Parameters
     ----------
     values : array of shape (n,)
         The numbers, such as ``G.degree``; those that are not above 0 are left out.
     xmin : float, optional
-        The least value; by default that from which on the law is nearest to the values.
+        Lower cutoff; by default the one of smallest Kolmogorov–Smirnov distance.
     discrete : bool, optional
-        Whether values are whole numbers; by default whether they are of an integer type.
+        Whether values are integers; by default whether they have an integer type.
 
     Returns
     -------

@@ -22,12 +22,12 @@ def random_walk(
     Parameters
     ----------
     starts : vertex, sequence or array of vertices, names or hpgraph.id, optional
-        Where each walk begins; a vertex given twice begins two. By default each vertex once.
+        Start of each walk, with repetitions allowed. By default each vertex once.
     length : int
-        Steps of each.
+        Number of steps of a walk.
     weight : None, bool or str
-        None draws each arc of a vertex alike, True by the weight that the graph holds; an arc of weight 0 is not taken.
-        A string names the attribute where `G` is a NetworkX graph, and "weight" means True elsewhere.
+        None draws the arcs of a vertex uniformly, True by weight; an arc of weight 0 is not taken. A string names the
+        attribute of a NetworkX graph, and "weight" means True otherwise.
     incoming : bool
         Whether to follow arcs backwards.
     seed : int
@@ -36,13 +36,13 @@ def random_walk(
     Returns
     -------
     integer array of shape (k, length + 1)
-        Indices of the vertices, of the type of the graph's ids, on its device; -1 behind the end of a walk that comes
-        to a vertex without arcs. ``G.names`` has the names by index.
+        Indices of the vertices, in the type of the graph's ids, on its device; -1 after the end of a walk that reached
+        a vertex without arcs. ``G.names`` has the names by index.
 
     Notes
     -----
-    By weight, running sums of the weights are computed once and cached with the graph, 8 bytes an arc. They are added
-    in another order on the GPU, so that a draw may differ there whose number falls on a border, by the last bits.
+    For draws by weight, running sums of the weights are cached with the graph, 8 bytes an arc. The GPU sums in another
+    order, so that rounding may rarely change a draw there.
 
     Examples
     --------
@@ -74,14 +74,15 @@ def node2vec_walk(
     G, starts, length, weight, incoming, seed
         As for `random_walk`.
     p : float
-        The chance of an arc back to where the walk was before is divided by it.
+        Return parameter: the probability of an arc back to the previous vertex is divided by it.
     q : float
-        So is by it that of an arc to a vertex to which none leads from there.
+        In-out parameter: the probability of an arc to a vertex that is no neighbour of the previous one is divided by
+        it.
 
     Notes
     -----
-    Arcs are proposed by their weights and accepted by p and q. Where 64 proposals were in vain, the chances of all arcs
-    of the vertex are added up.
+    Rejection sampling: arcs are proposed by weight and accepted by p and q. After 64 rejections, the probabilities of
+    all arcs of the vertex are summed.
 
     References
     ----------

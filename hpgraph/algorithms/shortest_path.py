@@ -42,16 +42,16 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     G : Graph or what `hpgraph.as_graph` takes
         The graph; the path leads along its arcs.
     source, target : hashable or hpgraph.id
-        Its ends: vertex ids, or names where the graph has names; there ``hpgraph.id(5)`` says an index.
+        Ends of the path: vertex ids, or names if the graph has names; ``hpgraph.id(5)`` is always an index.
     weight : None, bool or str
-        What is least: None the number of arcs, True the sum of the weights that the graph holds. A string names the
-        attribute where `G` is a NetworkX graph, and "weight" means True elsewhere.
+        Length of a path: the number of arcs for None, the sum of weights for True. A string names the attribute of a
+        NetworkX graph, and "weight" means True otherwise.
 
     Returns
     -------
     list
-        From `source` to `target`: names if the graph has names, else ids. ``[source]`` where both are the same.
-        Of several shortest paths any.
+        From `source` to `target`: names if the graph has names, else ids. ``[source]`` if both are the same. Any one of
+        several shortest paths.
 
     Raises
     ------
@@ -62,9 +62,9 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
 
     Notes
     -----
-    On the CPU one thread searches, and takes memory for the vertices it reaches: up to 16 bytes a vertex, 26 with
-    weights. On the GPU balls around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph
-    is transposed first, and the transpose is cached.
+    On the CPU one thread searches; memory: up to 16 bytes for each visited vertex, 26 with weights. On the GPU balls
+    around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph is transposed first, and
+    the transpose is cached.
 
     References
     ----------
@@ -90,7 +90,7 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
     Returns
     -------
     int, or float for weights
-        Of weights the sums from both ends, added: it may differ from `hpgraph.sssp` by rounding.
+        With weights, the sum of the lengths from both ends, which may differ from `hpgraph.sssp` by rounding.
 
     References
     ----------

@@ -42,8 +42,8 @@ def jaccard(
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one out-neighbours are compared, where NetworkX refuses.
     pairs : (source, target), sequence of pairs, or array of shape (k, 2), optional
-        Which pairs, by name or by index: a tuple of two arrays or lists, or a list of pairs ``(u, v)``. Without it all
-        pairs with a common neighbour; NetworkX also gives all others, with coefficient 0.
+        The pairs, by name or index: a tuple of two arrays or lists, or a list of pairs ``(u, v)``. By default all pairs
+        with a common neighbour; NetworkX also returns all others, with coefficient 0.
     top : int, optional
         Only the `top` most similar of each vertex.
     vertices : sequence or array of vertices, names or hpgraph.id, optional
@@ -51,9 +51,9 @@ def jaccard(
     joined : bool
         Whether to include adjacent pairs, which NetworkX leaves out. It has no effect on `pairs`.
     weight : None, bool or str
-        What an arc counts: None 1, True its weight, so that common neighbours count the lesser of two weights and the
-        size of a row is their sum. A string names the attribute where `G` is a NetworkX graph, and "weight" means
-        True elsewhere.
+        Value of an arc: 1 for None, its weight for True, so that a common neighbour counts the lesser of two weights
+        and the size of a row is their sum. A string names the attribute of a NetworkX graph, and "weight" means True
+        otherwise.
     incoming : bool
         Whether to compare in-neighbours rather than out-neighbours.
 
@@ -62,12 +62,12 @@ def jaccard(
     float64 array of shape (k,)
         For each pair given, on the graph's device; 0 where neither vertex has neighbours.
     SimilarPairs
-        Where no pairs are given: `source`, `target` and `score`, each pair once, from the lower index; with `vertices`
-        in the order of these, with `top` in that of falling scores for each vertex.
+        Without `pairs`: `source`, `target` and `score`, each pair once, from the lower index; with `vertices` in their
+        order, with `top` in descending order of score for each vertex.
 
     Notes
     -----
-    As in NetworkX, a loop makes a vertex its own neighbour, which counts to its size, but never as one in common.
+    As in NetworkX, a loop makes a vertex its own neighbour, which counts in its size, but never as a common neighbour.
     A pair takes time by its shorter row, or less where several share a long one. With `top` the CPU keeps no pairs but
     the best of each vertex; on a GPU, or with loops, rows are worked on in blocks of an eighth of the free memory.
 

@@ -50,7 +50,7 @@ def lists_of(blocks: Iterator[tuple[Any, Any]]) -> Iterator[list[int]]:
 
 @naming_arguments
 def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, *, weight: Any = None) -> list[Any]:
-    """The vertices of a shortest path, found by a search that a lower bound of the rest directs.
+    """A shortest path by A*, a search directed by lower bounds of the remaining distance.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def astar_path(G: Graph | Any, source: Any, target: Any, heuristic: Any = None, 
     Notes
     -----
     Runs on one thread of the CPU; a graph on the GPU is copied to it. `shortest_path` searches from both ends, which
-    without a good bound looks at less.
+    visits fewer vertices unless the bounds are good.
 
     References
     ----------
@@ -170,7 +170,7 @@ def all_simple_paths(G: Graph | Any, source: Any, target: Any, cutoff: int | Non
     G, source, target
         As for `shortest_path`. Parallel edges make one path.
     cutoff : int, optional
-        Only paths of at most so many arcs.
+        Maximum number of arcs of a path.
 
     Yields
     ------

@@ -29,7 +29,7 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
     weight : array of shape (k,) or None
         Their weights, where the graph has any.
     n_vertices : int
-        How many vertices the graph has.
+        Number of vertices of the graph.
     names : NumPy array or None
         Their names.
     """
@@ -68,10 +68,10 @@ class SpanningForest(ResultTable, columns=("source", "target", "weight"), ends=(
 
 @naming_arguments
 def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
-    """A spanning forest of least total weight: of every connected component a spanning tree.
+    """A minimum spanning forest: a spanning tree of least weight for every connected component.
 
-    Arcs count in both directions, of two weights the lighter; NetworkX refuses directed graphs. Without weights any
-    spanning forest is one of least weight. Loops are ignored.
+    Arcs count in both directions, with the lighter of two weights; NetworkX refuses directed graphs. Without weights
+    every spanning forest is minimum. Loops are ignored.
 
     Returns
     -------
@@ -83,12 +83,12 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     Raises
     ------
     ValueError
-        If an edge that the forest cannot do without weighs NaN.
+        If the forest needs an edge of weight NaN.
 
     Notes
     -----
-    Every tree takes its lightest arc to another; some log n rounds. Beside the graph it takes 28 to 52 bytes a vertex
-    while ids fit 32 bits.
+    Borůvka's algorithm: in each of about log n rounds, every tree selects its lightest arc to another. Memory beside
+    the graph: 28 to 52 bytes a vertex while ids fit 32 bits.
 
     References
     ----------
@@ -111,9 +111,9 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
 
 @naming_arguments
 def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
-    """A spanning forest of largest total weight: of every connected component a spanning tree.
+    """A maximum spanning forest: a spanning tree of largest weight for every connected component.
 
-    Of the two weights of arcs both ways the larger counts; else as `minimum_spanning_forest`, of the negated weights.
+    The larger of the two weights of opposite arcs counts; otherwise as `minimum_spanning_forest` of negated weights.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
 
 @naming_arguments
 def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -> SpanningForest:
-    """A spanning forest drawn at random, each as likely as the product of its weights: of every component a tree.
+    """A random spanning forest, with probability proportional to the product of its weights.
 
     Parameters
     ----------

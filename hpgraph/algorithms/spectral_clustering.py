@@ -21,18 +21,18 @@ _STEPS, _STARTS = 100, 10
 
 @naming_arguments
 def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weight", seed: int = 0) -> Communities:
-    """Communities as near points: vertices lie where the eigenvectors of the normalized Laplacian put them.
+    """Spectral clustering: k-means of the vertices' coordinates in eigenvectors of the normalized Laplacian.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions, and their weights add up.
     n_clusters : int
-        How many communities.
+        Number of communities.
     weight : None, bool or str
         As for `hpgraph.louvain`.
     seed : int
-        Another seed, other beginnings; the same seed gives the same communities.
+        Random seed; the same seed gives the same communities.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
     Notes
     -----
     The eigenvectors are those of the least eigenvalues of ``I - D^-1/2 A D^-1/2``; loops do not count. Rows are scaled
-    to length 1, and k-means takes the best of 10 beginnings by k-means++. Names and defaults are those of
-    scikit-learn's SpectralClustering, affinity="precomputed". Takes some 24 numbers a vertex for each of up to 8
+    to length 1, and k-means takes the best of 10 starts by k-means++. Names and defaults are those of scikit-learn's
+    SpectralClustering, affinity="precomputed". Memory: about 24 numbers for each vertex and each of up to 8
     communities.
 
     References

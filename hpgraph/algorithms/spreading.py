@@ -34,27 +34,27 @@ def sir(
     G: Any, initial: Any, beta: float, gamma: float, *, weight: Any = None, max_steps: int | None = None,
     runs: int | None = None, seed: int = 0,
 ) -> Epidemic:  # fmt: skip
-    """An epidemic after which vertices are immune: susceptible, infected, recovered.
+    """The SIR epidemic model: susceptible vertices become infected, and then recovered and immune.
 
-    In a step each arc from an infected vertex infects its susceptible target with probability `beta`; then those
-    infected before recover with probability `gamma`. With `gamma` 1 it is the independent cascade.
+    In each step every arc from an infected vertex infects its susceptible target with probability `beta`; then vertices
+    infected before the step recover with probability `gamma`. With `gamma` 1 it is the independent cascade.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; each of parallel arcs acts by itself.
+        The graph; parallel arcs act independently.
     initial : sequence of vertices, names or hpgraph.id
-        The vertices that are infected at the start.
+        The initially infected vertices.
     beta, gamma : float
         Probabilities, 0 to 1.
     weight : None, bool or str
         Whether an arc of weight w counts as w arcs, w >= 0; as for `hpgraph.pagerank`.
     max_steps : int, optional
-        Steps at most; by default until no vertex is infected.
+        Maximum number of steps; by default until no vertex is infected.
     runs : int, optional
-        So many independent runs: arrays have a column for each. Otherwise one, and no columns.
+        Number of independent runs: arrays have a column for each. By default one, without columns.
     seed : int, optional
-        Of the random numbers. Those of the CPU and the GPU differ.
+        Random seed. The CPU and the GPU draw different numbers.
 
     Returns
     -------
@@ -64,7 +64,8 @@ def sir(
     Raises
     ------
     ValueError, TypeError, IndexError
-        If a number is out of range or no number, or a vertex is not there; if `gamma` is 0 without `max_steps`.
+        If a number is out of range, an argument is not a number, or a vertex does not exist; if `gamma` is 0 without
+        `max_steps`.
 
     References
     ----------
@@ -85,10 +86,10 @@ def sis(
     G: Any, initial: Any, beta: float, gamma: float, *, weight: Any = None, max_steps: int = 100,
     runs: int | None = None, seed: int = 0,
 ) -> Epidemic:  # fmt: skip
-    """An epidemic after which vertices are as susceptible as before.
+    """The SIS epidemic model: infected vertices become susceptible again.
 
-    Parameters, result and errors are those of `sir`; ``recovered`` is 0. It ends after `max_steps`, or before where no
-    vertex is infected.
+    Parameters, result and errors are those of `sir`; ``recovered`` is 0. It ends after `max_steps`, or when no vertex
+    is infected.
 
     References
     ----------

@@ -23,16 +23,16 @@ from hpgraph.kernels.backend import kernels
 
 @naming_arguments
 def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> SpanningForest:
-    """A tree that joins given vertices, and weighs less than twice as much as the lightest such tree.
+    """An approximate Steiner tree: a tree that connects given vertices, of less than twice the minimum weight.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. Arcs count in both directions, of two weights the lighter; no weight is negative.
+        The graph. Arcs count in both directions, with the lighter of two weights; no weight is negative.
     terminal_nodes : sequence of vertices, names or hpgraph.id
-        What to join.
+        The vertices to connect.
     weight : None, bool or str
-        What an edge weighs: by default its weight, 1 with None; as for `hpgraph.pagerank`.
+        Length of an edge: by default its weight, 1 with None; as for `hpgraph.pagerank`.
 
     Returns
     -------
@@ -49,9 +49,9 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
 
     Notes
     -----
-    One search from all terminals at once finds the nearest terminal of each vertex; a spanning tree of the
-    terminals is then made of the shortest ways between neighbouring regions, and these ways are the tree. At most
-    2 - 2/k of the least weight, for k terminals. On the device of the graph.
+    K. Mehlhorn's algorithm: one search from all terminals finds the nearest terminal of each vertex; a minimum spanning
+    tree of the shortest paths between neighbouring regions is the result. Its weight is at most 2 - 2/k times the
+    minimum, for k terminals. Runs on the graph's device.
 
     References
     ----------

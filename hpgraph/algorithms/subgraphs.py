@@ -19,12 +19,12 @@ _MAX_VERTICES = 64
 def subgraph_isomorphisms(
     G: Graph | Any, pattern: Graph | Any, labels: Any = None, *, kind: Kind = "monomorphism", limit: int | None = None
 ) -> np.ndarray:
-    """The mappings of a pattern's vertices to those of a graph which take each arc to an arc.
+    """Subgraph isomorphisms: mappings of a pattern's vertices to a graph's that map arcs to arcs.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; weights and parallel edges play no part.
+        The graph; weights and parallel edges are ignored.
     pattern : Graph or what `hpgraph.as_graph` takes
         At most 64 vertices. An edge of an undirected pattern is an arc both ways; in an undirected graph arcs of the
         pattern are edges.
@@ -34,7 +34,7 @@ def subgraph_isomorphisms(
         Whether other vertices of the graph may be joined by further arcs (NetworkX's subgraph monomorphism); must not
         (its subgraph isomorphism); or whether vertices of the pattern may even share one of the graph.
     limit : int, optional
-        The most mappings to look for.
+        Maximum number of mappings.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def subgraph_isomorphisms(
 def count_subgraph_isomorphisms(
     G: Graph | Any, pattern: Graph | Any, labels: Any = None, *, kind: Kind = "monomorphism"
 ) -> int:
-    """How many mappings `subgraph_isomorphisms` gives, counted without a list of them.
+    """The number of mappings of `subgraph_isomorphisms`, without listing them.
 
     Parameters are those of `subgraph_isomorphisms`.
 

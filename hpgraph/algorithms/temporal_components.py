@@ -19,7 +19,7 @@ def reachability_graph(
     T: TemporalGraph, *, mutual: bool = False, within: Any = None, start: Any = None, end: Any = None,
     strict: bool = True,
 ) -> Graph:  # fmt: skip
-    """The graph with an arc from each vertex to every other that it reaches by a path that respects time.
+    """The temporal reachability graph: an arc for each pair of vertices joined by a time-respecting path.
 
     Its successors of a vertex are the vertex's out-component in time, its predecessors the in-component. Reach in time
     is not transitive: paths in this graph need not be paths in T.
@@ -78,7 +78,7 @@ def temporal_components(
     T: TemporalGraph, *, connection: Literal["strong", "weak"] = "strong", min_size: int = 1, within: Any = None,
     start: Any = None, end: Any = None, strict: bool = True,
 ) -> Iterator[np.ndarray]:  # fmt: skip
-    """The connected components in time: sets of vertices that all reach each other, to which no other can be added.
+    """Temporal connected components: maximal sets of vertices that all reach each other.
 
     They are the maximal cliques of the affine graph, ``reachability_graph(T, mutual=True)``. As reach in time is not
     transitive, a vertex may be in several of them.
@@ -90,7 +90,7 @@ def temporal_components(
     connection : {"strong", "weak"}
         "weak" takes all arcs both ways, each at its time.
     min_size : int
-        Only components of at least so many vertices.
+        Minimum number of vertices of a component.
     within, start, end, strict
         As for `reachability_graph`.
 

@@ -19,14 +19,14 @@ from hpgraph.kernels.temporal.cpu_motifs import motifs
 
 @naming_arguments
 def temporal_motifs(T: TemporalGraph, span: Any) -> Array:
-    """How often each motif of three arcs, on two or three vertices, happens within a span of time.
+    """Temporal motif counts: occurrences of each motif of three arcs on two or three vertices within a time span.
 
     Parameters
     ----------
     T : TemporalGraph
-        Directed, on the CPU. Loops and durations count for nothing.
+        Directed, on the CPU. Loops and durations are ignored.
     span : number or timedelta
-        From the first arc to the third at most: the papers' delta.
+        Maximum time from the first arc to the third: delta in the papers.
 
     Returns
     -------
@@ -78,7 +78,7 @@ class ContactStatistics(
     ResultTable, columns=("count", "mean", "deviation", "burstiness", "memory", "source", "target"),
     ends=("source", "target"), edges=True,
 ):  # fmt: skip
-    """How the contacts of each pair follow each other: of what `contact_statistics` returns.
+    """Statistics of each pair's contacts, as returned by `contact_statistics`.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class ContactStatistics(
 
 @naming_arguments
 def contact_statistics(T: TemporalGraph) -> ContactStatistics:
-    """How often the contacts of each pair come, and whether they come in bursts.
+    """Number, intervals and burstiness of the contacts of each pair.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def contact_statistics(T: TemporalGraph) -> ContactStatistics:
 
 @dataclass(frozen=True, eq=False)
 class ActivityStatistics(ResultTable, columns=("count", "mean", "deviation", "burstiness", "memory")):
-    """How the contacts of each vertex follow each other: of what `activity_statistics` returns.
+    """Statistics of each vertex's contacts, as returned by `activity_statistics`.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class ActivityStatistics(ResultTable, columns=("count", "mean", "deviation", "bu
 
 @naming_arguments
 def activity_statistics(T: TemporalGraph, *, ends: Literal["both", "source", "target"] = "both") -> ActivityStatistics:
-    """How often each vertex has contacts, and whether they come in bursts.
+    """Number, intervals and burstiness of the contacts of each vertex.
 
     Parameters
     ----------

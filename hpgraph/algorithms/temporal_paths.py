@@ -87,7 +87,7 @@ def _user_values(
 def earliest_arrival(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
 ) -> TemporalPaths:
-    """When paths from each source reach each vertex at the earliest.
+    """Earliest arrival times of time-respecting paths from each source.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def earliest_arrival(
 def latest_departure(
     T: TemporalGraph, targets: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
 ) -> TemporalPaths:
-    """When paths to each target leave each vertex at the latest.
+    """Latest departure times of time-respecting paths to each target.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def latest_departure(
 def fastest_duration(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
 ) -> TemporalPaths:
-    """How long the fastest paths take, from departure to arrival, whenever they depart.
+    """Durations of the fastest time-respecting paths, from departure to arrival, over all departures.
 
     Parameters are those of `earliest_arrival`.
 
@@ -187,7 +187,7 @@ def fastest_duration(
 def fewest_hops(
     T: TemporalGraph, sources: Any = None, *, start: Any = None, end: Any = None, strict: bool = True
 ) -> TemporalPaths:
-    """How many arcs the shortest paths have that respect time.
+    """Minimum numbers of arcs of time-respecting paths.
 
     Parameters are those of `earliest_arrival`.
 
@@ -224,7 +224,7 @@ def temporal_reach(
     T: TemporalGraph, sources: Any = None, *, within: Any = None, start: Any = None, end: Any = None,
     strict: bool = True, seed: int | None = None,
 ) -> Array:  # fmt: skip
-    """How many vertices each source reaches by paths that respect time.
+    """Number of vertices that each source reaches by time-respecting paths.
 
     Parameters
     ----------

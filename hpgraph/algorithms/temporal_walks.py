@@ -71,8 +71,8 @@ def temporal_katz(T: TemporalGraph, alpha: float = 0.1, *, start: Any = None, en
     Parameters
     ----------
     alpha : float
-        What each arc of a walk multiplies it by, times its weight where there are weights; above 0. The sums are finite
-        for any: walks take each arc once.
+        Factor of each arc of a walk, times its weight if there are weights; positive. The sums are always finite, since
+        walks take each arc at most once.
     start, end : number or datetime, optional
         Walks depart at `start` or later and arrive at `end` or before. They take at most one arc of duration 0 at any
         instant.
@@ -114,10 +114,10 @@ def temporal_pagerank(
     Parameters
     ----------
     damping : float
-        With which probability a walk goes on, from 0 to 1.
+        Probability that a walk continues, from 0 to 1.
     transition : float
-        Which part of the walks at a vertex waits for a later arc than the next, from 0 up to below 1; 1, as in the
-        paper, lets all of them take the next.
+        Share of the walks at a vertex that wait for an arc later than the next, from 0 to below 1; with 1, as in the
+        paper, all take the next.
     start, end : number or datetime, optional
         Arcs that depart at `start` or later and arrive at `end` or before. Durations and weights count no further; arcs
         of one time are taken in the order of the rows, contacts in both directions one after the other.

@@ -40,7 +40,7 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
     G : Graph or what `hpgraph.as_graph` takes
         An undirected graph; distances are numbers of arcs.
     k : int
-        How many vertices; all where there are fewer.
+        Number of vertices; all if there are fewer.
 
     Returns
     -------
@@ -50,11 +50,11 @@ def top_closeness(G: Graph | Any, k: int = 10) -> TopCloseness:
 
     Notes
     -----
-    Searches run on the CPU, one a thread; a graph on the GPU is copied to it. Numbers of walks without steps back bound
-    the sizes of levels, and so each vertex's closeness; vertices are searched from in the order of these bounds, until
-    they fall below the k-th value found. Either a search ends once its vertex cannot be among the k, or the sizes of
-    its levels lower the bounds of all other vertices, as pays on lattices and roads: whichever passed fewer arcs for
-    each vertex that it ruled out.
+    Searches run on the CPU, one a thread; a graph on the GPU is copied to it. Numbers of non-backtracking walks bound
+    the sizes of levels, and thus each vertex's closeness; searches start in the order of these bounds, until they fall
+    below the k-th value found. A search either stops once its vertex cannot be among the k, or uses the sizes of its
+    levels to lower the bounds of all other vertices, which pays on lattices and roads: the kind is chosen that visits
+    fewer arcs for each vertex ruled out.
 
     References
     ----------

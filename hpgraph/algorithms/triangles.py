@@ -41,7 +41,7 @@ from hpgraph.semiring.semiring import product_of
 def triangle_count(G: Any) -> int:
     """Number of triangles.
 
-    Directions, self-loops, weights and repeated arcs are passed over.
+    Directions, self-loops, weights and repeated arcs are ignored.
 
     Returns
     -------
@@ -181,7 +181,7 @@ _MANY_ARCS = 8
 def truss_number(G: Graph | Any) -> Array:
     """The largest k for which each edge lies in the k-truss.
 
-    Arcs count in both directions, and weights play no part.
+    Arcs count in both directions, and weights are ignored.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def truss_number(G: Graph | Any) -> Array:
 
 @naming_arguments
 def k_truss(G: Graph | Any, k: int) -> Graph:
-    """The k-truss: the largest part of the graph in which every edge is in at least k - 2 triangles.
+    """The k-truss: the maximal subgraph in which every edge is in at least k - 2 triangles.
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
 
     Notes
     -----
-    Every k-truss is part of the (k - 1)-core, which takes little time and is looked through alone; on the GPU in graphs
-    of many arcs.
+    Every k-truss lies in the (k - 1)-core, so that is computed first, which is fast; on the GPU only for graphs of many
+    arcs.
 
     References
     ----------

@@ -10,14 +10,14 @@ from hpgraph.core.device import Array, array_module
 
 @naming_arguments
 def voterank(G: Graph | Any, number_of_nodes: int | None = None) -> Array:
-    """Vertices by falling influence, each elected by votes that those elected before have weakened around them.
+    """VoteRank: influential spreaders, elected one after the other by votes that earlier elections weaken nearby.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one the targets of a vertex's arcs vote for it. Loops and weights play no part.
     number_of_nodes : int, optional
-        The most vertices to elect; by default until no vertex has a vote.
+        Maximum number of vertices to elect; by default until no vertex has a vote.
 
     Returns
     -------

@@ -29,56 +29,55 @@ class Graph(GraphSets):
     source, target, weight : hashable, optional
         Titles of a table's columns; ``weight=False`` leaves weights out.
     directed : bool, optional
-        None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
-        that an edge goes both ways: reverses that are missing are added. True leaves the arcs as they are.
+        None determines it on first use: undirected if every arc has its reverse, of the same weight. False makes edges
+        undirected: missing reverses are added. True leaves the arcs unchanged.
     names : sequence of hashable values, or bool, optional
-        A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
-        are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices. Of a
-        table or rows, True says that whole numbers are names, False that they are indices.
+        A name for each vertex, which then denotes it everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` if names are
+        numbers; `hpgraph.id` denotes an index. Names 0, 1, ..., n - 1 in this order are treated as indices. For a table
+        or rows, True declares that integers are names, False that they are indices.
     copy : bool, default True
         Whether to copy arrays that the graph could share with `data`: indices and values of a canonical CSR, columns
-        and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
-        the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
+        and weights of sorted arcs. Copying takes a few percent of the construction time; False saves the memory, but
+        such arrays must no longer be written to, or push and pull see different graphs.
     duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
-        Which weight an edge has that is given more than once: the least, the largest, the sum, the one given first;
-        "keep" keeps all of them as parallel edges, "error" refuses such edges. By default the least, with a
-        `DuplicateEdgesWarning` where weights differ. With ``directed=False`` (u, v) and (v, u) are one edge, except in
-        a matrix that is symmetric. Of edges given one by one without weights, "sum" makes the weight how often each is
-        given.
+        Weight of an edge that occurs more than once: the minimum, the maximum, the sum, or the first; "keep" keeps
+        parallel edges, "error" raises an error. By default the minimum, with a `DuplicateEdgesWarning` if weights
+        differ. With ``directed=False``, (u, v) and (v, u) are one edge, except in a symmetric matrix. For edges without
+        weights, "sum" counts occurrences.
     device : str or list of str, optional
-        Where the graph is to lie, as for `Graph.to`; by default where `data` does.
+        Device of the graph, as for `Graph.to`; by default that of `data`.
 
     Raises
     ------
     ValueError, IndexError, TypeError
-        When a matrix is not square, there are not as many names as vertices, or an edge is given twice and `duplicates`
-        is "error"; when an entry is beyond the shape of its matrix; when no graph can be made of `data`.
+        If a matrix is not square, the numbers of names and vertices differ, or an edge occurs twice and `duplicates` is
+        "error"; if an entry is outside the shape of its matrix; if `data` cannot be converted.
 
     Warns
     -----
     DuplicateEdgesWarning, SparseIdsWarning
-        When an edge is given with unlike weights, and `duplicates` is left out; when ids in arrays leave nearly all
+        If an edge occurs with different weights, and `duplicates` is not given; if ids in arrays leave nearly all
         indices unused, as for `from_edges`.
 
     Attributes
     ----------
     n_vertices, n_edges : int
-        Number of vertices; of stored arcs: an undirected edge counts twice, a loop once.
+        Number of vertices, and of stored arcs: an undirected edge counts twice, a loop once.
     weighted, dtype : bool, numpy.dtype or None
         Whether arcs have weights, and their type.
     id_dtype : numpy.dtype
         Type of vertex ids: int32 while they fit.
     multigraph : bool
-        Whether parallel edges were kept: each is an arc of its own. `Graph.simple` has them once.
+        Whether parallel edges were kept, each as a separate arc. `Graph.simple` merges them.
     device : {"cpu", "cuda"}
-        Where the graph lies; of one in pages, where what belongs to vertices lies, and work is done.
+        The graph's device; for a graph in pages, the device of vertex data and of computations.
     out_csr : CSR
         The arcs by source: row u holds the targets of u's arcs, ascending, and their weights.
 
     Notes
     -----
-    Graphs do not change. Layouts are built when first asked for and kept; several threads may ask at once. What the
-    graph gives of its own (`weights`, degrees, `names`) is read-only; on CUDA, which has no such arrays, a copy.
+    Graphs are immutable. Layouts are built on first use and cached, by any number of threads. Arrays of the graph
+    (`weights`, degrees, `names`) are read-only; on CUDA, which has no read-only arrays, they are copies.
 
     Examples
     --------

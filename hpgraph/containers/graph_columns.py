@@ -80,9 +80,9 @@ class GraphColumns(GraphLayouts):
         Returns
         -------
         array or Categories
-            In the order of ``G.edges(both_ways=both_ways)``, on the graph's device, read-only. Of text a named tuple of
-            `codes`, such an array of int32, -1 where there is no text, and `categories`, the text of each code. Of
-            dates an array of datetime64 on the CPU; on the GPU a named tuple of `values`, int64, and their `unit`.
+            In the order of ``G.edges(both_ways=both_ways)``, on the graph's device, read-only. For text, a named tuple
+            of `codes`, int32, -1 for missing text, and `categories`, the text of each code. For dates, an array of
+            datetime64 on the CPU, and on the GPU a named tuple of `values`, int64, and their `unit`.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class GraphColumns(GraphLayouts):
     def with_columns(
         self, *, edges: Mapping[str, Any] | None = None, vertices: Mapping[str, Any] | None = None
     ) -> Self:
-        """The graph with more columns, or others of the same titles; the arcs are shared.
+        """The graph with columns added or replaced; the arcs are shared.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class GraphColumns(GraphLayouts):
         Parameters
         ----------
         column : str or None
-            One of ``G.edge_columns``; of text the codes become weights. None leaves the weights out.
+            One of ``G.edge_columns``; the codes of text become weights. None removes the weights.
 
         Returns
         -------

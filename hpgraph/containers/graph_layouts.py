@@ -101,20 +101,20 @@ class GraphLayouts:
         return bool(self._layouts.once("directed", lambda: not adjacency.is_symmetric(self.out_csr, self.multigraph)))
 
     def simple(self, weight: str = "min") -> Self:
-        """The graph with each of its parallel edges once; itself if none were kept.
+        """The graph with parallel edges merged; itself if none were kept.
 
         Parameters
         ----------
         weight : {"min", "max", "sum", "count"}
-            The weight of what were parallel edges: the least, the largest, the sum of theirs, or their number. In a
-            graph without weights "min" and "max" give none, and "sum" is "count".
+            Weight of merged edges: the minimum, the maximum or the sum of their weights, or their number. In a graph
+            without weights, "min" and "max" result in none, and "sum" is "count".
 
         Returns
         -------
         Graph
             On the same device, with the same names; cached. Columns of edges: for "min" and "max" those of the edge
-            whose weight is kept, the first of several; for "sum" and "count" numbers add up, and text, dates and bool
-            are left behind.
+            whose weight is kept, the first of several; for "sum" and "count" sums of numbers, without columns of text,
+            dates and bool.
 
         Raises
         ------

@@ -78,14 +78,14 @@ class GraphLookup(GraphStorage):
         return self._have_edges(vertices, vertices)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
-        """Where the arcs of a vertex lead, each vertex once; errors are those of `index_of`.
+        """The out-neighbours of a vertex, each once; errors are those of `index_of`.
 
         Parameters
         ----------
         vertex : hashable or hpgraph.id
-            Its name, or its index where the graph has no names.
+            Its name, or its index if the graph has no names.
         names : bool, default True
-            Whether to give names, where the graph has any, in a NumPy array; else indices, on the graph's device.
+            Whether to return names, if there are any, in a NumPy array; otherwise indices, on the graph's device.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class GraphLookup(GraphStorage):
         return self._row(vertex, names, by_target=False)
 
     def neighbors(self, vertex: Any, *, names: bool = True) -> Any:
-        """Where the arcs of a vertex lead: `successors`, as in NetworkX.
+        """The neighbours of a vertex along arcs: `successors`, as in NetworkX.
 
         Examples
         --------
@@ -141,8 +141,8 @@ class GraphLookup(GraphStorage):
         Parameters
         ----------
         source, target : hashable or hpgraph.id, or arrays or sequences of them
-            Names, or indices where the graph has no names. A single one is broadcast. A tuple is a sequence, unless a
-            vertex has it as a name.
+            Names, or indices if the graph has no names. A single vertex is broadcast. A tuple is a sequence, unless it
+            is the name of a vertex.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class GraphLookup(GraphStorage):
         Raises
         ------
         ValueError, TypeError, IndexError
-            As `index_of`: NetworkX has False for a vertex that is not there, which hides misspelt names.
+            As `index_of`. NetworkX returns False for an unknown vertex, which hides misspelt names.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class GraphLookup(GraphStorage):
         return edges._replace(source=self._named(edges.source), target=self._named(edges.target))
 
     def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
-        """All edges, as `Graph.edges` gives them; of a graph in pages some at a time, in arrays of their own.
+        """All edges, as by `Graph.edges`; for a graph in pages, in blocks of new arrays.
 
         The graph may be used between two blocks, by other threads too.
 

@@ -23,28 +23,27 @@ class GraphParts(GraphLookup):
     """The parts, with their columns. A part keeps the names of its vertices; without any, indices become names."""
 
     def subgraph(self, vertices: Any, *, names: bool = True) -> Self:
-        """The graph between some vertices: these, and the edges of which both ends are among them.
+        """The induced subgraph of some vertices: these, and all edges between them.
 
         Parameters
         ----------
         vertices : array or sequence of names, hpgraph.id, array of bool or Bitmask
-            Which, in any order: by name, or by index where the graph has no names; or a flag for each vertex; or a
-            function ``f(vertex)``, compiled, of ``vertex.id`` and columns of vertices, as ``vertex.age``.
+            The vertices, in any order: by name, or by index if the graph has no names; or a flag for each vertex; or a
+            compiled function ``f(vertex)`` of ``vertex.id`` and columns of vertices, as ``vertex.age``.
         names : bool, default True
-            Whether vertices keep their names; those of a graph without names are then named by their index here, as in
-            NetworkX. False leaves all names away.
+            Whether vertices keep their names; in a graph without names, their indices become names, as in NetworkX.
+            False drops all names.
 
         Returns
         -------
         Graph
-            A copy, on the same device. Vertices are in the order of their indices here, whatever the order given: entry
-            i of an algorithm's result is of the vertex ``result.names[i]``. A part of the vertices 0, ..., k - 1 needs
-            no names.
+            A copy, on the same device. Vertices are in ascending order of their indices in this graph: entry i of an
+            algorithm's result belongs to ``result.names[i]``. A subgraph of the vertices 0, ..., k - 1 needs no names.
 
         Raises
         ------
         ValueError, TypeError, IndexError, DeviceMemoryError
-            As `index_of`; when there are not as many flags as vertices; when the part will not fit.
+            As `index_of`; if the number of flags differs from that of vertices; if the subgraph does not fit.
 
         Examples
         --------
@@ -101,7 +100,7 @@ class GraphParts(GraphLookup):
         return self._between(arcs, Bitmask.from_bool(ends | (arcs.degrees > 0)), True)
 
     def filter(self, *, edges: Any = None, vertices: Any = None) -> Self:
-        """The graph without the edges, and without the vertices, for which something does not hold.
+        """The graph of the edges and vertices that satisfy a condition.
 
         Parameters
         ----------
@@ -111,16 +110,16 @@ class GraphParts(GraphLookup):
             none. If the second parameter is called ``edge``, the function gets ``edge.weight`` and the columns of
             edges, as ``edge.year``, of text the codes; and ``source.id``, ``target.id`` and columns of vertices, as
             ``source.age``. Columns of dates compare with dates in variables outside the function; a date that is
-            missing comes before all others. Of an undirected graph it is asked once an edge, its source being the
-            lower index. A dict has, by the titles of columns of numbers or text, a value or a sequence of values, and
-            keeps the edges that have one of these in each column; None stands for what is missing, as NaN is.
+            missing comes before all others. In an undirected graph it is called once an edge, with the lower index as
+            source. A dict has, by titles of columns of numbers or text, a value or a sequence of values, and keeps the
+            edges with one of these in each column; None denotes missing values, such as NaN.
         vertices : array of bool, Bitmask, array or sequence of vertices, or function, optional
-            Vertices to keep, as for `subgraph`. Without it all, with their names, also those that lose their edges.
+            Vertices to keep, as for `subgraph`. By default all, with their names, even without edges.
 
         Returns
         -------
         Graph
-            With the columns of what is kept.
+            With the columns of the remaining edges and vertices.
 
         Raises
         ------

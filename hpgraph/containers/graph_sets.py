@@ -19,7 +19,7 @@ class GraphSets(GraphUpdates):
     """Set operations; each returns a new graph."""
 
     def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
-        """The vertices and the edges of either graph, parallel ones once, with columns; ``G | H``.
+        """The union of two graphs, ``G | H``: the vertices and the edges of either, parallel ones once, with columns.
 
         Parameters
         ----------
@@ -27,8 +27,8 @@ class GraphSets(GraphUpdates):
             On the same device; the result is undirected if both are. Vertices of the two are the same where they have
             the same name; the index of a vertex without a name counts as one. Vertices of this graph come first.
         weight : str or BinaryOp, default "min"
-            What becomes of the weights ``w(this, other)`` of an edge of both: "min", "max", "plus", "first", "second".
-            Where one of the graphs has weights, edges of the other weigh 1.
+            Weight of an edge of both graphs, ``w(this, other)``: "min", "max", "plus", "first", "second". If only one
+            of the graphs has weights, edges of the other have weight 1.
 
         Returns
         -------

@@ -89,15 +89,15 @@ class GraphStorage(GraphColumns):
         n_vertices : int, optional
             Number of vertices; by default one more than the largest id, or as many as there are names.
         directed : bool or None, default True
-            False adds the reverse of each arc; None finds out whether they are all there.
+            False adds the reverse of each arc; None determines whether all are present.
         names : sequence or False, optional
-            A name for each vertex. False says that ids are indices, however few of them are used.
+            A name for each vertex. False declares that ids are indices, however few of them are used.
         duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`.
         columns, vertex_columns : dict of arrays or sequences, optional
             Further values of each arc, and of each vertex, by title: numbers, dates, or text, which is kept as codes
-            and categories. Of an edge given more than once the values are those of the row whose weight is kept (the
-            first of several); "sum" adds them up, and refuses text and dates; see `edge_column` and `with_columns`.
+            and categories. An edge that occurs more than once has the values of the row whose weight is kept (the first
+            of several); "sum" adds values, and refuses text and dates; see `edge_column` and `with_columns`.
 
         Raises
         ------
@@ -141,20 +141,20 @@ class GraphStorage(GraphColumns):
         return None if self._names is None else self._names.array
 
     def index_of(self, vertex: Any, argument: str = "vertex") -> int:
-        """The index of a vertex: its place in ``G.names`` and in the results of algorithms.
+        """The index of a vertex: its position in ``G.names`` and in the results of algorithms.
 
         Parameters
         ----------
         vertex : hashable or hpgraph.id
-            Its name, or its index where the graph has no names.
+            Its name, or its index if the graph has no names.
         argument : str, optional
-            What an error message calls it.
+            Name of the argument in error messages.
 
         Raises
         ------
         ValueError, TypeError, IndexError
-            When no vertex has the name, with those that come near it, or vertices have no names; when an index is no
-            whole number, or not below the number of vertices.
+            If no vertex has the name (similar names are suggested), or vertices have no names; if an index is not an
+            integer, or not below the number of vertices.
 
         Examples
         --------
@@ -174,14 +174,14 @@ class GraphStorage(GraphColumns):
         Parameters
         ----------
         vertices : array or sequence of names, or hpgraph.id
-            As for `index_of`; one alone counts as a sequence of one, a tuple as a sequence.
+            As for `index_of`; a single vertex counts as a sequence of one, a tuple as a sequence.
         argument : str, optional
-            What an error message calls them.
+            Name of the argument in error messages.
 
         Returns
         -------
         integer array of shape (k,)
-            On the CPU where they were looked up by name, else where the array given lies.
+            On the CPU if they were looked up by name, else on the device of the argument.
 
         Examples
         --------
@@ -199,8 +199,8 @@ class GraphStorage(GraphColumns):
         Parameters
         ----------
         path : str or os.PathLike
-            Where to; the suffix says the format: ``.hpg``, which `hpgraph.open` leaves where it is, or another one of
-            `hpgraph.read`.
+            The file, whose suffix determines the format: ``.hpg``, which `hpgraph.open` reads page by page, or another
+            one of `hpgraph.read`.
         compression : {"gaps", "none"}, optional
             How ``.hpg`` stores ids.
 
@@ -225,7 +225,7 @@ class GraphStorage(GraphColumns):
         Raises
         ------
         ValueError, DeviceMemoryError, MissingExtraError, DeviceError
-            For another name, or the same GPU twice; when it will not fit; when CUDA, or that GPU, cannot be had.
+            For another name, or the same GPU twice; if the graph does not fit; if CUDA, or that GPU, is not available.
 
         Examples
         --------

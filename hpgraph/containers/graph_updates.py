@@ -48,20 +48,20 @@ class GraphUpdates(GraphParts):
         Parameters
         ----------
         insert : table, list of tuples, array of shape (k, 2) or (k, 3), or tuple of arrays, optional
-            Edges to add, with or without weights: ``(source, target)`` or ``(source, target, weight)``, or what
-            `hpgraph.from_edges` takes for a table. An edge that is there takes the new weight. Ends are names, or
-            indices where the graph has no names. New names become vertices after those that are there, in the order in
-            which they first appear, sources before targets. A table's columns come along if the graph has their titles.
+            Edges to add, with or without weights: ``(source, target)`` or ``(source, target, weight)``, or a table as
+            for `hpgraph.from_edges`. An existing edge takes the new weight. Ends are names, or indices if the graph has
+            no names. New names become vertices after the existing ones, in order of first occurrence, sources before
+            targets. A table's columns are used if the graph has their titles.
         delete : table, list of pairs, array of shape (k, 2), or ``(source, target)``, optional
-            Edges to take out; vertices stay.
+            Edges to remove; vertices stay.
         set : as `insert`, with weights or columns, optional
-            Edges that are there, and their new weights, and values of columns; what is not given stays. Where a batch
-            does nothing else, the result shares the topology and all that was computed of it alone.
+            Existing edges with new weights and values of columns; others do not change. If a batch does nothing else,
+            the result shares the topology, and all that was computed from it alone.
         n_vertices : int, optional
-            Number of vertices of the new graph, where there are no names; as many as there are by default.
+            Number of vertices of the new graph, if there are no names; by default that of this graph.
         missing : {"raise", "ignore"}
-            What becomes of edges of `delete` and `set` that are not there, or have an end that is no vertex: an error
-            that names one, or nothing.
+            For edges of `delete` and `set` that do not exist, or have an end that is not a vertex: raise an error, or
+            ignore them.
         duplicates : {"min", "max", "sum", "first", "keep", "error"}, optional
             As for `Graph`, of the edges of `insert`, and of `set`; "keep" is for multigraphs, where it is the default.
 
@@ -75,15 +75,14 @@ class GraphUpdates(GraphParts):
 
         Notes
         -----
-        In an undirected graph edges go both ways. Where either the graph or the edges inserted have weights and the
-        other none, the others weigh 1. In a multigraph the edges inserted are parallel to those there, and all parallel
-        edges between two vertices are deleted, or set. It takes one pass over the arcs, whatever the size of the batch.
-        An edge inserted that is there takes the new columns, too. What has no value in a column, such as edges inserted
-        without it and new vertices, is missing: NaN among numbers, which become float64, -1 among codes of text, NaT
-        among dates.
-        A graph in pages gives another in pages: what is stored stays as it is, and the changes are merged on the CPU as
-        pages are read. Once a sixteenth of the arcs has changed, pages are written anew, those of a file to a temporary
-        one beside it. A graph on several devices is put together on the first, changed and divided again.
+        In an undirected graph both directions change. If only one of the graph and the inserted edges has weights, the
+        others have weight 1. In a multigraph inserted edges are parallel to existing ones, and all parallel edges
+        between two vertices are deleted, or set. The update takes one pass over the arcs, for any size of the batch. An
+        inserted edge that exists takes the new columns, too. Edges inserted without a column, and new vertices, have
+        missing values in it: NaN among numbers, which become float64, -1 among codes of text, NaT among dates.
+        A graph in pages results in another in pages: stored pages do not change, and changes are merged on the CPU as
+        pages are read. Once a sixteenth of the arcs has changed, pages are rewritten, those of a file to a temporary
+        file beside it. A graph on several devices is gathered on the first, changed and divided again.
 
         Examples
         --------
@@ -105,16 +104,16 @@ class GraphUpdates(GraphParts):
         self, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
         duplicates: Duplicates | None = None,
     ) -> Self:  # fmt: skip
-        """The graph with more edges, which go both ways if it is undirected.
+        """The graph with edges added, in both directions if it is undirected.
 
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
-            Ends: names, or indices where the graph has no names. Names that are new become vertices after those that
-            are there, in the order in which they first appear, sources before targets. Instead of both, pairs ``(u,
-            v)`` in a list or an array of shape (k, 2).
+            Ends: names, or indices if the graph has no names. New names become vertices after the existing ones, in
+            order of first occurrence, sources before targets. Instead of both, pairs ``(u, v)`` in a list or an array
+            of shape (k, 2).
         weight : array or sequence of real numbers, shape (k,), optional
-            An edge that is there takes the new weight. Where either has weights and the other none, the others weigh 1.
+            An existing edge takes the new weight. If only one of graph and edges has weights, the others have weight 1.
         n_vertices, duplicates : optional
             As for `update`.
 
@@ -137,8 +136,8 @@ class GraphUpdates(GraphParts):
         Parameters
         ----------
         source, target : array or sequence of vertices, shape (k,)
-            Ends, or pairs, as for `add_edges`. Edges that are not there, also of ends that are no vertices, are passed
-            over, as in NetworkX.
+            Ends, or pairs, as for `add_edges`. Edges that do not exist, or have an end that is not a vertex, are
+            ignored, as in NetworkX.
 
         Raises
         ------

@@ -29,7 +29,7 @@ _ROUNDS, _FREE = 200, 8
 
 
 def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """Vertices come one after the other, and join m others, drawn in proportion to the degrees so far.
+    """Preferential attachment: vertices are added one after the other, with edges to m others drawn by degree.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
 
     Notes
     -----
-    Each draw is an end of an earlier edge; what joins two vertices again is drawn anew. On the GPU chains of drawn ends
-    are followed for all edges at once.
+    Each draw is an end of an earlier edge; repeated edges are redrawn. On the GPU, chains of drawn ends are followed
+    for all edges in parallel.
 
     References
     ----------
@@ -60,14 +60,14 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """A ring in which each vertex is joined to its k nearest, the other end of each edge moved with a probability.
+    """Small world: a ring lattice of k neighbours a vertex, in which each edge is rewired with a probability.
 
     Parameters
     ----------
     n, k : int
         Vertices, and neighbours of each, fewer than half of them; an odd k counts as k - 1, as in NetworkX.
     p : float
-        The probability that the other end of an edge moves, to a vertex drawn from all that are not joined yet.
+        Probability that the other end of an edge is replaced by a random vertex that is not a neighbour yet.
     seed, device
         As for `gnp_random_graph`, as are result and errors.
 
@@ -103,7 +103,7 @@ def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str
 
 
 def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0, device: str = "cpu") -> Graph:
-    """As many ends of edges at each vertex as given, paired at random.
+    """The configuration model: a random graph with given degrees, by random pairing of edge ends.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _without(few: Graph) -> Graph:
 
 
 def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """Every vertex has the same degree.
+    """A random graph in which every vertex has the same degree.
 
     Parameters
     ----------

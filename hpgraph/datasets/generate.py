@@ -83,14 +83,14 @@ def rmat(
     scale: int, edge_factor: int = 16, a: float = 0.57, b: float = 0.19, c: float = 0.19, *, seed: int = 2,
     weighted: bool = False, device: str = "cpu",
 ) -> Graph:  # fmt: skip
-    """A recursive random graph: each bit of both ends of an edge is drawn with four chances.
+    """An R-MAT graph: each pair of bits of an edge's ends is drawn with four probabilities.
 
     Parameters
     ----------
     scale, edge_factor, seed, weighted, device
         As for `kron`, as are result and errors.
     a, b, c : float, optional
-        The chances of the bits 0 and 0, 0 and 1, 1 and 0; those of 1 and 1 are what is left of 1.
+        Probabilities of the bits 0 and 0, 0 and 1, 1 and 0; bits 1 and 1 have the remaining probability.
 
     References
     ----------
@@ -109,7 +109,7 @@ def rmat(
 
 
 def uniform(scale: int, edge_factor: int = 16, *, seed: int = 3, weighted: bool = False, device: str = "cpu") -> Graph:
-    """A uniform random graph: every pair of vertices is as likely to be joined as any other.
+    """A uniform random graph: all pairs of vertices have the same probability of an edge.
 
     Parameters, result and errors are those of `kron`; vertex ids are as they were drawn.
 

@@ -23,30 +23,30 @@ def fastrp(
     weight: Any = True,
     seed: int = 0,
 ) -> Array:
-    """Embedding by random vectors, averaged over neighbours again and again: FastRP.
+    """FastRP: embedding by random vectors, repeatedly averaged over neighbours.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one a vertex averages over the targets of its arcs.
     dim : int
-        Coordinates.
+        Dimension of the embedding.
     weights : sequence of float
-        How much each iteration counts: the first is the average over neighbours, the second that over their neighbours.
+        Weight of each iteration: the first is the average over neighbours, the second that over their neighbours.
     normalization_strength : float
         Random vectors are multiplied by the degree to this power: below 0 hubs count less.
     self_influence : float
-        How much a vertex's own random vector counts.
+        Weight of a vertex's own random vector.
     weight : None, bool or str
-        Whether averages are by weight, where there are any. A string names the attribute where `G` is a NetworkX graph,
-        and "weight" means True elsewhere.
+        Whether averages are weighted, if there are weights. A string names the attribute of a NetworkX graph, and
+        "weight" means True otherwise.
     seed : int
         Random seed of the embedding.
 
     Returns
     -------
     float32 array of shape (n, dim)
-        On the graph's device; 0 for a vertex that random vectors do not reach.
+        On the graph's device; 0 for a vertex without neighbours.
 
     Raises
     ------

@@ -28,24 +28,24 @@ def hope(
     weight: Any = True,
     seed: int = 0,
 ) -> Array:
-    """Embedding by the largest singular vectors of a proximity of high order: HOPE.
+    """HOPE: embedding by the largest singular vectors of a high-order proximity.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     dim : int
-        Coordinates; an even number, but for Katz's proximity in an undirected graph.
+        Dimension of the embedding; even, except for Katz's proximity in an undirected graph.
     proximity : {"katz", "ppr"}
         Walks from one vertex to another, each weighted by `beta` to the power of its length; or personalized PageRank.
     beta : float, optional
-        Of Katz's proximity: below 1 over the largest singular value of the adjacency matrix; by default half of that.
+        For Katz's proximity: below 1 over the largest singular value of the adjacency matrix; by default half of that.
     alpha : float
-        Of personalized PageRank: the chance that a walk ends, at each step.
+        For personalized PageRank: the probability that a walk ends, at each step.
     weight : None, bool or str
-        Whether weights, where there are any, multiply; as for `hpgraph.embed.fastrp`.
+        Whether weights count, if there are any; as for `hpgraph.embed.fastrp`.
     seed : int
-        Of the random projection.
+        Random seed of the projection.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def hope(
     -----
     The proximity is a series times the adjacency matrix. That matrix is factorized by a randomized singular value
     decomposition, of rank a little above `dim` / 2, and the left factor is multiplied by the series, a product of a
-    sparse and a dense matrix for each term; so the proximity itself, which is dense, is never made. A symmetric matrix
+    sparse and a dense matrix for each term; the proximity itself, which is dense, is never computed. A symmetric matrix
     and its series have the same eigenvectors: they are those of largest eigenvalue within a singular subspace of rank
     a little above 2 `dim`.
 

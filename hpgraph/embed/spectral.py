@@ -18,22 +18,22 @@ _TOLERANCE = 1e-4
 
 @naming_arguments
 def spectral(G: Graph | Any, dim: int = 32, *, regularization: float = 0.0, weight: Any = True, seed: int = 0) -> Array:
-    """Embedding by the smoothest functions on the graph, as scikit-learn's ``spectral_embedding``.
+    """Spectral embedding (Laplacian eigenmaps), as scikit-learn's ``spectral_embedding``.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one an arc and its reverse are added up.
+        The graph. In a directed one an arc and its reverse are summed.
     dim : int
-        Coordinates; fewer than there are vertices.
+        Dimension of the embedding, less than the number of vertices.
     regularization : float
-        What each vertex's degree grows by, from an edge that joins all pairs alike. Above 0 the first coordinates no
-        longer single out small parts that few edges, or none, join to the rest.
+        Increase of each vertex's degree by a uniform edge to all others. Above 0, the first coordinates no longer
+        separate small parts with few or no edges to the rest.
     weight : None, bool or str
-        What an edge counts: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        Value of an edge: 1 for None, its weight for True. A string names the attribute of a NetworkX graph, and
+        "weight" means True otherwise.
     seed : int
-        Of the vector that Lanczos's method begins with.
+        Random seed of the start vector of Lanczos's method.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def spectral(G: Graph | Any, dim: int = 32, *, regularization: float = 0.0, weig
 
     Notes
     -----
-    By SciPy's or CuPy's `eigsh`, which multiplies by our matrices; small graphs by LAPACK or cuSOLVER, as for
-    `hpgraph.spectral_clustering`. Loops do not count. In a graph that does not hang together the first coordinates
-    tell the components apart.
+    Computed by SciPy's or CuPy's `eigsh` with hpgraph's products; for small graphs by LAPACK or cuSOLVER, as for
+    `hpgraph.spectral_clustering`. Loops are ignored. In a disconnected graph the first coordinates separate the
+    components.
 
     References
     ----------

@@ -34,7 +34,7 @@ def node2vec(
     weight: Any = True,
     seed: int = 0,
 ) -> Array:
-    """Embedding of vertices that random walks pass within a few steps: node2vec, and DeepWalk where p and q are 1.
+    """node2vec: embedding by co-occurrence on random walks; DeepWalk if p and q are 1.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def node2vec(
     dim : int
         Coordinates.
     p, q : float
-        Of the walks, as for `hpgraph.node2vec_walk`.
+        Parameters of the walks, as for `hpgraph.node2vec_walk`.
     walks, length : int
-        Walks from each vertex, and steps of each.
+        Number of walks from each vertex, and of their steps.
     window : int
-        Two vertices meet where a walk passes them at most so many steps apart.
+        Maximum number of steps between two vertices of a walk that count as a co-occurrence.
     negative : float
-        Negative samples for each pair, of the training that is factorized.
+        Number of negative samples a pair in the training objective that is factorized.
     weight : None, bool or str
         Whether arcs are drawn by weight, as for `hpgraph.random_walk`.
     seed : int
@@ -69,10 +69,10 @@ def node2vec(
 
     Notes
     -----
-    Instead of being trained by steps of stochastic gradient descent, the vectors are singular vectors of the matrix of
-    which the trained ones are known to be factors: the logarithm of how much more often two vertices meet than they
-    would by chance, over `negative`, where that is positive. It is sparse, as it is counted from the walks; pairs are
-    summed some ten million at a time, and take 16 bytes each where they differ.
+    Instead of training by stochastic gradient descent, the matrix that the trained vectors implicitly factorize is
+    factorized directly: the positive part of the logarithm of the ratio of observed to expected co-occurrences, over
+    `negative`. It is sparse, since it is counted from the walks; pairs are summed in batches of about ten million, and
+    distinct ones take 16 bytes each.
 
     References
     ----------
@@ -123,7 +123,7 @@ def strap(
     weight: Any = True,
     seed: int = 0,
 ) -> Array:
-    """Embedding by logarithms of personalized PageRank, which random walks estimate: STRAP.
+    """STRAP: embedding by logarithms of personalized PageRank, estimated by random walks.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ def strap(
     dim : int
         Coordinates; an even number for a directed graph.
     alpha : float
-        The chance that a walk ends, at each step.
+        Probability that a walk ends, at each step.
     walks : int
-        Walks from each vertex.
+        Number of walks from each vertex.
     delta : float, optional
-        Ranks from here on count; by default a quarter of the least that is estimated to be above 0.
+        Threshold of ranks; by default a quarter of the smallest positive estimate.
     weight : None, bool or str
         Whether arcs are drawn by weight, as for `hpgraph.random_walk`.
     seed : int
@@ -158,9 +158,9 @@ def strap(
 
     Notes
     -----
-    The proximity of u and v is ``log(rank of v from u / delta)``, and that of u from v with all arcs reversed added to
-    it; ranks below `delta` count nothing. The paper finds the ranks by pushes from each vertex; here each step of a
-    walk adds the chance that it ends there. Takes up to 16 bytes a vertex, walk and step.
+    The proximity of u and v is ``log(rank of v from u / delta)`` plus that of u from v with all arcs reversed; ranks
+    below `delta` count 0. The paper computes ranks by pushes from each vertex; here each step of a walk adds the
+    probability that it ends there. Memory: up to 16 bytes for each vertex, walk and step.
 
     References
     ----------

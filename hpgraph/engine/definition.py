@@ -61,21 +61,21 @@ class SeenAsNumber:
 # Compared by identity: as values, 0.0 and -0.0 would be equal.
 @dataclass(frozen=True, eq=False)
 class Property(SeenAsNumber):
-    """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
+    """A vertex property, declared in the body of a `VertexProgram` and stored as one array.
 
     Parameters
     ----------
     dtype : dtype-like, optional
-        Type of the array. None takes the type of the array given to the run.
+        Type of the array. None is the type of the array passed to the run.
     initial : scalar or callable, default 0
-        What a run starts from where it is given no array: a value for all, or a function of the graph that returns an
-        array of its `n_vertices` values.
+        Initial value if no array is passed to the run: one for all, or a function of the graph that returns an array of
+        its `n_vertices` values.
     start : scalar or "id", optional
-        What the vertices that are active at first have instead; "id" is the vertex's own number. Only where the run
-        is given no array.
+        Initial value of the vertices that are active in the first superstep, if no array is passed to the run; "id" is
+        the vertex's index.
     shape : int, optional
-        How many numbers each vertex has, from 1 to 32: ``vertex.p`` is a tuple of so many, and the array has shape
-        (n, shape). `initial` and `start` may be tuples too. Default: one number, which is no tuple.
+        Number of elements for each vertex, from 1 to 32: ``vertex.p`` is a tuple, and the array has shape (n, shape).
+        `initial` and `start` may be tuples too. Default: a single number, which is not a tuple.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Property(SeenAsNumber):
 
     @cached_property
     def length(self) -> int:
-        """How many numbers each vertex has, where it is a tuple of them; else 0."""
+        """Number of elements for each vertex if the property is a tuple, else 0."""
         if self.shape is None:
             return 0
         return int(self.shape[0] if isinstance(self.shape, tuple) else self.shape)
@@ -112,14 +112,14 @@ class Property(SeenAsNumber):
 
 @dataclass(frozen=True, eq=False)
 class Parameter(SeenAsNumber):
-    """A number that is the same for all vertices, and reaches `update` as an attribute of ``world``.
+    """A number that is the same for all vertices; functions read it as an attribute of ``world``.
 
     Parameters
     ----------
     dtype : dtype-like
         Its type.
     default : scalar, default 0
-        Its value where the run is given none.
+        Value if none is passed to the run.
 
     Examples
     --------
@@ -133,15 +133,15 @@ class Parameter(SeenAsNumber):
 
 @dataclass(frozen=True, eq=False)
 class EdgeProperty(SeenAsNumber):
-    """A value every arc has, declared in the body of an `EdgeVertexProgram`: one array, in the order of the arcs.
+    """An edge property, declared in the body of an `EdgeVertexProgram` and stored as one array, in the order of arcs.
 
     Parameters
     ----------
     dtype, initial : optional
         As for `Property`.
     constant : bool, default False
-        Whether `edge_compute` only reads it. Where the run is given no array, it then is the graph's column of edges of
-        the same title, if there is one; of text the codes.
+        Whether `edge_compute` only reads it. If no array is passed to the run, it then is the graph's column of edges
+        of the same title, if there is one; for text, the codes.
 
     Examples
     --------

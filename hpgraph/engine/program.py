@@ -27,22 +27,22 @@ class VertexProgram(Definition, Runnable):
         Vertices that send in a superstep: those with properties that the last one changed, unless `sends` is defined;
         or all. With "all", every vertex is also updated in every superstep.
     weighted : bool
-        Whether the program reads weights; where it does not, they are not loaded either, and ``weight`` is 1.
+        Whether the program reads weights; otherwise they are not loaded, and ``weight`` is 1.
     max_iteration : int or None
-        Limit of the supersteps.
+        Maximum number of supersteps.
     reduce : str, Monoid or function
-        How the messages to a vertex are combined: a monoid's name ("min", "max", "plus", "any", ...), or an associative
+        Combination of the messages to a vertex: a monoid's name ("min", "max", "plus", "any", ...), or an associative
         and commutative function of two messages, which needs `identity`. "any" keeps the first message; a vertex
-        then receives once in the whole run. "argmin" and "argmax" are for messages that are pairs, of a key and a
-        payload: the smallest, or largest, key wins, of equal ones the smaller payload.
+        then receives once in the whole run. "argmin" and "argmax" combine messages that are pairs of a key and a
+        payload: the smallest, or largest, key wins, and among equal keys the smaller payload.
     identity : scalar
         Neutral element of a `reduce` that is a function.
     idempotent : bool
-        Whether a `reduce` that is a function gives ``a`` for ``reduce(a, a)``.
+        Whether ``reduce(a, a)`` of a `reduce` that is a function equals ``a``.
     message : dtype-like or None
-        Type of a message; None means that of the first property. Of pairs a tuple of two, each int32, uint32 or
-        float32 (key and payload travel as one word of 64 bits); None means the first property's, and int32. Of a
-        message that is itself a tuple, type and length, ``"float32", 4``: such are combined number by number.
+        Type of a message; None is that of the first property. For pairs, a tuple of two, each int32, uint32 or float32
+        (key and payload are sent as one word of 64 bits); None is the first property's, and int32. For a message that
+        is itself a tuple, type and length, ``"float32", 4``: such messages are combined element by element.
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 
@@ -59,8 +59,8 @@ class VertexProgram(Definition, Runnable):
         (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,
         which becomes ``reduce(property, message)``. For "argmin" and "argmax": update(vertex, key, payload).
     cond(vertex), optional
-        Whether the vertex may receive. It is evaluated at the start of the run where `reduce` is "any", else before
-        every message.
+        Whether the vertex may receive. It is evaluated at the start of the run if `reduce` is "any", else before every
+        message.
     edge_cond(source, weight, target), optional
         Whether a message is sent along this arc. A vertex without messages is not updated, unless `activity` is "all".
     sends(before, vertex), optional
@@ -85,9 +85,9 @@ class VertexProgram(Definition, Runnable):
     Raises
     ------
     TypeError, ValueError
-        When the class is defined, if a function has the wrong parameters, a type is none that kernels compute in, or a
-        name means something else; when it is run, if a function is missing, an attribute has a value that is not listed
-        here, or `reduce` is no monoid: a counterexample is shown.
+        When the class is defined, if a function has wrong parameters, a type is not supported by kernels, or a name is
+        reserved; when it is run, if a function is missing, an attribute has an invalid value, or `reduce` is not a
+        monoid, with a counterexample.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class VertexProgram(Definition, Runnable):
 
     Examples
     --------
-    The widest path, which maximizes the width of its narrowest arc:
+    The widest path, which maximizes the least weight of its arcs:
 
     >>> class Widest(hpg.VertexProgram):
     ...     width = hpg.Property("float32", initial=0.0)

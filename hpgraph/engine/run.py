@@ -58,17 +58,17 @@ def run(
     graph : Graph or what `hpgraph.as_graph` takes
         The graph.
     active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
-        Vertices that are active in the first superstep: vertex ids, or names where the graph has names;
-        ``hpgraph.id(array)`` gives indices. None means the vertices for which the program's `starts` holds, or all. A
-        list of k lists or arrays, or an array of two dimensions, makes k *sources*, each with a result of its own.
+        Vertices that are active in the first superstep: vertex ids, or names if the graph has names;
+        ``hpgraph.id(array)`` denotes indices. None selects the vertices for which the program's `starts` holds, or all.
+        A list of k lists or arrays, or a two-dimensional array, defines k *sources*, each with its own result.
     group_size : int or "auto"
-        Of many sources, how many run at once; "auto" is as many as fit the memory. Those of an `EdgeVertexProgram` run
-        one after the other, each with edges of its own.
+        Number of sources that run together; "auto" is as many as fit the memory. Sources of an `EdgeVertexProgram` run
+        one after the other, each with its own edge properties.
     direction : {"auto", "push", "pull"} or Direction
-        How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
-        of floats are pulled on the GPU, where pushed messages are joined in any order.
+        Direction of supersteps, if there is a choice: a relaxation always pushes, and sums of floats are pulled on the
+        GPU, where pushed messages are combined in any order.
     max_iteration : int, optional
-        Limit of the supersteps, or of the rounds of `Phases`; by default the program's `max_iteration`.
+        Maximum number of supersteps, or of rounds of `Phases`; by default the program's `max_iteration`.
     delta : float, optional
         Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
         bucket, `delta` wide, wait until those below have settled. Without it, searches on the CPU whose `reduce` is
@@ -76,8 +76,8 @@ def run(
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     gather : bool, default True
-        On a graph on several GPUs, whether properties are copied to the first; else they stay there, as `DividedArray`.
-        On a cluster, whether they come to the client; else they are Dask arrays.
+        On a graph on several GPUs, whether properties are copied to the first; otherwise they stay divided, as
+        `DividedArray`. On a cluster, whether they are copied to the client; otherwise they are Dask arrays.
     apart, lanes : optional
         Deprecated: ``apart=True`` is ``gather=False``, and `lanes` is `group_size`.
     **initial
@@ -93,7 +93,7 @@ def run(
     Raises
     ------
     TypeError, ValueError, IndexError, CompileError
-        If an argument does not fit the program or the graph; if Numba cannot compile one of the program's functions.
+        If an argument is invalid for the program or the graph; if one of the program's functions does not compile.
 
     Examples
     --------

@@ -37,33 +37,33 @@ def force_atlas2(
     theta: float = 1.2,
     seed: int = 0,
 ) -> Any:
-    """Places of vertices by ForceAtlas2, as NetworkX's ``forceatlas2_layout``.
+    """The ForceAtlas2 layout, as NetworkX's ``forceatlas2_layout``.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions, and loops are ignored.
     pos : array of shape (n, 2), optional
-        Where to begin; by default at random.
+        Initial positions; by default random.
     max_iter : int
-        Steps.
+        Number of steps.
     jitter_tolerance : float
-        How much swinging is let pass: more is faster, and less precise.
+        Tolerated swinging: larger values are faster, and less precise.
     scaling_ratio : float
-        What pushes vertices apart is multiplied by it.
+        Factor of the repulsion.
     gravity : float
-        What pulls all vertices towards the middle; 0 lets parts that do not hang together drift away.
+        Attraction of all vertices to the center; with 0, components drift apart.
     distributed_action : bool
-        Whether what pulls a vertex is divided by its mass, so that hubs go to the border.
+        Whether attraction is divided by the vertex's mass, so that hubs move to the border.
     strong_gravity : bool
         Whether gravity grows with the distance.
     node_mass : number, array of length n or dict, optional
         By default one more than the degree.
     weight : None, bool or str
-        None lets all edges pull alike, True by the weight that the graph holds. A string names the attribute where `G`
-        is a NetworkX graph, and "weight" means True elsewhere.
+        Attraction of an edge: equal for None, its weight for True. A string names the attribute of a NetworkX graph,
+        and "weight" means True otherwise.
     linlog : bool
-        Whether an edge pulls with the logarithm of its length, which draws communities together (A. Noack).
+        Whether attraction is the logarithm of the distance, which contracts communities (A. Noack).
     theta : float
         Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, in n² steps. On the
         CPU, where cells act on cells, more than 0.9 counts as 0.9.

@@ -20,16 +20,16 @@ _PASSES = 12
 
 @naming_arguments
 def layered(G: Graph | Any, *, scale: float = 1, center: Any = None) -> Any:
-    """Places in layers, arcs all downwards and with few crossings, of a directed graph without cycles.
+    """A layered layout of a directed acyclic graph: all arcs go down, with few crossings.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         A directed graph without cycles.
     scale : number
-        How far the outermost vertices lie from the middle, across and up.
+        Distance of the outermost vertices from the center, in both coordinates.
     center : two numbers, optional
-        The middle.
+        The center.
 
     Returns
     -------
@@ -41,13 +41,13 @@ def layered(G: Graph | Any, *, scale: float = 1, center: Any = None) -> Any:
     ValueError, TypeError
         When the graph has a cycle, or an argument does not fit.
     DeviceMemoryError
-        When the arcs' passages through layers will not fit.
+        If the dummies of arcs do not fit.
 
     Notes
     -----
-    A vertex lies one layer below the last of its predecessors. Orders within layers are by the means of neighbours in
-    the layer before, in turns downwards and upwards; coordinates are such means too, as near as vertices that keep
-    apart may lie (isotonic regression). Runs on the CPU, beside the layers; a graph on the GPU is copied to it.
+    A vertex is one layer below its lowest predecessor. Layers are ordered by the means of neighbours in the adjacent
+    layer, in sweeps down and up; coordinates are such means too, subject to a minimum distance (isotonic regression).
+    Runs on the CPU, except for the layers; a graph on the GPU is copied to it.
 
     References
     ----------

@@ -10,12 +10,12 @@ from hpgraph.layout.geometry import checked, rescaled
 
 
 def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, dim: int = 2) -> Any:
-    """Places of vertices by eigenvectors of the Laplacian, as NetworkX's ``spectral_layout``.
+    """The spectral layout, by eigenvectors of the Laplacian, as NetworkX's ``spectral_layout``.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one an arc and its reverse are added up, as NetworkX does.
+        The graph. In a directed one an arc and its reverse are summed, as in NetworkX.
     weight, scale, center
         As for `hpgraph.layout.spring`; the middle is of `dim` numbers.
     dim : int
@@ -34,9 +34,9 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
 
     Notes
     -----
-    Below 200 vertices, 500 on the GPU, all eigenvectors are worked out; else those wanted, by Lanczos's method (SciPy's
-    or CuPy's `eigsh`), on the graph's device. Graphs that do not hang together are drawn one part upon the other: take
-    a component.
+    Below 200 vertices, 500 on the GPU, all eigenvectors are computed; otherwise `dim` of them, by Lanczos's method
+    (SciPy's or CuPy's `eigsh`), on the graph's device. Components of a disconnected graph are drawn on top of each
+    other: draw one component.
 
     References
     ----------

@@ -47,29 +47,29 @@ def spring(
     theta: float = 0.8,
     seed: int = 0,
 ) -> Any:
-    """Places of vertices by springs, as NetworkX's ``spring_layout`` with ``method="force"``.
+    """The Fruchterman–Reingold layout, as NetworkX's ``spring_layout`` with ``method="force"``.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions, and loops are ignored.
     k : float, optional
-        Length that an edge would have alone; by default 1 over the root of the number of vertices.
+        Equilibrium length of a single edge; by default 1 / √n.
     pos : array of shape (n, 2), optional
-        Where to begin; by default at random, in a square of side 1.
+        Initial positions; by default random, in a square of side 1.
     fixed : sequence of vertices, optional
-        Vertices that stay where `pos` has them; nothing is scaled then.
+        Vertices whose positions in `pos` do not change; the result is not scaled then.
     iterations : int
-        Steps, each shorter than the one before.
+        Number of steps, of decreasing length.
     threshold : float
-        Steps end when the mean movement is below it.
+        Steps stop when the mean movement is below it.
     weight : None, bool or str
-        What an edge pulls: True the weight that the graph holds, None 1. A string names the attribute where `G` is a
-        NetworkX graph, and "weight" means True elsewhere.
+        Attraction of an edge: 1 for None, its weight for True. A string names the attribute of a NetworkX graph, and
+        "weight" means True otherwise.
     scale : number
-        The farthest coordinate from the middle.
+        Largest distance of a coordinate from the center.
     center : two numbers, optional
-        The middle.
+        The center.
     theta : float
         Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, as NetworkX does, in
         n² steps. On the CPU, where cells act on cells, more than 0.9 counts as 0.9.
@@ -88,7 +88,7 @@ def spring(
 
     Notes
     -----
-    Few vertices settle in 50 steps if there are thousands: `hpgraph.layout.sfdp` begins with a smaller graph.
+    50 steps do not suffice for thousands of vertices: `hpgraph.layout.sfdp` starts from a coarser graph.
 
     References
     ----------
@@ -137,7 +137,7 @@ def spring(
 def sfdp(
     G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, theta: float = 1.0, seed: int = 0
 ) -> Any:
-    """Places of many vertices by springs, on several levels, as Graphviz's and graph-tool's ``sfdp``.
+    """A multilevel force-directed layout, as Graphviz's and graph-tool's ``sfdp``.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sfdp(
     weight, scale, center, theta
         As for `spring`.
     seed : int
-        Of how vertices are merged, and of where they begin.
+        Random seed of the coarsening and of the initial positions.
 
     Returns
     -------
@@ -160,9 +160,9 @@ def sfdp(
 
     Notes
     -----
-    Vertices are merged, each with a neighbour or with itself, until some ten are left; these are placed first, and each
-    level begins where the coarser one ended. A merged vertex pushes and is pulled as all those that it stands for, so
-    that lengths agree between levels. Takes some 60 bytes an arc and 300 a vertex.
+    Vertices are merged with neighbours until some ten are left; these are placed first, and each level starts from the
+    positions of the coarser one. A merged vertex has the repulsion and attraction of all its vertices, so that lengths
+    agree between levels. Memory: about 60 bytes an arc and 300 a vertex.
 
     References
     ----------

@@ -41,23 +41,23 @@ def kamada_kawai(
     center: Any = None,
     seed: int = 0,
 ) -> Any:
-    """Places whose distances are as near as may be to those of paths, as NetworkX's ``kamada_kawai_layout``.
+    """The Kamada–Kawai layout: distances approximate those of paths, as NetworkX's ``kamada_kawai_layout``.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph. Arcs count in both directions.
     pos : array of shape (n, 2), optional
-        Where to begin; by default by classical scaling of the distances to the pivots.
+        Initial positions; by default classical scaling of the distances to the pivots.
     pivots : int
-        Each vertex keeps its distances to so many others, drawn at random, and to its neighbours; of a graph without
-        more vertices, to all.
+        Number of random vertices to which each vertex preserves its distances, in addition to its neighbours; all
+        vertices if there are no more.
     max_iter : int
-        Steps.
+        Number of steps.
     weight, scale, center
         As for `hpgraph.layout.spring`; a weight is the length of an edge.
     seed : int
-        Of the pivots.
+        Random seed of the pivots.
 
     Returns
     -------
@@ -73,9 +73,9 @@ def kamada_kawai(
 
     Notes
     -----
-    What is minimized is Kamada and Kawai's energy, the sum of the squares of relative errors of distances, by
-    majorization: each step moves all vertices at once, and never makes it larger where all are pivots. Components lie
-    one and a half times as far apart as the farthest vertices of one. Takes 8 bytes a vertex and pivot.
+    Minimizes Kamada and Kawai's energy, the sum of squared relative errors of distances, by majorization: each step
+    moves all vertices at once, and never increases the energy if all are pivots. The distance of components is one and
+    a half times the largest one within a component. Memory: 8 bytes for each vertex and pivot.
 
     References
     ----------

@@ -40,7 +40,7 @@ def umap(
     center: Any = None,
     seed: int = 0,
 ) -> Any:
-    """Positions that keep neighbours together and others apart, as umap-learn's for `knn_graph`'s weights.
+    """The UMAP layout of a weighted nearest-neighbour graph, as umap-learn's.
 
     Parameters
     ----------
@@ -48,26 +48,26 @@ def umap(
         The graph; a `hpgraph.knn_graph` of points with "fuzzy" weights gives UMAP. Arcs count in both directions, and
         loops are ignored.
     pos : array of shape (n, 2), optional
-        Where to begin; by default where `hpgraph.layout.sfdp` ends.
+        Initial positions; by default the result of `hpgraph.layout.sfdp`.
     min_dist, spread : float
-        Distance up to which neighbours lie as near as they may, and how fast nearness falls beyond.
+        Minimum distance of neighbours, and scale on which the membership strength falls beyond it.
     n_epochs : int, optional
         Passes over the edges; by default 500, and 200 for more than 10,000 vertices.
     negative_sample_rate : int
-        Vertices drawn to push away for each edge that pulls.
+        Vertices sampled for repulsion for each attracting edge.
     repulsion_strength : float
-        Weight of what pushes.
+        Weight of the repulsion.
     learning_rate : float
         Length of the first steps; it falls to 0.
     weight, scale, center
         As for `hpgraph.layout.spring`.
     seed : int
-        Of the beginning and of all draws.
+        Random seed.
 
     Returns
     -------
     float64 array of shape (n, 2)
-        On the graph's device. A vertex without edges stays where it began.
+        On the graph's device. A vertex without edges keeps its initial position.
 
     Raises
     ------
@@ -76,10 +76,10 @@ def umap(
 
     Notes
     -----
-    The weight of an edge, over the largest, is the share of epochs that follow it. Vertices move at once, each along
-    its own edges one after the other, towards where the last epoch left its neighbours: umap-learn moves both ends of
-    one edge after the other. So the result is the same for any number of threads. Of a vertex with hundreds of edges an
-    epoch follows a share.
+    The weight of an edge over the largest weight is the share of epochs that use it. All vertices move in parallel,
+    each along its own edges one after the other, relative to its neighbours' positions after the last epoch; umap-learn
+    moves both ends of one edge after the other. The result therefore is the same for any number of threads. For a
+    vertex with hundreds of edges an epoch uses a sample.
 
     References
     ----------

@@ -17,10 +17,10 @@ from hpgraph.torch.pattern import Pattern, array, stream_of, tensor
 
 
 class Adjacency:
-    """A sparse matrix whose pattern is fixed and whose values, if it has any, are a tensor that may require gradients.
+    """A sparse matrix with a fixed pattern, and optionally a tensor of values, which may require gradients.
 
-    `Adjacency.of` makes one. What is prepared for products, as the order of the transpose, is kept with the pattern:
-    `with_values` shares it.
+    `Adjacency.of` creates one. Data prepared for products, such as the order of the transpose, is cached with the
+    pattern, which `with_values` shares.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Adjacency:
 
     @classmethod
     def of(cls, A: Any, values: Tensor | None = None, *, shape: Sequence[int] | None = None) -> Adjacency:
-        """The matrix of what other libraries and this one have.
+        """Convert a matrix or graph of this or another library.
 
         Parameters
         ----------

@@ -23,17 +23,17 @@ def negative_edges(
     among: Tensor | None = None, time: Tensor | None = None, column_time: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:  # fmt: skip
-    """Pairs of vertices that no entry of a matrix joins, drawn at random.
+    """Negative sampling: random pairs of vertices without an entry.
 
     Parameters
     ----------
     A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
     count : int, optional
-        How many pairs; drawn uniformly, no pair is drawn twice.
+        Number of pairs, distinct if they are drawn uniformly.
     sources : integer tensor of shape (k,), optional
-        In place of `count`: draw for each of these rows one column that it has no entry in.
+        Instead of `count`: draw for each of these rows one column without an entry.
     by : {"uniform", "degree"}
-        Whether all pairs are drawn alike, or each end by the 0.75th power of its number of entries, with replacement:
+        Whether to draw pairs uniformly, or each end by the 0.75th power of its number of entries, with replacement:
         T. Mikolov et al., "Distributed representations of words and phrases", NIPS'13.
     loops : bool
         Whether row i and column i may be a pair, where A is square.

@@ -26,20 +26,20 @@ class NeighborSampler:
     Parameters
     ----------
     data : torch_geometric.data.Data or HeteroData
-        With ``edge_index``; it is drawn from on the CPU.
+        With ``edge_index``; sampling runs on the CPU.
     num_neighbors : sequence of int, int, or dict of such
         As for `hpgraph.sample_neighbors`; a dict by relation of a HeteroData, whose other relations are not followed.
     replace, disjoint : bool
         As for `hpgraph.sample_neighbors`.
     time_attr : str, optional
-        Attribute of vertices or of edges, by which no vertex, or edge, is drawn that is later than the seed. Samples
-        are disjoint then. Seeds without a time (``input_time=``) have that of their vertex.
+        Attribute of vertices or of edges with times: only vertices, or edges, not later than the seed are drawn.
+        Samples are disjoint then. Seeds without a time (``input_time=``) have that of their vertex.
     temporal_strategy : {"uniform", "last"}
-        Whether to draw among these alike, or to take the latest.
+        Whether to draw uniformly among these, or to take the latest.
     window : number, optional
-        Draw only what is of so long a time before the seed's, too.
+        Draw only vertices, or edges, at most this long before the seed.
     weight_attr : str, optional
-        Attribute of edges, by which they are drawn; not together with `time_attr`.
+        Attribute of edges with weights for the draws; not together with `time_attr`.
 
     Notes
     -----

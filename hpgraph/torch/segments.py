@@ -24,7 +24,7 @@ def _extremes(A: Adjacency, source: Tensor, largest: bool) -> Tensor:
 
 
 def segment_sum(A: Any, source: Tensor) -> Tensor:
-    """The sum of what the entries of each row have.
+    """The sum of values over the entries of each row.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def segment_sum(A: Any, source: Tensor) -> Tensor:
 
 
 def segment_mean(A: Any, source: Tensor) -> Tensor:
-    """The mean of what the entries of each row have, as `segment_sum`."""
+    """The mean of values over the entries of each row, as `segment_sum`."""
     A = Adjacency.of(A)
     # The sum may overflow a 16-bit float, although the mean does not.
     result = _sums(A, source.float() if source.dtype in operators.HALVES else source)
@@ -58,12 +58,12 @@ def segment_mean(A: Any, source: Tensor) -> Tensor:
 
 
 def segment_max(A: Any, source: Tensor) -> Tensor:
-    """The maximum of what the entries of each row have, as `segment_sum`."""
+    """The maximum of values over the entries of each row, as `segment_sum`."""
     return _extremes(Adjacency.of(A), source, True)
 
 
 def segment_min(A: Any, source: Tensor) -> Tensor:
-    """The minimum of what the entries of each row have, as `segment_sum`."""
+    """The minimum of values over the entries of each row, as `segment_sum`."""
     return _extremes(Adjacency.of(A), source, False)
 
 
