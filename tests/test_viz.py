@@ -190,8 +190,10 @@ class TestDraw:
         assert len(hpg.viz.draw(G, crowd, labels=True).texts) == 49
 
     def test_ugly(self, tmp_path):
-        for G in (hpg.Graph.from_edges([], [], n_vertices=0), hpg.Graph.from_edges([0], [0], n_vertices=2)):
-            hpg.viz.draw(G).figure.savefig(tmp_path / "few.png")
+        for directed in (True, False):
+            for n, ends in ((0, []), (3, []), (2, [0])):
+                G = hpg.Graph.from_edges(ends, ends, n_vertices=n, directed=directed)
+                hpg.viz.draw(G).figure.savefig(tmp_path / "few.png")
         with pytest.raises(ValueError, match="draw takes up to 50,000 vertices"):
             hpg.viz.draw(hpg.Graph.from_edges([], [], n_vertices=50_001))
         with pytest.raises(ValueError, match=r"pos must be finite, of shape \(4, 2\)"):

@@ -105,6 +105,9 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any, grey: str) -> None:
     from matplotlib.collections import LineCollection
 
     source, target, _ = graph.edges()
+    if not len(source):
+        # Matplotlib takes no empty list of opacities.
+        return
     ends: Any = np.stack((place[to_device(source, "cpu")], place[to_device(target, "cpu")]), axis=1)
     low, high = _window(place) if len(place) else (np.zeros(2), np.ones(2))
     width = max(float((high - low).max()), np.finfo(np.float64).tiny)
