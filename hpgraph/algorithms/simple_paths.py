@@ -255,12 +255,7 @@ def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[fl
 
     ``left``: the distance of each vertex to the sink, inf where there is no path.
     """
-    reduced = np.full(arcs.nnz, np.inf)
-    tail = arcs.expand_rows()
-    leads = np.isfinite(left[tail]) & np.isfinite(left[arcs.indices])
-    ends = tail[leads], arcs.indices[leads]
-    reduced[leads] = np.maximum(arcs.data[leads] + left[ends[1]] - left[ends[0]], 0)
-    search = SpurSearch(arcs.with_data(reduced, copy=False), sink)
+    search = SpurSearch(arcs, sink, left)
     weight_of = _weights(arcs)
 
     first = [source] if source == sink else search.path(np.array([source]), np.empty(0, np.int64))

@@ -94,12 +94,14 @@ def yen(
 def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, list[int]]]:
     """Up to K paths and their lengths, among the vertices that are reached; rows may be unsorted, with duplicates."""
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
+    from hpgraph.kernels.structure.cpu_fifo import incoming_rows
 
     cpu = kernels("cpu")
     reached, before = cpu.fifo_order(rows, source, NO_PREDECESSOR)
     if source != sink and before[sink] == NO_PREDECESSOR:
         return []
-    if is_part := len(reached) <= len(before) // 2:
+    arcs_reached = int((rows.indptr[reached + 1] - rows.indptr[reached]).sum())
+    if is_part := len(reached) + arcs_reached <= (len(before) + rows.nnz) // 2:
         reached.sort()
         number = np.empty(len(before), rows.indices.dtype)
         number[reached] = np.arange(len(reached))
@@ -107,7 +109,7 @@ def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, li
         rows = cpu.rows_of(rows, reached, 0, len(before))
         rows = CSR((len(reached),) * 2, rows.indptr, number[rows.indices], rows.data, validate=False)
     arcs = CSR.from_rows(rows.shape, rows.indptr, rows.indices, rows.data, duplicates="min", copy=False)
-    back = cpu.transpose(arcs)
+    back = incoming_rows(arcs) or arcs
     found = shortest_trees(back, np.array([[sink]]), np.inf, None)
     left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
     paths = itertools.islice(by_length(arcs, source, sink, left), K)

@@ -17,13 +17,13 @@ from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, 
 class SpurSearch:
     """Searches to one sink in one graph; the memory is kept between them.
 
-    ``arcs``: float64 weights, each reduced by the difference of its ends' distances to the sink: 0 or more, inf where
-    the sink is not reached.
+    ``arcs``: float64 weights. ``left``: the distance of each vertex to the sink, inf where it is not reached; each
+    weight is reduced by the difference of its ends' distances, to 0 or more, as a search reads it.
     """
 
-    def __init__(self, arcs: CSR, sink: int) -> None:
+    def __init__(self, arcs: CSR, sink: int, left: Any) -> None:
         n = arcs.shape[0]
-        self._arcs = arcs.indptr, arcs.indices, arcs.data
+        self._arcs = arcs.indptr, arcs.indices, arcs.data, left
         self._sink, self._search = sink, 0
         # The number of the search in which a vertex was reached or blocked; undefined elsewhere: distance, predecessor.
         self._state = np.zeros(n, np.int64), np.empty(n), np.empty(n, np.int64)
@@ -45,7 +45,7 @@ class SpurSearch:
 
 
 @njit(cache=True, nogil=True)
-def _spur(indptr, indices, weight, avoided, sink, search, state, heap):
+def _spur(indptr, indices, weight, left, avoided, sink, search, state, heap):
     """`state`: `search` marks what is reached, and `search + 1` what is blocked or done."""
     root, banned = avoided
     mark, distance, before = state
@@ -57,7 +57,7 @@ def _spur(indptr, indices, weight, avoided, sink, search, state, heap):
     while not is_stopped():
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
-            there = here + weight[at]
+            there = here + max(weight[at] + left[u] - left[v], 0.0)
             if mark[u] > search or there == np.inf or (mark[u] == search and distance[u] <= there):
                 continue
             if first and (banned == u).any():
