@@ -1,5 +1,6 @@
 """Functions of the NetworkX backend whose results are not NetworkX's own, but as good: what must hold of them."""
 
+import gc
 import math
 import random
 from itertools import combinations, pairwise
@@ -257,6 +258,19 @@ def test_path_between_two(weight: str | None) -> None:
         assert path[0] == source and path[-1] == target and nx.is_path(G, path)
         length = nx.path_weight(G, path, weight) if weight else len(path) - 1
         assert length == nx.shortest_path_length(G, source, target, weight, backend="networkx")
+
+
+def test_collector_is_paused() -> None:
+    G = nx.star_graph(20_000)
+    nx.single_source_shortest_path(G, 0, backend="hpgraph")
+    collections: list[str] = []
+    gc.callbacks.append(lambda phase, info: collections.append(phase))
+    try:
+        nx.single_source_shortest_path(G, 0, backend="hpgraph")
+    finally:
+        gc.callbacks.pop()
+    # Two events each; a list for each of 20,000 nodes would start dozens.
+    assert len(collections) <= 10 and gc.isenabled()
 
 
 def test_longest_path() -> None:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
+from hpgraph.core.locks import uncollected
 from hpgraph.interop.networkx_backend.info import FUNCTIONS
 
 # Functions that visit each edge once in NetworkX, or few of them: the conversion of a graph would take longer.
@@ -101,7 +102,8 @@ def _followed(
         given = args, kwargs
         if not delegated:
             given = (), {key: value for key, value in _bound(function, args, kwargs).items() if key in taken}
-        with _dispatching() if delegated else nullcontext():
+        # What is made here has no reference cycles, and NetworkX's dicts take long to be searched for some.
+        with _dispatching() if delegated else uncollected():
             found = run(*given[0], **given[1])
             return _begun(found) if isinstance(found, Iterator) else found
 
