@@ -1,5 +1,8 @@
 """Random graphs: sizes, simplicity, and distributions by chi-squared tests against the definitions."""
 
+import collections
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -174,6 +177,32 @@ def test_blocks_are_the_same_on_every_path(device, monkeypatch):
             monkeypatch.setattr("hpgraph.kernels.sampling.cpu_blocks.MAX_SERIAL", serial)
             found.append(matrix(make(seed=4, device=where)))
         assert all((other == found[0]).all() for other in found) and found[0].sum() > 1000
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 2), (6, 1), (5, 3)])
+def test_attachments_one_by_one(n, m, monkeypatch):
+    """By the kernel: each graph comes as often as draws of ends of earlier edges, without repetitions, make it."""
+    monkeypatch.setattr("hpgraph.kernels.sampling.cpu_draws.MAX_SERIAL", 0)
+    # Chances of each set of edges, vertex by vertex.
+    law = {frozenset((0, v) for v in range(1, m + 1)): 1.0}
+    for v in range(m + 1, n):
+        later = {}
+        for edges, chance in law.items():
+            degree = np.bincount([end for edge in edges for end in edge], minlength=n)
+            for order in itertools.permutations(np.flatnonzero(degree).tolist(), m):
+                p, left = chance, 2 * len(edges)
+                for end in order:
+                    p, left = p * degree[end] / left, left - degree[end]
+                key = edges | {(end, v) for end in order}
+                later[key] = later.get(key, 0) + p
+        law = later
+    seen = collections.Counter(
+        frozenset(zip(*(side.tolist() for side in (target, source)), strict=True))
+        for source, target in (sampling("cpu").attachments(np.random.default_rng(seed), n, m) for seed in range(4000))
+    )
+    seen = {frozenset(tuple(sorted(edge)) for edge in edges): count for edges, count in seen.items()}
+    assert seen.keys() <= law.keys()
+    assert fits([seen.get(edges, 0) for edges in law], [4000 * chance for chance in law.values()])
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 1 << 19, (1 << 19) + 1, 700_007, 1 << 20])

@@ -209,7 +209,10 @@ def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
 
 def _pairs(xp: ModuleType, n: int, one: Any, other: Any) -> Any:
     """A number for each pair of vertices, in either order."""
-    return xp.minimum(one, other) * n + xp.maximum(one, other)
+    pair = xp.minimum(one, other)
+    pair *= n
+    pair += xp.maximum(one, other)
+    return pair
 
 
 def _unfit(source: Any, target: Any, group: Any) -> Any:

@@ -47,7 +47,9 @@ def _propose(ends, first, size, rate, chance, weight, vertex, seed, source, targ
             if weight is not None:
                 p = min(p * peek(weight, one) * peek(weight, other), 1.0)
                 if often > 0:
-                    kept = unit(_word(seed, proposal, 2)) * often < -np.log1p(-p)
+                    # Of the logarithm p is a lower bound and p / (1 - p) an upper one, mostly close enough.
+                    drawn = unit(_word(seed, proposal, 2)) * often
+                    kept = drawn < p or (drawn * (1 - p) < p and drawn < -np.log1p(-p))
             if often == 0:
                 # Within a block both orders of a pair are there.
                 kept = unit(_word(seed, proposal, 2)) < p and not (within and one >= other)

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import (
+    LOOPS,
+    interruptible,
+    njit,
+    part,
+    peek,
+    prange,
+    prefetch,
+    put,
+    tasks,
+    team,
+)
 from hpgraph.kernels.sampling import draws
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, bits, mixed, unit
 from hpgraph.semiring.stop import is_stopped
@@ -20,6 +31,8 @@ from hpgraph.semiring.stop import is_stopped
 BLOCK = 2048
 # Numbers up to which NumPy takes some milliseconds, and spares seconds of compiling.
 MAX_SERIAL = 1 << 17
+# Prefetch distance, in edges, of the ends that later edges draw.
+AHEAD = 32
 
 _MANTISSA, _ONE = np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
 _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
@@ -60,7 +73,7 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     count = m * (n - m)
     if count <= MAX_SERIAL:
         return draws.attachments(rng, n, m)
-    source, target = np.empty(count, np.int64), np.empty(count, np.int64)
+    source, target = np.empty((2, count), index_dtype(n))
     with interruptible():
         _attach(np.uint64(rng.integers(1 << 62)), np.int64(m), source, target)
     return source, target
@@ -137,21 +150,36 @@ def _attach(key, m, source, target):
     for edge in range(m):
         put(source, edge, 0)
         put(target, edge, edge + 1)
+    soon, soon_begin = min(m + AHEAD, source.size), m + AHEAD // m * m
     for begin in range(m, source.size, m):
         for edge in range(begin, begin + m):
             put(source, edge, edge // m + m)
-            new = False
-            while not new:
+            if soon < source.size:
+                prefetch(target, _drawn_end(mixed(key + np.uint64(soon) * GOLDEN), soon_begin) >> 1)
+                soon += 1
+                soon_begin += m if soon == soon_begin + m else 0
+            word = mixed(key + np.uint64(edge) * GOLDEN)
+            while True:
                 # Either end of an edge of the vertices before.
-                key += GOLDEN
-                place = np.int64(unit(mixed(key)) * (2 * begin))
-                drawn = peek(target if place & 1 else source, place >> 1)
+                end = _drawn_end(word, begin)
+                one = np.int64(peek(target, end >> 1))
+                other = (end >> 1) // m + m if end >> 1 >= m else 0
+                drawn = one if end & 1 else other
                 new = True
-                for other in range(begin, edge):
-                    new &= peek(target, other) != drawn
+                for before in range(begin, edge):
+                    new &= peek(target, before) != drawn
+                if new:
+                    break
+                word = mixed(word + GOLDEN)
             put(target, edge, drawn)
         if is_stopped():
             break
+
+
+@part
+def _drawn_end(word, edges):
+    """An end of one of the edges so far: twice the edge's number, and 1 more for its target."""
+    return np.int64(unit(word) * (2 * edges))
 
 
 @part

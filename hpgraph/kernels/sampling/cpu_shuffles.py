@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, team
 from hpgraph.kernels.sampling import shuffles
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
+from hpgraph.kernels.structure.cpu_mirrored import LINE
 
 # Elements of a block, and the logarithm of the most blocks: each is written to at a place of its own, and has a page in
 # the TLB.
@@ -44,6 +45,7 @@ def _divide(seed, shift, values, fill, out):
             at = peek(place, block)
             put(place, block, at + 1)
             if out is not None:
+                prefetch(out, at + LINE)
                 put(out, at, peek(values, i))
 
 

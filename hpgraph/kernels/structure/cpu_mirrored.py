@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 from hpgraph.kernels.structure import mirroring
 from hpgraph.kernels.structure.cpu_transpose import begin_shares
@@ -19,6 +19,9 @@ from hpgraph.kernels.structure.cpu_transpose import begin_shares
 MAX_SORTED = 1 << 17
 # Bytes of a block's result, and most blocks: each is written to at a place of its own, and has a page in the TLB.
 _BLOCK_BYTES, _MAX_BLOCKS = 1 << 19, 512
+# Prefetch distance in a block, in entries of 32 bits: no processor foresees the next lines of so many blocks, and the
+# first store to a line would wait for memory.
+LINE = 16
 
 
 def mirrored(triangle: CSR) -> CSR:
@@ -68,6 +71,8 @@ def _divide(indptr, indices, first, last, shift, fill, rows, columns):
             column = vertex(indices, p)
             at = peek(fill, column >> shift)
             put(fill, column >> shift, at + 1)
+            prefetch(rows, at + LINE)
+            prefetch(columns, at + LINE)
             put(rows, at, rows.dtype.type(row))
             put(columns, at, columns.dtype.type(column))
 

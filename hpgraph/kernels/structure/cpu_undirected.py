@@ -5,6 +5,7 @@ Polychroniou, K. A. Ross, "A comprehensive study of main-memory partitioning and
 comparison- and radix-sort", SIGMOD'14). NumPy sorts, by vector instructions where the processor has some.
 """
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, part, peek, prange, put, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, part, peek, prange, prefetch, put, tasks, team
 from hpgraph.kernels.structure import mirroring
-from hpgraph.kernels.structure.cpu_mirrored import MAX_SORTED
+from hpgraph.kernels.structure.cpu_mirrored import LINE, MAX_SORTED
 
 # Arcs of a block, and most blocks: each is written to at a place of its own, and has a page in the TLB.
 _BLOCK_ARCS, _MAX_BLOCKS = 1 << 15, 512
@@ -38,14 +39,21 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
         starts, fill = np.append(0, ends[-1]), ends - fill
         key = np.empty(starts[-1], keys)
         _divide(source, target, shift, below, fill, key)
+        blocks_of_keys, many = np.split(key, starts[1:-1]), 8 * shares
         with in_python(), ThreadPoolExecutor(shares) as threads:
-            list(threads.map(np.ndarray.sort, np.split(key, starts[1:-1])))
+            list(threads.map(_sort_all, (blocks_of_keys[first::many] for first in range(many))))
         begins, indptr = np.zeros(blocks + 1, np.int64), np.zeros(n + 1, np.int64)
         _count_different(starts, key, begins, shares)
         np.cumsum(begins, out=begins)
         column = np.empty(begins[-1], ids)
         _write(shift, below, starts, begins, key, column, indptr, shares)
     return CSR((n, n), indptr, column, None, validate=False)
+
+
+def _sort_all(arrays: Iterable[Any]) -> None:
+    """Several in one task: to hand one over takes as long as to sort some thousand keys."""
+    for keys in arrays:
+        keys.sort()
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
@@ -68,6 +76,7 @@ def _append(u, v, shift, below, place, key):
     at = peek(place, block)
     put(place, block, at + 1)
     if key is not None:
+        prefetch(key, at + LINE)
         put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
 
 
