@@ -306,15 +306,15 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     """A rooted spanning forest with its preorder, of symmetric arcs in canonical order."""
     n, backend, xp = arcs.shape[0], kernels(arcs.device), array_module(arcs.device)
     plain = arcs.with_data(None, copy=False)
-    one, at = backend.spanning_forest(plain)
-    one, other = one.astype(np.int64), plain.indices[at].astype(np.int64)
+    tail, at = backend.spanning_forest(plain)
+    tail, head = tail.astype(np.int64), plain.indices[at].astype(np.int64)
     count, tree = backend.components(plain, True)
     tree, vertices = tree.astype(np.int64), xp.arange(n, dtype=np.int64)
     roots = xp.full(count, n, np.int64)
     backend.minimum_at(roots, tree, vertices)
 
     # Both arcs of each edge, sorted by source, then target; sorted by target, then source, they give the reverses.
-    source, target = xp.concatenate([one, other]), xp.concatenate([other, one])
+    source, target = xp.concatenate([tail, head]), xp.concatenate([head, tail])
     sorted_ = xp.argsort(source * n + target)
     source, target = source[sorted_], target[sorted_]
     back = xp.argsort(target * n + source)

@@ -258,7 +258,7 @@ def _ritz_vector(graph: Graph, hubs: Any, weighted: bool, steps: int) -> tuple[A
             break
     # The sign that gives the first vector, the iterate, a positive share.
     shares = np.copysign(1, weights[0]) * weights
-    result = sum(number(share) * one for share, one in zip(shares, basis, strict=False))
+    result = sum(number(share) * vector_of_basis for share, vector_of_basis in zip(shares, basis, strict=False))
     # Entries that converge to 0 may be slightly negative.
     return (xp.maximum(result, 0) if everywhere(hubs >= 0) else result), step + 1
 

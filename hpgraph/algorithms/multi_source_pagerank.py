@@ -106,11 +106,11 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     n, name = graph.n_vertices, "personalization"
     if isinstance(personalization, list | tuple):
         k = len(personalization)
-        each = [native(graph.indices_of(one, name)) for one in personalization]
+        each = [native(graph.indices_of(members, name)) for members in personalization]
         # On the CPU: compiling these operations for a GPU takes longer than computing them here.
         place = "cuda" if any(map(is_cuda, each)) else "cpu"
-        xp, each = array_module(place), [to_device(one, place) for one in each]
-        rows = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
+        xp, each = array_module(place), [to_device(members, place) for members in each]
+        rows = xp.asarray(np.repeat(np.arange(k), [len(members) for members in each]))
         vertices = xp.concatenate(each).astype(np.int64)
         shares = xp.ones(len(vertices))
         if len(xp.unique(rows * n + vertices)) < len(vertices):

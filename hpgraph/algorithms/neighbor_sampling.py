@@ -261,7 +261,7 @@ def fanouts_of(fanouts: Any) -> list[int]:
     """Number of neighbours to draw at each hop, checked."""
     alone = not hasattr(fanouts, "__iter__") or getattr(fanouts, "ndim", 1) == 0
     listed = [fanouts] if alone else list(fanouts)
-    hops = [whole(one, "fanouts", "whole numbers") for one in listed]
-    if not hops or len(hops) > _MAX_HOPS or not all(-1 <= one < _MAX_DRAWS for one in hops):
+    hops = [whole(fanout, "fanouts", "whole numbers") for fanout in listed]
+    if not hops or len(hops) > _MAX_HOPS or not all(-1 <= fanout < _MAX_DRAWS for fanout in hops):
         raise ValueError(f"fanouts must be numbers of neighbours from 0 on, or -1 for all, a hop each, not {fanouts!r}")
     return hops

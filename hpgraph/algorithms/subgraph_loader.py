@@ -34,17 +34,17 @@ class SubgraphLoader(BatchLoader):
     Parameters
     ----------
     by : {"vertices", "edges", "walks"}, Communities, or integer array of shape (n,)
-        What a batch is drawn by: vertices, by their number of arcs and one; edges, by the sum of the inverse degrees of
-        their ends; walks of `length` steps from vertices drawn alike. An array has the community of each vertex, as
-        `hpgraph.leiden` finds them; each epoch deals the communities anew.
+        Sampling of a batch: vertices, by their number of arcs plus one; edges, by the sum of the inverse degrees of
+        their ends; walks of `length` steps from uniform vertices. An array has the community of each vertex, for
+        example from `hpgraph.leiden`; each epoch shuffles the communities.
     batch_size : int
-        Draws of a batch, which may draw a vertex again; communities of a batch.
+        Draws of a batch, with replacement; or communities of a batch.
     batches : int, optional
-        How many make an epoch; by default as many as draw n vertices. Communities make as many as there are.
+        Batches of an epoch; by default as many as draw n vertices. With communities, as many as they fill.
     length : int
-        Steps of walks.
+        Number of steps of a walk.
     coverage : int
-        For walks: how many epochs to draw beforehand, from which factors are estimated. 0 gives no factors. Those of
+        For walks: number of epochs drawn beforehand, from which factors are estimated; 0 for no factors. Those of
         vertices and edges are exact.
     incoming : bool
         Whether messages flow along arcs rather than against them, as for `hpgraph.sample_neighbors`.
@@ -55,10 +55,10 @@ class SubgraphLoader(BatchLoader):
 
     Notes
     -----
-    Batches are `NeighborSample`, whose seeds are all of their vertices. Of drawn ones ``vertex_factor`` is the inverse
-    of the chance of a vertex to be in a batch: a loss times it, summed, is on average the sum over all vertices.
-    ``edge_factor`` makes a vertex's sum over its edges on average the one over all of its neighbours. Draws are made on
-    the CPU; all else on the graph's device.
+    Batches are `NeighborSample`, whose seeds are all of their vertices. ``vertex_factor`` is the inverse of the
+    probability that a batch contains the vertex: the sum of losses times it is an unbiased estimate of the sum over all
+    vertices. ``edge_factor`` makes a vertex's sum over its edges an unbiased estimate of that over all neighbours.
+    Sampling runs on the CPU, all else on the graph's device.
 
     References
     ----------
@@ -193,17 +193,17 @@ def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Ch
         # All arcs between the same two vertices, either way.
         pair = xp.unique(xp.minimum(row, column).astype(np.int64) * n + xp.maximum(row, column), return_inverse=True)[1]
         together = xp.bincount(pair.reshape(-1), share)[pair.reshape(-1)] if arcs.nnz else share
-        one = occurrences(row, n, share) + occurrences(column, n, xp.where(loop, 0, share))
+        of_draw = occurrences(row, n, share) + occurrences(column, n, xp.where(loop, 0, share))
     else:
         weight = degree + 1.0
-        one, together = weight / max(float(weight.sum()), 1e-300), 0.0
+        of_draw, together = weight / max(float(weight.sum()), 1e-300), 0.0
 
     def chance(each: Any) -> Any:
         """Probability of at least one in all draws."""
         return -xp.expm1(draws * xp.log1p(-xp.minimum(each, 1 - 1e-16)))
 
-    own = chance(one)
-    both = own[row] + own[column] - chance(one[row] + one[column] - together)
+    own = chance(of_draw)
+    both = own[row] + own[column] - chance(of_draw[row] + of_draw[column] - together)
     by_number = xp.empty(arcs.nnz)
     by_number[arcs.data] = xp.where(loop, own[row], both)
     return xp.cumsum(weight), _Chances(own, by_number)

@@ -52,10 +52,12 @@ def _search(events: Stream, T: TemporalGraph, sources: Any, wanted: int, strict:
 
 def _vertices(T: TemporalGraph, given: Any, argument: str) -> tuple[Any, bool]:
     """Vertices to search from, and whether it is a single one."""
-    one = given is not None and not isinstance(given, list | tuple | range) and np.ndim(
+    single = given is not None and not isinstance(given, list | tuple | range) and np.ndim(
         given.index if isinstance(given, id) else given
     ) == 0 and not hasattr(given, "__next__")  # fmt: skip
-    return sources_of(T, None if given is None else as_collection([given] if one else given), argument=argument), one
+    return sources_of(
+        T, None if given is None else as_collection([given] if single else given), argument=argument
+    ), single
 
 
 def _search_from(
@@ -63,10 +65,10 @@ def _search_from(
 ) -> tuple[Any, Any, Search]:
     """Raw numbers, where there are any, and what was searched for."""
     checked(T)
-    sources, one = _vertices(T, given, "targets" if back else "sources")
+    sources, single = _vertices(T, given, "targets" if back else "sources")
     events, rows = arcs_of(T, start, end, back=back)
     result = _search(events, T, sources, wanted, strict)
-    search = Search(T, events, rows, wanted, bool(strict), back, sources, one)
+    search = Search(T, events, rows, wanted, bool(strict), back, sources, single)
     return result, result < unreached(result.dtype), search
 
 

@@ -195,7 +195,7 @@ def divide(
 ) -> DividedGraph:
     """A graph divided between devices; `memory`: bytes of each for its shard and vertex data."""
     graph.require_simple("a graph on several devices")
-    places = [Devices.of(one) for one in devices]
+    places = [Devices.of(name) for name in devices]
     csr, both = graph.out_csr, graph.directed
     xp = array_module(csr.indptr)
     load = csr.indptr if not both else csr.indptr + graph.in_csr.indptr

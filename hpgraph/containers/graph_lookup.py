@@ -241,14 +241,14 @@ class GraphLookup(GraphStorage):
         Parameters
         ----------
         names : bool, default False
-            Whether to give ends by name, in NumPy arrays, rather than by index on the graph's device: names of all ends
-            take far more memory than the graph.
+            Whether to return ends by name, in NumPy arrays, rather than by index on the graph's device: names of all
+            ends take far more memory than the graph.
         both_ways : bool, default False
-            Whether an edge of an undirected graph is given in both directions, as it is stored: then edge k is the one
-            of ``G.weights[k]``, and of ``G.filter(edges=...)``. Otherwise it is given once, from the lower index.
+            Whether to list an undirected edge in both directions, as it is stored: then edge k has weight
+            ``G.weights[k]``, and flag k of ``G.filter(edges=...)``. Otherwise it is listed once, from the lower index.
 
         columns : bool, default False
-            Whether to give a table with the columns of edges, too.
+            Whether to return a table that includes the columns of edges.
 
         Returns
         -------

@@ -101,13 +101,15 @@ def _attributes(held: list[Any], columns: Any, argument: str, weight: str | None
     """Attributes from one dict for each edge or node, as columns; True selects all."""
     if isinstance(columns, Mapping):
         return dict(columns)
-    known = dict.fromkeys(title for one in held for title in one)
+    known = dict.fromkeys(title for attributes in held for title in attributes)
     titles = [title for title in known if title != weight] if columns is True else list(columns)
     for title in titles:
         if title not in known:
             there = ", ".join(map(repr, known)) or "none"
             raise ValueError(f"{argument}: the graph has no attribute {title!r}; it has {there}")
-    return {title: as_column([one.get(title) for one in held], f"{argument}: {title!r}") for title in titles}
+    return {
+        title: as_column([attributes.get(title) for attributes in held], f"{argument}: {title!r}") for title in titles
+    }
 
 
 def values_in(edges: list[Any], name: str, default: float = 1) -> np.ndarray[Any, np.dtype[Any]] | None:

@@ -127,16 +127,16 @@ class ResultTable:
         Parameters
         ----------
         k : int, default 10
-            How many.
+            Number of entries.
         by : str, optional
-            The column that counts; by default the first one of numbers.
+            The column to sort by; by default the first numeric one.
 
         Returns
         -------
         list of tuples
-            The vertex, by name where the graph has names, and its value; of an edge both ends, of several searches the
-            source first; of groups the number of the group and its size. Largest first, of equal ones in order of
-            index. What is not reached, or not a number, is left out.
+            The vertex, by name if the graph has names, and its value; for an edge both ends, for several searches the
+            source first; for groups the number of the group and its size. In descending order; ties in order of index.
+            Unreached vertices and NaN are left out.
         """
         whole(k, "k", least=0)
         values = self._values()

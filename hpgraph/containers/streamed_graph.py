@@ -38,14 +38,14 @@ class StreamedGraph(Graph):
     names : sequence, optional
         A name for each vertex.
     device : {"cpu", "cuda"}
-        Where to work.
+        Device of computations.
     memory : int, optional
-        Bytes of the device's memory for the topology: offsets, buffers, and pages that are kept. None is no limit on
-        the CPU, and on the GPU half of what is free. If it has room for three times the plain arcs, algorithms load
-        them all on first use, and run as in memory.
+        Bytes of the device's memory for the topology: offsets, buffers, and cached pages. None means no limit on the
+        CPU, and half of the free memory on the GPU. If three times the plain arcs fit, algorithms load them on first
+        use, and run as in memory.
     host_memory : int, optional
-        Bytes of main memory for pages that come from a file, and on the GPU for the pinned copy of any pages. A
-        BudgetError says what would suffice, where a budget does not.
+        Bytes of main memory for pages of a file, and on the GPU for the pinned copy of any pages. If a budget is too
+        small, a BudgetError names the required one.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class StreamedGraph(Graph):
         ----------
         graph : Graph
         arcs_per_page : int, optional
-            A page holds no more.
+            Maximum number of arcs of a page.
         encoding : {"none", "gaps"}
-            How ids are stored.
+            Encoding of ids.
         device, memory, host_memory
             As for the class; by default the graph's device.
 
@@ -161,9 +161,9 @@ class StreamedGraph(Graph):
 
     def _ids_of_row(self, row: int, by_target: bool) -> Any:
         xp = array_module(self.device)
-        one = Bitmask.from_indices(xp.asarray([row]), self.n_vertices)
+        chosen = Bitmask.from_indices(xp.asarray([row]), self.n_vertices)
         with self.exclusive():
-            parts = [block.csr.indices for block in row_blocks(self, by_target=by_target, rows=one)]
+            parts = [block.csr.indices for block in row_blocks(self, by_target=by_target, rows=chosen)]
         return xp.concatenate([*parts, xp.empty(0, self.id_dtype)])
 
     def _have_edges(self, rows: Any, columns: Any) -> Any:
@@ -231,7 +231,7 @@ class StreamedGraph(Graph):
         Raises
         ------
         DeviceMemoryError, FileFormatError
-            When it will not fit; when pages are damaged, or contradict what was said of the graph.
+            If the graph does not fit; if pages are damaged, or contradict the graph's declared properties.
 
         Examples
         --------

@@ -37,22 +37,22 @@ class TemporalGraph:
         Titles of columns. Ends are known by their titles as in `hpgraph.from_edges`; times by "time", "timestamp", "t",
         "date" or "datetime".
     duration : hashable, number or timedelta, optional
-        Title of the column of durations, or the duration of every arc: the arc leaves its source at its time, and
-        reaches its target so much later. By default 0, contacts of an instant.
+        Title of the column of durations, or the duration of every arc: an arc leaves its source at its time, and
+        reaches its target after its duration. By default 0, instantaneous contacts.
     weight : hashable, optional
-        Title of the column of weights, of which the graphs below hold the sums.
+        Title of the column of weights, which are summed in the graphs below.
     directed : bool, default True
-        False says that each row is a contact, which leads both ways.
+        False declares that each row is a contact, an arc in both directions.
     n_vertices, names
         As for `hpgraph.from_edges`.
 
     Raises
     ------
     ValueError
-        When columns are of unlike lengths or not there; when a time or a duration is missing, NaN, NaT or infinite, or
-        a duration is negative.
+        If columns differ in length or do not exist; if a time or a duration is missing, NaN, NaT or infinite, or a
+        duration is negative.
     TypeError
-        When times are neither numbers nor datetimes, or durations do not go with them: numbers with numbers, timedeltas
+        If times are neither numbers nor datetimes, or durations do not match them: numbers with numbers, timedeltas
         with datetimes.
 
     Attributes
@@ -60,10 +60,10 @@ class TemporalGraph:
     n_vertices, n_edges : int
         Number of vertices and of rows.
     source, target : integer arrays of shape (m,)
-        Ends, by index, in the order of time; rows of one time are in the order in which they were given. These arrays
-        are read-only, as those of `Graph`; on CUDA copies.
+        Ends, by index, in order of time; rows of equal time keep their order. These arrays are read-only, as those of
+        `Graph`; on CUDA they are copies.
     time, duration : arrays of shape (m,)
-        int64 or float64; on the CPU datetime64 and timedelta64 where times are such. Datetimes with a zone are
+        int64 or float64; on the CPU datetime64 and timedelta64 if times are datetimes. Datetimes with a time zone are
         converted to UTC.
     weight : array of shape (m,) or None
     directed, device, names
@@ -71,7 +71,7 @@ class TemporalGraph:
 
     Notes
     -----
-    A TemporalGraph does not change. What it computes itself runs on its device; functions of paths run on the CPU.
+    A TemporalGraph is immutable. Its methods run on its device; functions of paths run on the CPU.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class TemporalGraph:
         Parameters
         ----------
         t0, t1 : number or datetime, optional
-            By default all the time there is. An instant without a zone is in UTC.
+            By default unbounded. An instant without a time zone is in UTC.
 
         Returns
         -------
@@ -245,19 +245,19 @@ class TemporalGraph:
         return self._graph(array_module(self.device).flatnonzero(under_way))
 
     def windows(self, width: Any, step: Any = None) -> Iterator[tuple[Any, Graph]]:
-        """Graphs of windows of time, from the first arc on, until a window begins after the last.
+        """Graphs of consecutive time windows, from the first arc to the last.
 
         Parameters
         ----------
         width, step : number or timedelta
-            Length of each window, and from the beginning of one to that of the next; by default `width`. Above 0.
+            Length of each window, and distance of the starts of two windows, by default `width`. Positive.
 
         Yields
         ------
         begin : number or numpy.datetime64
         graph : Graph
-            As by ``between(begin, begin + width)``. Rows are in order of time, so a window costs what its own rows do;
-            where windows overlap much and there are no weights, what the rows cost that it adds and removes.
+            As by ``between(begin, begin + width)``. The cost of a window is that of its rows; if windows overlap much
+            and there are no weights, that of the rows it adds and removes.
 
         Examples
         --------
@@ -291,7 +291,7 @@ class TemporalGraph:
             yield (begin if self._unit is None else np.int64(begin).view(self._unit)), graph_of(rows)
 
     def decay(self, half_life: Any, at: Any = None) -> Graph:
-        """The graph of what is remembered at an instant: a row counts half after each `half_life`.
+        """The graph at an instant with exponentially decaying weights, which halve after each `half_life`.
 
         Parameters
         ----------

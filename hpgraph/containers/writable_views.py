@@ -75,12 +75,12 @@ class WritableViews(MatrixStorage):
                 return self._layouts, self._plans  # another thread was faster
             copies, self._layouts, self._plans = self._copies
             self._copies = None
-            any_alive = any(one.is_held for one in copies.values())
+            any_alive = any(copy_.is_held for copy_ in copies.values())
             csr = self.csr
-            written = {name for name, one in copies.items() if not _same(one.array, _shown(csr, name))}
+            written = {name for name, copy_ in copies.items() if not _same(copy_.array, _shown(csr, name))}
             if written:
                 arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")}
-                arrays |= {name: one.array for name, one in copies.items()}
+                arrays |= {name: copy_.array for name, copy_ in copies.items()}
                 # Raises if the arrays are no valid CSR, and leaves the matrix unchanged.
                 self._rebind(CSR.from_rows(csr.shape, **arrays))
             result = self._layouts, self._plans

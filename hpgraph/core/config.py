@@ -157,24 +157,24 @@ class Config:
     verbose : bool
         Whether to announce slow one-time work such as a cold compile. ``HPGRAPH_VERBOSE``.
     cache_dir : pathlib.Path
-        Where compiled code is kept between processes. ``HPGRAPH_CACHE_DIR``, else ``$XDG_CACHE_HOME/hpgraph``, else
-        ``~/.cache/hpgraph``. Where that cannot be written, or others can write it (said by a warning), a folder for
-        this user under the system's temporary one, or one for this process alone.
+        Folder of compiled code. ``HPGRAPH_CACHE_DIR``, else ``$XDG_CACHE_HOME/hpgraph``, else ``~/.cache/hpgraph``. If
+        that is not writable, or others can write to it (with a warning), a folder of this user under the system's
+        temporary one, or one for this process alone.
     measure_layouts : bool or "auto"
-        Whether, on a GPU, the first product of a matrix times the ways to do it that are predicted to be close, and
-        keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and ``max``.
-        Where floats are added up, the matrix and the types alone choose, so that sums repeat from run to run; True
-        times there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
+        Whether, on a GPU, the first product of a matrix measures the methods that are predicted to be close, and keeps
+        the fastest. "auto" does so if all give the same bits: for integers, and for ``min`` and ``max``. For sums of
+        floats the choice depends on the matrix and the types only, so that sums repeat from run to run; True measures
+        there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
     memory_share : float
-        Share of the free memory that the work space of many searches at once may take: as many run together as it
-        holds, at least one, and the others wait for their turn. 0.25 unless set. ``HPGRAPH_MEMORY_SHARE``.
+        Share of the free memory for the work space of several searches: as many run together as fit, at least one, and
+        the others run in later groups. 0.25 unless set. ``HPGRAPH_MEMORY_SHARE``.
     networkx_device : str
-        Where graphs lie that NetworkX hands to its backend hpgraph: "cpu", or another device as `Graph.to` takes it.
+        Device of graphs that NetworkX passes to the backend hpgraph: "cpu", or another one as for `Graph.to`.
         ``HPGRAPH_NETWORKX_DEVICE``.
     peer_access : bool
-        Whether several GPUs read and write each other's memory, where they can; else what they exchange goes through
-        the host, for machines on which they say that they can and fail. It is asked when a graph or a matrix is
-        divided, and when a run begins. ``HPGRAPH_PEER_ACCESS``.
+        Whether several GPUs access each other's memory, if they can; otherwise exchanges go through the host, for
+        machines whose GPUs report peer access but fail. It is read when a graph or a matrix is divided, and when a run
+        starts. ``HPGRAPH_PEER_ACCESS``.
 
     check_bounds : bool
         Whether functions of a program, and those that operations are given, check where they index arrays;
@@ -266,7 +266,7 @@ class Config:
     def _withdraw(self, block: Block) -> None:
         """Remove the settings of a block."""
         with self._lock:
-            self._pending[:] = [one for one in self._pending if one[0]() is not block]
+            self._pending[:] = [pending for pending in self._pending if pending[0]() is not block]
             self._settle()
 
     def _settle(self) -> None:

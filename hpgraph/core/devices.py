@@ -224,22 +224,22 @@ def _reach(indices: tuple[int, ...]) -> bool:
     cupy = require_cupy()
     runtime = cupy.cuda.runtime
     apart = [
-        (one, other)
-        for one in indices
+        (gpu, other)
+        for gpu in indices
         for other in indices
-        if one != other and not runtime.deviceCanAccessPeer(one, other)
+        if gpu != other and not runtime.deviceCanAccessPeer(gpu, other)
     ]
     if apart:
-        one, other = apart[0]
+        gpu, other = apart[0]
         warnings.warn(
-            f"cuda:{one} has no access to the memory of cuda:{other}: what they exchange goes through the host, slowly",
+            f"cuda:{gpu} has no access to the memory of cuda:{other}: what they exchange goes through the host, slowly",
             stacklevel=3,
         )
         return False
-    for one in indices:
-        with cupy.cuda.Device(one):
+    for gpu in indices:
+        with cupy.cuda.Device(gpu):
             for other in indices:
-                if one == other:
+                if gpu == other:
                     continue
                 try:
                     runtime.deviceEnablePeerAccess(other)
@@ -289,7 +289,7 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
     threads = _threads()
     waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(1, len(devices))]
     try:
-        return [there(0), *(one.result() for one in waiting)]
+        return [there(0), *(future.result() for future in waiting)]
     finally:
         # All work has finished before an error is raised.
         wait(waiting)

@@ -143,10 +143,10 @@ def naming_arguments(function: Function) -> Function:
     """
     signature = inspect.signature(function)
     names = frozenset(signature.parameters)
-    variadic = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    variadic = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())
     at, of = next(((at, name) for at, name in enumerate(signature.parameters) if name in ("G", "graph")), (0, ""))
 
-    kinds = [one.annotation for one in signature.parameters.values()]
+    kinds = [parameter.annotation for parameter in signature.parameters.values()]
     flags = [(name, place) for place, (name, kind) in enumerate(zip(signature.parameters, kinds, strict=True))
              if kind in (bool, bool | None, "bool", "bool | None")]  # fmt: skip
 

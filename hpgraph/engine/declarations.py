@@ -360,7 +360,7 @@ def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ..
     numbers = tuple(value) if np.ndim(value) else (value,) * length
     if len(numbers) != length:
         raise ValueError(f"{name} must be a number or a tuple of {length}, one for each of its numbers, not {value!r}")
-    return tuple(scalar(one, dtype, name) for one in numbers)
+    return tuple(scalar(number, dtype, name) for number in numbers)
 
 
 def _no_gather(source: Any, weight: Any, target: Any) -> int:

@@ -225,10 +225,10 @@ def check_definition(program: type[Definition]) -> None:
 
 def _check_length(shape: Any, name: str, example: str) -> None:
     """Refuse a shape that is not one length from 1 to `LONGEST`."""
-    one = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
-    if one is None:
+    length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
+    if length is None:
         return
-    whole(one, f"the shape of {name}", f"a whole number, as in {example}", least=1, most=LONGEST)
+    whole(length, f"the shape of {name}", f"a whole number, as in {example}", least=1, most=LONGEST)
 
 
 def message_type(program: type[Definition]) -> tuple[np.dtype, int]:

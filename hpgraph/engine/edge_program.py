@@ -22,7 +22,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     Attributes
     ----------
     combiner : str, Monoid or function
-        How the messages of a vertex are combined, as the `reduce` of a `VertexProgram`; not "any".
+        Combination of the messages to a vertex, as `reduce` of a `VertexProgram`; not "any".
     activity : {"changed", "all"}
         Vertices that are active in a superstep: those that did not vote to halt in the last one; or all, and then every
         vertex is also updated, with messages or without.
@@ -38,7 +38,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
         its properties, and ``reverse``: the arc the other way, with ``exists``, ``weight`` and properties. Where there
         is no such arc, ``exists`` is False and the rest is zero.
     edge_cond(source, edge, target), optional
-        Whether `edge_compute` runs along this arc. Where it does not, nothing is sent and nothing changes.
+        Whether `edge_compute` runs along this arc. Otherwise no message is sent and no property changes.
     reply(source, edge, target), optional
         A message back to the source of the arc, combined with the other messages to that vertex.
     reply_cond(source, edge, target), optional
@@ -52,7 +52,7 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     starts, aggregate, converged, optional
         As in `VertexProgram`.
 
-    The functions of arcs, `vote_to_halt` and `starts` may take ``world``, too, behind the others.
+    The functions of arcs, `vote_to_halt` and `starts` may take ``world`` as a last parameter.
 
     See Also
     --------
@@ -60,9 +60,9 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
 
     Notes
     -----
-    A superstep is bulk-synchronous: all functions see vertices and arcs as the last superstep left them. Where both
-    arcs of an edge are at work at once, each sees the other as it was before, so that nothing depends on the order. A
-    program that reads ``edge.reverse`` therefore keeps what `edge_compute` changes twice.
+    A superstep is bulk-synchronous: all functions read the values of the last superstep. If both arcs of an edge are
+    processed in one superstep, each reads the other's old values, so the result does not depend on the order. A program
+    that reads ``edge.reverse`` therefore double-buffers the properties that `edge_compute` changes.
 
     Properties of edges lie in the order of ``G.edges(both_ways=True)``, in which they are given to a run and come back.
     On a graph in pages they lie in memory; what asks for more of an arc (its reverse, its weight, replies, tuples, and

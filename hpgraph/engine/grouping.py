@@ -116,7 +116,7 @@ def starts_of(active: Any, graph: Graph) -> Starts:
     if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
         listed = to_device(native(graph.indices_of(active[:, 0], "active")), "cpu")
         return Starts(listed.astype(ids), np.arange(k, dtype=np.int32), k)
-    each = [to_device(sources_of(one, graph), "cpu") for one in active]
+    each = [to_device(sources_of(source, graph), "cpu") for source in active]
     sources = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in each])
     return Starts(np.concatenate(each) if each else np.empty(0, ids), sources, k)
 

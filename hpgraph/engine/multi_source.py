@@ -180,11 +180,11 @@ def _run_single(
     run: Run, form: Form, state: tuple[Any, ...], sources: Any, source: int, found: MultiSourceResult
 ) -> None:
     """Run one source alone."""
-    one = replace(run, state=state, sources=sources, world=dict(run.world))
-    outcome = go(one, form)
+    single_run = replace(run, state=state, sources=sources, world=dict(run.world))
+    outcome = go(single_run, form)
     if outcome.active is not None:
         found.active[source] = outcome.active
-    for name, value in one.world.items():
+    for name, value in single_run.world.items():
         found.world[name][source] = value
     trace = Trace(outcome.rows, outcome.form)
     # Where the first message wins, no list of active vertices is made: at the limit, the run may be unfinished.
@@ -206,19 +206,21 @@ def run_edges_from_sources(
         arguments_of_source = {
             name: values[source] if name in arguments else values for name, values in {**initial, **arguments}.items()
         }
-        one = alone(active[source], arguments_of_source)
+        source_result = alone(active[source], arguments_of_source)
         if result is None:
-            size = k * sum(values.nbytes for values in one.properties.values())
+            size = k * sum(values.nbytes for values in source_result.properties.values())
             check_memory(size, f"{declared.name} from {k} sources", graph.device)
             empty = array_module(graph.device).empty
-            result = MultiSourceResult({name: empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
-        for name, values in one.properties.items():
+            result = MultiSourceResult(
+                {name: empty((k, *a.shape), a.dtype) for name, a in source_result.properties.items()}
+            )
+        for name, values in source_result.properties.items():
             result.properties[name][source] = values
-        for name, value in one.world.items():
+        for name, value in source_result.world.items():
             result.world.setdefault(name, []).append(value)
-        result.active.append(one.active)
-        result.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
-        result.traces.append(one.trace)
+        result.active.append(source_result.active)
+        result.unfinished |= len(source_result.active) > 0 or (limit < ENDLESS and source_result.supersteps == limit)
+        result.traces.append(source_result.trace)
         result.groups.append(np.array([source]))
     assert result is not None  # there is a source at least
     return result

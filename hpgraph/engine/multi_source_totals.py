@@ -115,12 +115,12 @@ def _one_by_one(graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int
     totals = _empty_survey(k)
     histogram = totals.histogram
     for at, source in enumerate(listed.tolist()):
-        one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth)
-        counts = to_device(occurrences(one.level + 1, int(one.level.max()) + 2), "cpu")[1:]
+        search = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth)
+        counts = to_device(occurrences(search.level + 1, int(search.level.max()) + 2), "cpu")[1:]
         level = np.arange(len(counts))
         totals.reached[at], totals.total[at] = counts.sum(), (counts * level).sum()
         totals.inverse[at], totals.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]
-        totals.traces.append(one.trace)
+        totals.traces.append(search.trace)
         histogram = _extended(histogram, counts[1:])
     return totals._replace(histogram=histogram)
 

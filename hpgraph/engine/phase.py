@@ -105,21 +105,21 @@ class Phase:
 
 def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], ends: bool) -> list[Phase]:
     """All phases, compiled for a graph, on one `Shared` state. Removes the values it uses from `initial`."""
-    declared = [declarations_of(one) for one in programs]
-    for one in declared:
-        if one.columns:
+    declared = [declarations_of(phase) for phase in programs]
+    for phase in declared:
+        if phase.columns:
             raise TypeError(
-                f"{one.name} reads several columns of edges, which phases have for properties: make it an "
+                f"{phase.name} reads several columns of edges, which phases have for properties: make it an "
                 "EdgeVertexProgram, with an hpgraph.EdgeProperty(constant=True) for each"
             )
-        if one.functions["starts"] is None and not ends:
+        if phase.functions["starts"] is None and not ends:
             raise ValueError(
-                f"every round begins {one.name} with all vertices, so the rounds would never end: give it "
+                f"every round begins {phase.name} with all vertices, so the rounds would never end: give it "
                 "starts(vertex), or give Phases until= or max_iteration="
             )
     state, beginnings = _of_vertices(declared, graph, initial)
     shared = Shared(state, _of_edges(declared, graph, initial), beginnings, _world(declared, initial))
-    return [_ready(one, graph, shared) for one in declared]
+    return [_ready(phase, graph, shared) for phase in declared]
 
 
 def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
@@ -141,9 +141,9 @@ def _of_vertices(
     state: dict[str, Any] = {}
     beginnings: tuple[Any, ...] = ()
     owner: dict[str, str] = {}
-    for one in declared:
-        new = _undeclared(one.name, one.properties, state, owner)
-        arrays, initial_values = initial_state(one, graph, initial, new)
+    for phase in declared:
+        new = _undeclared(phase.name, phase.properties, state, owner)
+        arrays, initial_values = initial_state(phase, graph, initial, new)
         state |= arrays
         beginnings += initial_values
     return state, beginnings
@@ -151,19 +151,21 @@ def _of_vertices(
 
 def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
     """One array for each property of edges of all phases. Removes those it uses from `initial`."""
-    of_vertices = {name: one.name for one in declared for name in one.properties}
-    changed = {name for one in declared for name, prop in one.edge_properties.items() if not prop.constant}
+    of_vertices = {name: phase.name for phase in declared for name in phase.properties}
+    changed = {name for phase in declared for name, prop in phase.edge_properties.items() if not prop.constant}
     edges: dict[str, Any] = {}
     owner: dict[str, str] = {}
-    for one in declared:
-        for name in one.edge_properties:
+    for phase in declared:
+        for name in phase.edge_properties:
             if name in of_vertices:
                 raise TypeError(
-                    f"{one.name}.{name} is a property of edges, but {of_vertices[name]}.{name} is one of vertices: "
+                    f"{phase.name}.{name} is a property of edges, but {of_vertices[name]}.{name} is one of vertices: "
                     "phases share properties by name, so give one of them another name"
                 )
-        if isinstance(one, EdgeDeclarations):
-            edges |= edge_state(one, graph, initial, _undeclared(one.name, one.edge_properties, edges, owner), changed)
+        if isinstance(phase, EdgeDeclarations):
+            edges |= edge_state(
+                phase, graph, initial, _undeclared(phase.name, phase.edge_properties, edges, owner), changed
+            )
     return edges
 
 
@@ -193,14 +195,14 @@ def _undeclared(
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
     """Parameters of all phases by name, the number of the round, and zeros for sums."""
     # The first phase wins where parameters have one name.
-    parameters = {name: parameter for one in reversed(declared) for name, parameter in one.parameters.items()}
+    parameters = {name: parameter for phase in reversed(declared) for name, parameter in phase.parameters.items()}
     if parameters.pop(ROUND, None) is not None and ROUND in initial:
         raise TypeError(f"{ROUND} is the number of the round, which no run is given")
     world: dict[str, Any] = {ROUND: 0}
     for name, parameter in parameters.items():
         world[name] = scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
     if initial:
-        kinds = ((one.properties, one.edge_properties, one.parameters) for one in declared)
+        kinds = ((phase.properties, phase.edge_properties, phase.parameters) for phase in declared)
         names = dict.fromkeys(name for of in kinds for kind in of for name in kind if name != ROUND)
         raise TypeError(f"no phase has a property or parameter {next(iter(initial))!r}; they have {', '.join(names)}")
-    return {name: np.float64(0) for one in declared for name in one.aggregators} | world
+    return {name: np.float64(0) for phase in declared for name in phase.aggregators} | world

@@ -19,7 +19,7 @@ from hpgraph.kernels.backend import kernels
 
 
 class Phases:
-    """Vertex programs that run one after the other, round after round, on properties that they share.
+    """Vertex programs that run in turn, round after round, on shared properties.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ class Phases:
         `reduce` is a step over vertices only: ``update(vertex)`` or ``update(vertex, world)`` runs once on each active
         vertex.
     until : function of ``world``, optional
-        Whether to stop, called after every round. ``world`` has `iteration`, the number of rounds done, the parameters,
-        and what the phases last summed.
+        Whether to stop; called after every round. ``world`` has `iteration`, the number of completed rounds, the
+        parameters, and the last sums of the phases.
     max_iteration : int, optional
-        Limit of the rounds.
+        Maximum number of rounds.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no vertex program, `until` is no function of one parameter, or two phases declare a property of
-        one name with two types; if the rounds would never end: a phase that begins with all vertices needs `until` or
+        If a phase is not a vertex program, `until` is not a function of one parameter, or two phases declare a property
+        with different types; if the rounds would never end: a phase that starts from all vertices needs `until` or
         `max_iteration`.
 
     Notes

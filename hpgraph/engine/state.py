@@ -159,8 +159,8 @@ def are_sources(active: Any, graph: Graph) -> bool:
     """Whether the argument `active` holds starts of several sources."""
     if isinstance(active, list | tuple):
         kinds = list if graph._names is not None else (list, tuple)
-        for one in active:
-            if not isinstance(one, kinds) and getattr(one, "ndim", 0) != 1:
+        for entry in active:
+            if not isinstance(entry, kinds) and getattr(entry, "ndim", 0) != 1:
                 return False
         return len(active) > 0
     return getattr(active, "ndim", 1) == 2
@@ -259,13 +259,13 @@ def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any
 def sources_of(active: Any, graph: Graph) -> Any:
     """Active vertices as an array of distinct indices: on the graph's device, or in NumPy if there is only one."""
     n, ids = graph.n_vertices, graph.id_dtype
-    one = None
+    single = None
     if type(active) is id:
-        one = active.index
+        single = active.index
     elif type(active) is list and len(active) == 1 and graph._names is None:
-        one = active[0]
-    if type(one) is int and 0 <= one < n:
-        return np.array([one], ids)
+        single = active[0]
+    if type(single) is int and 0 <= single < n:
+        return np.array([single], ids)
     xp = kernels(graph.device).xp
     if active is None:
         return xp.arange(n, dtype=ids)

@@ -56,7 +56,7 @@ class _Streamed:
             gathered.extend(self.each(shares, lambda share: share.arcs.gathered(share)))
             return _cost(gathered)
 
-        arcs = sum(side.arcs for one in self.ranges for side in one.sides)
+        arcs = sum(side.arcs for range_ in self.ranges for side in range_.sides)
         looks = 4 * shares[0].frontier.n / _LOOKS[self.ranges[0].device_kind] if len(shares) == 1 else 0.0
         if policy.of_pages(None if sent is None else _cost(sent), pulled, arcs, takes_one, looks):
             return self._chosen(shares, True, sent)
@@ -275,4 +275,6 @@ class _Side:
 
 def _cost(surveys: list[list[Survey]]) -> tuple[int, float]:
     """Number of arcs in total, and seconds of the slowest."""
-    return sum(one.arcs for of in surveys for one in of), max(sum(one.seconds for one in of) for of in surveys)
+    return sum(survey.arcs for of in surveys for survey in of), max(
+        sum(survey.seconds for survey in of) for of in surveys
+    )
