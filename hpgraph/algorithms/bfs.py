@@ -5,10 +5,8 @@ frontiers push along their out-arcs (top-down); for large ones each unvisited ve
 first that is in the frontier (bottom-up). The engine chooses the direction; the program sets a vertex's level to the
 superstep of its first message, and its parent to the source of that message.
 
-Of many sources, levels are in the smallest integer type that holds them.
-
-Most graphs have no more than 127 levels, which fit a byte: searches run that far first, and only if some search is
-unfinished do all start again with two bytes, or four.
+Levels from several sources have the smallest integer type that holds them. Most graphs have at most 127 levels, which
+fit a byte: searches first run with that limit, and restart with two bytes, or four, if one is unfinished.
 """
 
 from collections.abc import Hashable
@@ -35,7 +33,7 @@ from hpgraph.kernels.runtime.search import Starts
 from hpgraph.placement.of_graph import arcs_of
 
 _TYPES = ("int8", "int16", "int32")
-# Mean number of in-neighbours up to which parents are found from levels where arcs do not have their reverse.
+# Mean in-degree up to which the parents of a directed graph are computed from levels.
 _SHORT = 64
 
 
@@ -80,14 +78,16 @@ def levels_from(
         return Searches(xp.empty((0, n), np.int8), xp.empty((0, n), ids) if parents else None, [])
     if k == 1:
         # A single search keeps levels of four bytes; they shrink afterwards.
-        one = run(_program("int32", str(ids) if parents else "", incoming), graph, active=id(int(vertices[0])),
+        single = run(_program("int32", str(ids) if parents else "", incoming), graph, active=id(int(vertices[0])),
                   direction=direction, max_iteration=max_depth)  # fmt: skip
-        level = one.level[None]
-        return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
+        level = single.level[None]
+        return Searches(
+            level.astype(_min_dtype(int(level.max()))), single.parent[None] if parents else None, [single.trace]
+        )
     joint = joint_traversal(graph.device)
     find, begin = joint.parents_of_levels, joint.begin_parents
-    # Long rows cost more than this saves: 1.14 of the time at 86 arcs a vertex, 0.65 at 40, 0.33 at 32 (H200). Where
-    # arcs have their reverse one takes a quarter of the bytes: 0.62 of the time at 86, 0.85 at 250.
+    # Parents from levels, relative to parents in the search: 1.14 of the time at 86 arcs a vertex, 0.65 at 40, 0.33 at
+    # 32 (H200). In an undirected graph a parent takes a quarter of the bytes: 0.62 of the time at 86, 0.85 at 250.
     if parents and find and begin and graph.in_one_memory and (not graph.directed or graph.n_edges <= _SHORT * n):
         check_memory(k * n * (1 + ids.itemsize), f"levels and parents of {k} searches of {n} vertices", graph.device)
         rows = graph.out_csr if incoming else graph.in_csr
@@ -95,60 +95,60 @@ def levels_from(
         levels = levels_from(graph, vertices, incoming=incoming, max_depth=max_depth, direction=direction)
         return levels._replace(parent=find(rows, levels.level, vertices, not graph.directed), first=True)
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
-    known: dict[bool, int] = {} if graph.in_pages or graph.on_cluster else _known(graph.out_csr)
-    tries, first = _tries(joint.SHORT), 0 if joint.SHORT and graph.in_one_memory else 1
-    for number in range(max(first, known.get(incoming, 0)), len(tries)):
-        dtype, most = tries[number]
-        limit = most if max_depth is None else min(max_depth, most)
-        # What an unfinished run kept is given back before the next one's memory is checked.
-        found: Any = None
-        found = run_sources(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
+    sufficient: dict[bool, int] = {} if graph.in_pages or graph.on_cluster else _sufficient(graph.out_csr)
+    attempts, first = _attempts(joint.SHORT), 0 if joint.SHORT and graph.in_one_memory else 1
+    for number in range(max(first, sufficient.get(incoming, 0)), len(attempts)):
+        dtype, capacity = attempts[number]
+        limit = capacity if max_depth is None else min(max_depth, capacity)
+        # Release the arrays of an unfinished run before the memory of the next one is checked.
+        result: Any = None
+        result = run_sources(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
                           max_iteration=limit, whole=limit == max_depth)  # fmt: skip
-        if not found.unfinished or limit == max_depth:
+        if not result.unfinished or limit == max_depth:
             break
     else:
         raise AssertionError("a path has fewer vertices than an int32 can count")
     if max_depth is None:
-        known[incoming] = number
-    # Wider than need be where the last superstep that the narrow type had room for was the last of all.
-    least = dtype if dtype == _TYPES[0] else _least(max(_deepest(trace) for trace in found.traces))
-    return Searches(found.level.astype(least, copy=False), found.parent if parents else None, found.traces)
+        sufficient[incoming] = number
+    # A run that ended exactly at a type's limit was repeated with a wider type, although the narrow one suffices.
+    min_dtype = dtype if dtype == _TYPES[0] else _min_dtype(max(_last_level(trace) for trace in result.traces))
+    return Searches(result.level.astype(min_dtype, copy=False), result.parent if parents else None, result.traces)
 
 
 def begin_levels(graph: Graph, k: int) -> None:
-    """Begin to compile what `levels_from` will launch for k vertices: on a GPU, a thread takes seconds."""
+    """Start the compilation of the kernels of `levels_from` for k vertices in a thread: it takes seconds on a GPU."""
     joint = joint_traversal(graph.device)
     begin = joint.kernel_of_searches
     if begin is not None and graph.in_one_memory:
-        dtype, limit = _tries(joint.SHORT)[_known(graph.out_csr).get(False, 0)]
+        dtype, limit = _attempts(joint.SHORT)[_sufficient(graph.out_csr).get(False, 0)]
         declared = declarations_of(_program(dtype, "", False))
         code = declared.code((np.dtype(dtype),))
         begin(code, arcs_of(graph, declared.edges, declared.weighted, code).sending, k, limit)
 
 
-def _tries(short: int) -> list[tuple[str, int]]:
-    """Types of levels, and the limit to the supersteps of each: first a short one, which is left out where it is 0."""
+def _attempts(short: int) -> list[tuple[str, int]]:
+    """Types of levels, each with its maximum number of supersteps; the first limit is `short`, 0 to skip it."""
     return [(_TYPES[0], short), *((dtype, int(np.iinfo(dtype).max)) for dtype in _TYPES)]
 
 
 @attached
-def _known(arcs: Any) -> dict[bool, int]:
-    """Which of the `_tries` sufficed for earlier searches of a graph, along arcs and against them."""
+def _sufficient(arcs: Any) -> dict[bool, int]:
+    """Index of the attempt that sufficed for earlier searches of a graph, by whether they followed in-arcs."""
     return {}
 
 
-def _deepest(trace: Trace) -> int:
+def _last_level(trace: Trace) -> int:
     """The last level that a group of searches reached."""
     return int(np.max(np.flatnonzero(trace.settled), initial=-1)) + 1
 
 
-def _least(level: int) -> str:
+def _min_dtype(level: int) -> str:
     return next(dtype for dtype in _TYPES if level <= np.iinfo(dtype).max)
 
 
 @cache
 def _program(level: str, ids: str, incoming: bool) -> type[VertexProgram]:
-    """Levels of one type, with parents of another where one is named."""
+    """A program with levels of one type, and with parents if a type of ids is given."""
     properties = {"parent": Property(ids, initial=-1, start="id")} if ids else {}
     properties["level"] = Property(level, initial=-1, start=0)
     body = {**properties, "edges": "out" if incoming else "in", "__module__": __name__}
@@ -174,7 +174,7 @@ class SmallestParent(VertexProgram):
     level = Property("int32")
 
     def gather(source, weight, target):  # noqa: D102
-        # In-neighbours that are no parent send the identity of min.
+        # In-neighbours on other levels send the identity of min.
         nearer = source.level >= 0 and source.level + 1 == target.level  # type: ignore[operator]
         return source.id if nearer else 9223372036854775807  # type: ignore[attr-defined]
 
@@ -189,14 +189,14 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     Attributes
     ----------
     level : int32 array of length n, or integer array of shape (k, n)
-        Arcs from the source; -1 where it does not reach. Of several searches in the least of int8, int16 and int32 that
-        holds the levels.
+        Number of arcs from the source; -1 for unreached vertices. From several sources, in the smallest of int8, int16
+        and int32 that holds the levels.
     parent : array of vertex ids of length n or of shape (k, n), or None
-        A neighbour one level up; the source is its own parent; -1 where the source does not reach.
+        A neighbour one level up; the source is its own parent; -1 for unreached vertices.
     trace : Trace
         Direction, active vertices, arcs and time of every superstep.
     traces : list of Trace
-        One a group of sources that were searched from at once.
+        One for each group of sources.
     """
 
     level: Array
@@ -223,30 +223,30 @@ def bfs(
     gather: bool = True,
     apart: bool | None = None,
 ) -> BFSResult:
-    """Breadth-first search from one vertex, along arcs; or from several at once, each by itself.
+    """Breadth-first search along arcs from one vertex, or independently from several.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; ``A[i, j]`` is the arc from i to j. Weights are not read.
     source : hashable or hpgraph.id
-        Where to start: a vertex id, or a name where the graph has names; there ``hpgraph.id(5)`` says an index.
+        The source: a vertex id, or a name if the graph has names; ``hpgraph.id(5)`` is always an index.
     sources : sequence or array of k vertices, or hpgraph.id of one, instead of `source`
-        Where k searches start. Together they take a fraction of the time of k calls, as they read an arc once for all
-        that are there at the same time. One may come twice.
+        Sources of k searches, with repetitions allowed. They share each pass over the arcs, and take a fraction of the
+        time of k calls.
     direction : {"auto", "push", "pull"} or Direction
         "auto" chooses each superstep.
     parents : bool
-        Whether to return parents too. From one source they cost nothing; from several, writing them takes longer than
-        the search.
+        Whether to return parents. From one source they are free; from several, writing them takes longer than the
+        search.
     deterministic : bool
         Whether the parent is the one with the smallest id, the same in every run. Otherwise it is the
         source of the first message. Levels are always the same.
     max_depth : int, optional
         Levels beyond it are not searched.
     gather : bool, default True
-        On a graph on several GPUs, whether levels and parents come to the first one, which takes a good part of a short
-        search's time; else they stay there, as `hpgraph.DividedArray`; on a cluster, as Dask arrays.
+        On a graph on several GPUs, whether levels and parents are copied to the first one, which takes much of a short
+        search's time; otherwise they stay divided, as `hpgraph.DividedArray`; on a cluster, as Dask arrays.
     apart : bool, optional
         Deprecated: ``apart=True`` is ``gather=False``.
 
@@ -258,14 +258,14 @@ def bfs(
     Raises
     ------
     IndexError, TypeError, ValueError
-        If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; ``gather=False``
-        takes a graph on several GPUs or on a cluster, one source, and not `deterministic`.
+        If `source`, or one of `sources`, is not a vertex of the graph, or another argument is invalid; ``gather=False``
+        requires a graph on several GPUs or on a cluster, one source, and ``deterministic=False``.
 
     Notes
     -----
-    On the CPU it takes 13 bytes a vertex beside the graph, 8 of them the result, where ids have 32 bits, and nothing an
-    arc; the graph keeps a bit a vertex, for those that no arc reaches. A directed graph is transposed first, and keeps
-    that: 8 bytes a vertex and 4 an arc.
+    Memory on the CPU, beside the graph: 13 bytes a vertex if ids have 32 bits, of which 8 are the result; none for
+    arcs; the graph caches one bit a vertex, for vertices without in-arcs. A directed graph is transposed first, and the
+    transpose is cached: 8 bytes a vertex and 4 an arc.
 
     References
     ----------
@@ -290,44 +290,44 @@ def bfs(
     if sources is not None:
         if source is not None:
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
-        return _from_many(graph, sources, direction, parents, deterministic, max_depth)
+        return _from_sources(graph, sources, direction, parents, deterministic, max_depth)
     start = np.array([graph.index_of(source, "source")], graph.id_dtype)
     # Parents cost nothing beside the levels (on an H200, less than nothing), so levels alone use the same program.
     declared = declarations_of_own(Tree if start.dtype == np.int32 else WideTree)
-    found = run_one(declared, graph, start, direction=direction, limit=limit, apart=apart)
-    level, parent = found.properties["level"], found.properties["parent"]
+    result = run_one(declared, graph, start, direction=direction, limit=limit, apart=apart)
+    level, parent = result.properties["level"], result.properties["parent"]
     if parents and deterministic:
-        parent = _smallest(graph, level, parent)
+        parent = _smallest_parents(graph, level, parent)
     if parents:
-        return named(BFSResult(level, parent, [found.trace]), graph)
+        return named(BFSResult(level, parent, [result.trace]), graph)
     # The search computes parents in any case.
-    return named(BFSResult(level, None, [found.trace]), graph, find_parents=lambda: parent)
+    return named(BFSResult(level, None, [result.trace]), graph, find_parents=lambda: parent)
 
 
-def _smallest(graph: Graph, level: Any, parent: Any) -> Any:
+def _smallest_parents(graph: Graph, level: Any, parent: Any) -> Any:
     """The parent of smallest id of each vertex."""
-    given = {"level": level, "parent": parent}
-    return run_one(declarations_of_own(SmallestParent), graph, None, limit=1, initial=given).properties["parent"]
+    initial = {"level": level, "parent": parent}
+    return run_one(declarations_of_own(SmallestParent), graph, None, limit=1, initial=initial).properties["parent"]
 
 
 def smallest_parents(graph: Graph, level: Any, source: int) -> Any:
     """The parent of smallest id of each vertex, by the levels of a search from a vertex; -1 where it did not reach."""
     parent = array_module(graph.device).full(graph.n_vertices, -1, graph.id_dtype)
     parent[source] = source
-    return _smallest(graph, level, parent)
+    return _smallest_parents(graph, level, parent)
 
 
-def _from_many(
+def _from_sources(
     graph: Graph, sources: Any, direction: str | Direction, parents: bool, deterministic: bool, max_depth: int | None
 ) -> BFSResult:
     if isinstance(sources, str | bytes) or (np.ndim(sources.index if isinstance(sources, id) else sources) == 0):
         raise TypeError(f"sources must be a list or an array of vertices, not {sources!r}; source={sources!r} is one")
     vertices = to_device(native(graph.indices_of(sources, "sources")), "cpu")
-    found = levels_from(graph, vertices, max_depth=max_depth, direction=direction, parents=parents)
+    result = levels_from(graph, vertices, max_depth=max_depth, direction=direction, parents=parents)
     # Rows are sorted.
-    if parents and deterministic and not found.first:
-        for level, parent in zip(found.level, found.parent, strict=True):
-            parent[...] = _smallest(graph, level, parent)
+    if parents and deterministic and not result.first:
+        for level, parent in zip(result.level, result.parent, strict=True):
+            parent[...] = _smallest_parents(graph, level, parent)
     again = partial(levels_from, graph, vertices, max_depth=max_depth, direction=direction, parents=True)
     find = None if parents else lambda: again().parent
-    return named(BFSResult(found.level, found.parent, found.traces), graph, vertices, find)
+    return named(BFSResult(result.level, result.parent, result.traces), graph, vertices, find)

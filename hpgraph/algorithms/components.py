@@ -23,10 +23,10 @@ from hpgraph.placement.hub_cache import hub_cache_of
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1
-# Below these sizes the search for the hub's component does not pay: the graph is small, or its levels are many and
-# narrow.
+# Minimum number of arcs, and mean degree, for the search of a hub's component: small graphs, and graphs of many thin
+# levels, do not profit.
 _MIN_ARCS, _MIN_DEGREE = 1 << 19, 4
-# Most bytes an arc that trimming takes: its source, values of both ends, whether it is kept, and its target again.
+# Maximum bytes an arc for trimming: source, values of both ends, a flag, and a copy of the target.
 _TRIMMING = 48
 
 
@@ -37,7 +37,7 @@ class ComponentsResult(ArrayResult, array="label", groups=True):
     Attributes
     ----------
     count : int
-        How many there are.
+        Number of components.
     label : int32 or int64 array of length n
         The component of each vertex; components are numbered by their smallest vertex.
     """
@@ -50,7 +50,7 @@ class ComponentsResult(ArrayResult, array="label", groups=True):
 
 
 class Label(VertexProgram):
-    """The smallest label that reaches a vertex, its own included."""
+    """The smallest label propagated to a vertex, including its own."""
 
     weighted = False
     reduce = "min"
@@ -61,7 +61,7 @@ class Label(VertexProgram):
 
 
 class WideLabel(Label):
-    """The same for ids that need 64 bits."""
+    """`Label` for ids that need 64 bits."""
 
     label = Property("int64", initial=0, start="id")
 
@@ -107,8 +107,8 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     Parameters
     ----------
     connection : {"weak", "strong"}
-        Whether two vertices belong together when arcs connect them, taken in either direction, or only when each
-        reaches the other along arcs. In an undirected graph that is the same.
+        Whether paths may follow arcs in either direction, or two vertices must reach each other along arcs. In an
+        undirected graph both are the same.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
 
 
 def _weak(graph: Graph) -> tuple[int, Any]:
-    """How many weak components there are, and that of each vertex."""
+    """Number of weak components, and the component of each vertex."""
     if graph.in_pages:
         return _in_pages(graph)
     if graph.on_cluster:
@@ -166,7 +166,7 @@ def _in_pages(graph: Any) -> tuple[int, Any]:
 
 
 def _by_labels(graph: Graph) -> Any:
-    """The smallest vertex of each vertex's weak component, by rounds along arcs and against them."""
+    """The smallest vertex of each vertex's weak component, by label propagation along arcs and against them."""
     forwards = Label if graph.id_dtype == np.int32 else WideLabel
     label = run(forwards, graph).label
     backwards = type(forwards.__name__, (forwards,), {"edges": "out"})
@@ -211,7 +211,7 @@ def _strong(graph: Graph) -> Any:
 
 
 def _trimmed(graph: Graph, part: Any) -> Any:
-    """The parts of vertices between two cycles, or on one, of a part; -1 for the others."""
+    """The parts of vertices on a cycle, or on a path between two cycles of a part; -1 for others."""
     generations = kernels(graph.device).generations
     left = generations(graph.in_csr, graph.out_degree) < 0
     if part is None:
@@ -228,7 +228,7 @@ def _is_apart(graph: Graph) -> bool:
 
 
 def _around_hub(graph: Graph, smallest: Any) -> Any:
-    """Find the strong component of a vertex of many arcs; the parts of the others by what reaches what, -1 inside.
+    """Find the strong component of a hub; returns the part of every other vertex (FW-BW), -1 inside the component.
 
     Lisa Fleischer, Bruce Hendrickson and Ali Pınar, "On identifying strongly connected components in parallel",
     IPDPS'00: no component has vertices in two of these parts.
@@ -245,11 +245,11 @@ def _around_hub(graph: Graph, smallest: Any) -> Any:
 
 
 def _color_parts(graph: Graph, part: Any, smallest: Any) -> None:
-    """Find the components inside parts of the graph, negative ones left out, by rounds of coloring.
+    """Find the components inside the parts of the graph that are not negative, by rounds of coloring.
 
     Every vertex takes the largest number among its ancestors as its color, and a vertex that kept its own is a root:
-    the vertices of its color that reach it are its component. What is left falls into parts by color. The numbers are
-    as good as random, so that even a long path takes some log n rounds.
+    the vertices of its color that reach it are its component. Remaining vertices form parts by color. Numbers are
+    pseudo-random, so that even a long path takes about log n rounds.
     """
     n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
     number = random_order(graph, 0)
@@ -261,9 +261,9 @@ def _color_parts(graph: Graph, part: Any, smallest: Any) -> None:
         component = run(Ancestors, graph, active=left & (color == own), color=color).steps >= 0
         members = xp.flatnonzero(component)
         root_number = color[members] & _NUMBER
-        least = xp.full(n, n, dtype=np.int64)
-        kernels(device).minimum_at(least, root_number, members)
-        smallest[members] = least[root_number]
+        smallest_of_root = xp.full(n, n, dtype=np.int64)
+        kernels(device).minimum_at(smallest_of_root, root_number, members)
+        smallest[members] = smallest_of_root[root_number]
         color[members] = -1
         left &= ~component
         others = xp.flatnonzero(left)
@@ -278,7 +278,7 @@ def _behind_cycles(arcs: CSR, part: Any) -> Any:
     """Whether a cycle inside its part reaches each vertex; others are components by themselves ("trimming").
 
     W. McLendon III, B. Hendrickson, S. Plimpton, L. Rauchwerger, "Finding strongly connected components in distributed
-    graphs", J. Parallel Distrib. Comput. 65 (2005). It saves rounds alone, so it is left out where memory is short.
+    graphs", J. Parallel Distrib. Comput. 65 (2005). It only saves rounds, so it is skipped if memory is short.
     """
     left = part >= 0
     if not fits(_TRIMMING * arcs.nnz, arcs.device):
@@ -290,7 +290,7 @@ def _behind_cycles(arcs: CSR, part: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Condensation(ResultTable, columns=("label",), groups=True):
-    """A graph's strong components as the vertices of a graph; as a table, the component of each vertex.
+    """The condensation of a graph; as a table, the component of each vertex.
 
     Attributes
     ----------
@@ -308,12 +308,12 @@ class Condensation(ResultTable, columns=("label",), groups=True):
     names: Any
 
     def members(self, component: int) -> Any:
-        """The vertices of a component: names where the graph has names, else indices, on its device.
+        """The vertices of a component: names if the graph has names, else indices, on its device.
 
         Parameters
         ----------
         component : int
-            Its number.
+            Number of the component.
 
         Returns
         -------
@@ -338,14 +338,14 @@ class Condensation(ResultTable, columns=("label",), groups=True):
 
 @naming_arguments
 def condensation(G: Graph | Any) -> Condensation:
-    """The graph of strong components: each a vertex, with an arc where one leads from the one into the other.
+    """The condensation: a graph with a vertex for each strong component, and an arc if one joins two components.
 
-    Of an undirected graph the components are the connected ones, without arcs between them.
+    In an undirected graph these are the connected components, without arcs between them.
 
     Returns
     -------
     Condensation
-        Its `graph` has no cycles, so that `topological_sort` and `dag_longest_path` take it.
+        Its `graph` is acyclic, as required by `topological_sort` and `dag_longest_path`.
 
     References
     ----------
@@ -359,8 +359,8 @@ def condensation(G: Graph | Any) -> Condensation:
     (<Condensation: 3 components of 4 vertices, 2 arcs>, [0, 0, 1, 2])
     """
     graph = as_simple(G)
-    found = connected_components(graph, connection="strong")
-    source, target = found.label[graph.out_csr.expand_rows()], found.label[graph.out_csr.indices]
+    components = connected_components(graph, connection="strong")
+    source, target = components.label[graph.out_csr.expand_rows()], components.label[graph.out_csr.indices]
     between = source != target
-    arcs = Graph.from_edges(source[between], target[between], n_vertices=found.count)
-    return Condensation(arcs, found.label, graph.names)
+    arcs = Graph.from_edges(source[between], target[between], n_vertices=components.count)
+    return Condensation(arcs, components.label, graph.names)
