@@ -143,7 +143,7 @@ class BlockArcs(InMemory):
         return sums
 
     def note(self) -> None:
-        """Note what the superstep cost."""
+        """Record the cost of the superstep."""
         sent = self.exchange.mesh.sent - self._sent
         self.notes.append((sent, self.messages, self.raises, int(self.counts[INNER])))
 

@@ -35,7 +35,7 @@ class ProgramError(ClusterError):
 
 
 class PeerLostError(ClusterError):
-    """Another worker of the run went away, and its epoch is over; none but the supervisor sees this."""
+    """Another worker of the run was lost, which ends the epoch; handled by the supervisor."""
 
     def __init__(self, rank: int, reason: str) -> None:
         super().__init__(f"block {rank}: {reason}")

@@ -77,7 +77,7 @@ class Graph(Algorithms, Placement):
     """
 
     on_cluster, in_one_memory = True, False
-    # Data that the client itself holds.
+    # Data in the client's own memory.
     device = "cpu"
     run_on_workers = run_declared
 
@@ -274,7 +274,7 @@ class Graph(Algorithms, Placement):
 
     @property
     def out_csr(self) -> CSR:  # type: ignore[override]
-        """Not to be had: arcs stay on the workers."""
+        """Raises: the arcs stay on the workers."""
         raise not_served("on a cluster")
 
     in_csr = out_csr

@@ -25,7 +25,7 @@ _JOINED = 16384
 _WRITE, _READ = selectors.EVENT_WRITE, selectors.EVENT_READ
 # Raised where a call would wait.
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-# Without a descriptor of its own, as each exchange makes one.
+# A selector without a file descriptor of its own, since every exchange creates one.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
@@ -76,7 +76,7 @@ class Mesh:
                         waiting.modify(key.fileobj, key.data.events, key.data)
 
     def close(self) -> None:
-        """Close all connections: blocks that wait for this one leave, too."""
+        """Close all connections, which ends the run of blocks that wait for this one."""
         self._listener.leave(self._token)
         for connection in self._sockets.values():
             connection.close()

@@ -35,7 +35,7 @@ class Placement(Graph):
     dtype: np.dtype | None
 
     def _begin_placement(self, arcs: np.ndarray | None) -> None:
-        """No block is loaded yet; the number of arcs of each, if known."""
+        """Initialize without loaded blocks; `arcs`: the number of arcs of each, if known."""
         self._expected = np.zeros(self.grid.blocks, np.int64) if arcs is None else arcs
         self._loaded: dict[int, Loaded] = {}
         #: Directions in which all blocks know the degrees: out-arcs (False), in-arcs (True).

@@ -76,7 +76,7 @@ class RelaxingArcs(BlockArcs):
             if self.counts[ACTIVE] or not self._raise():
                 break
             relaxed = self._settle((self.values > self.low).nonzero()[0])
-        # The trace counts all rounds of a superstep.
+        # The trace sums all rounds of a superstep.
         self.counts[INNER] = total
         self.note()
         return sums

@@ -167,7 +167,7 @@ class Supervisor:
         return None
 
     def _ended_early(self, worker: str, future: Future) -> str | None:
-        """The reason why a worker left early; raises what its program raised."""
+        """The reason why a worker left early; an exception of the program is raised again."""
         if future.status == "error":
             error = future.exception()
             # Caused by the program or its arguments, not by the cluster.

@@ -143,7 +143,7 @@ def from_edges(
 
 
 def _with_kind(columns: Any, kind: Any) -> Any:
-    """Columns, with that of the kinds of edges among them."""
+    """Columns, including the one with the kinds of edges."""
     if columns is True:
         return True
     if isinstance(columns, Mapping):
@@ -349,7 +349,7 @@ def _networkit(graph: Any, weight: Any) -> dict[str, Any]:
     return {
         "source": edges[:, 0].astype(np.int64), "target": edges[:, 1].astype(np.int64),
         "weight": edges[:, 2] if graph.isWeighted() else None,
-        # Vertices that were removed leave a number without a vertex.
+        # Removed vertices leave gaps in the numbering.
         "n_vertices": graph.upperNodeIdBound(), "directed": graph.isDirected(),
     }  # fmt: skip
 
@@ -375,7 +375,7 @@ def _geometric(data: Any, weight: Any) -> dict[str, Any]:
 
 def array_of(tensor: Any) -> Any:
     """The array of a tensor of PyTorch."""
-    # A tensor on the GPU stays there.
+    # A tensor on the GPU is not moved to the host.
     return native(tensor.detach() if tensor.is_cuda else tensor.detach().numpy())
 
 

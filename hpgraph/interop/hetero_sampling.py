@@ -85,7 +85,7 @@ def _drawable(H: Any, relation: Relation, incoming: bool) -> Drawable:
 
 
 def hops_by_relation(relations: Any, fanouts: Any, meant: Any) -> dict[Relation, list[int]]:
-    """How many arcs to draw at each hop, of each relation that is followed."""
+    """The fanouts of each relation that is followed."""
     if not isinstance(fanouts, Mapping):
         return dict.fromkeys(relations, fanouts_of(fanouts))
     hops = {meant(relation): fanouts_of(given) for relation, given in fanouts.items()}

@@ -17,7 +17,7 @@ from hpgraph.formats.duplicates import Duplicates, check_sums, differ, duplicate
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.io.arcs import Array
 
-# Samples of a run that is as long as runs may be. A range of keys may be longer by one of them for each run.
+# Samples of a run of maximum length. A range of keys may exceed its share by one sampling step for each run.
 _SAMPLES = 4096
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
@@ -35,7 +35,7 @@ class _Run:
 
     @classmethod
     def of(cls, keys: Array, weights: Array | None, step: int, keep: Callable[[Array], Any]) -> Self:
-        """A run whose arrays are kept in some place."""
+        """A run whose arrays are stored by `keep`."""
         extremes = None if weights is None else np.array([weights.min(), weights.max()], dtype=weights.dtype)
         return cls(keep(keys), None if weights is None else keep(weights), keys[::step].copy(), step, extremes)
 
@@ -56,13 +56,13 @@ class ArcSorter:
         self.unlike = False
 
     def limit(self, nbytes: int) -> None:
-        """Use at most this many bytes while arcs are read back."""
+        """Limit the bytes used while arcs are read back."""
         self._most = max(nbytes // 64, 1 << 10)
 
     def add(self, first: Array, second: Array, weight: Array | None) -> None:
         """Add arcs, in any order: a key is the first end, then the second. Types of weights may vary."""
         if not self._step:
-            # A key twice, as it came and among others. With weights also these twice, and the order both are put in.
+            # Twice the keys, before and after sorting; with weights also twice these, and the permutation.
             self._most = max(self._nbytes // (24 if weight is None else 56), 1 << 10)
             self._step = max(self._most // _SAMPLES, 64)
         for begin in range(0, len(first), self._most):

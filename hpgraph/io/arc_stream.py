@@ -97,7 +97,7 @@ def hpg_stream(path: Path) -> ArcStream:
     def blocks() -> Iterator[Block]:
         pages = file.pages("out")
         owner, none = pages.indptr, np.empty(0, np.int64)
-        # Even no weights have a type.
+        # An empty block conveys the dtype of the weights.
         yield none, none, None if pages.dtype is None else np.empty(0, pages.dtype)
         for page in range(pages.n_pages):
             begin, end = int(pages.first_arc[page]), int(pages.first_arc[page + 1])

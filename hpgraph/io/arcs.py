@@ -63,7 +63,7 @@ class Arcs:
             directed=None if self.mirrored and not directed else directed, names=self.names, duplicates=duplicates,
             columns=self.columns or None, vertex_columns=self.vertex_columns or None,
         )  # fmt: skip
-        # Of a matrix that is called undirected some arc may lack its reverse.
+        # Arcs of a matrix declared undirected may lack their reverse.
         complete = directed is not False or not graph.directed
         return graph if complete else Graph(graph, directed=False, duplicates=duplicates)
 
@@ -90,14 +90,14 @@ class Arcs:
 
 
 def attributes(columns: Mapping[str, Any], count: int, plain: Callable[..., Any] = listed) -> Iterator[dict[str, Any]]:
-    """A dict for each edge, or node, of what it has in some columns; text and dates that are missing are left out."""
+    """For each edge, or node, a dict of its values by column; missing text and dates are left out."""
     values = [plain(column) for column in columns.values()]
     for row in zip(*values, strict=True) if values else itertools.repeat((), count):
         yield {title: value for title, value in zip(columns, row, strict=True) if value is not None}
 
 
 def plain_names(names: Any, path: Path) -> Array | None:
-    """Names as an array of text or of whole numbers, for a file that holds no others; None where there are none."""
+    """Names as an array of text or of whole numbers, the only ones that a file holds; None if there are none."""
     found = None if names is None else text_or_numbers(names)
     if names is not None and found is None:
         raise mixed_names(path)
@@ -113,7 +113,7 @@ def mixed_names(path: Path) -> ValueError:
 
 
 class NameNumbers(defaultdict[str, int]):
-    """Number of each name, in the order of first use; ``text_bytes``: bytes of the text of all names, at most."""
+    """Maps names to numbers, in the order of first use; ``text_bytes``: bound on the bytes of their text."""
 
     text_bytes = 0
 

@@ -48,13 +48,13 @@ def _nbytes(file: BinaryIO, size: int, at: int, metadata: int, body: int) -> int
     for start, nbytes in batch.structs(_BUFFERS, _BUFFER).tolist():
         if nbytes >= 8 and 0 <= start <= body - 8:
             file.seek(at + metadata + start)
-            # -1 is of a buffer that is stored as it is.
+            # -1 marks a buffer that is not compressed.
             total += max(struct.unpack("<q", file.read(8))[0], 0)
     return total
 
 
 class _Table:
-    """A table of Flatbuffers: offsets of its fields stand in another table, which it begins with the way to."""
+    """A Flatbuffers table: it begins with the offset of its vtable, which holds the offsets of its fields."""
 
     def __init__(self, content: bytes, at: int | None = None) -> None:
         self._content = content

@@ -98,7 +98,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _check_kind(path: Path, name: str, kind: Any) -> None:
-    """Refuse what no column is of; a value of some types is as long as the file says."""
+    """Refuse columns that are neither numeric nor text: values of other types may be as long as the file says."""
     from pyarrow import types
 
     inner = kind.value_type if types.is_dictionary(kind) else kind
@@ -107,7 +107,7 @@ def _check_kind(path: Path, name: str, kind: Any) -> None:
 
 
 class _Table:
-    """A Parquet or Arrow file, read, not mapped: a page of a mapped file that is cut short ends the process."""
+    """A Parquet or Arrow file, read rather than memory-mapped: truncating a mapped file would kill the process."""
 
     def __init__(self, path: Path, columns: list[str] | None = None, text: Sequence[str] = ()) -> None:
         """Of all columns, or of some; of text as dictionaries, since a long name may be that of many rows."""
@@ -187,7 +187,7 @@ def _blocks(
         except (pyarrow.ArrowException, OSError) as error:
             raise _error_of(path, error) from None
     if not rows and weight is not None:
-        # Even no weights have a type.
+        # An empty block conveys the dtype of the weights.
         none = np.empty(0, np.int64)
         yield none, none, np.empty(0, weight)
 
@@ -249,7 +249,7 @@ def read_arrow(path: Path, progress: bool | None, budget: Budget, *, columns: An
 
 
 def _further(path: Path, columns: Any, budget: Budget) -> dict[str, Any]:
-    """Columns of a table beside those of its arcs; None is those that `write_arrow` wrote."""
+    """Further columns of a table; None for those that `write_arrow` wrote."""
     import pyarrow
 
     try:

@@ -1,4 +1,4 @@
-"""Files of graphs into ``.hpg``, inside a stated memory: arcs are sorted in runs on the disk."""
+"""Conversion of graph files to ``.hpg`` within a memory budget, by external sorting of the arcs."""
 
 import dataclasses
 import os
@@ -28,7 +28,7 @@ from hpgraph.kernels.pages import ARCS_PER_PAGE
 from hpgraph.semiring.counter_random import mixed
 
 _WIDE = 1 << 32
-# Bytes that converting takes beside what it sorts: pieces of text, a page as it was and as it is stored.
+# Bytes that a conversion takes besides sorting: pieces of text, a page before and after encoding.
 _BESIDE = 24 << 20
 
 
@@ -146,18 +146,18 @@ class _Conversion:
 
     @property
     def _room(self) -> int:
-        """Bytes to sort in: for arcs in order, for their reverses, and for what is on its way into pages."""
+        """Bytes for sorting: of the arcs, of their reverses, and of those being written to pages."""
         return self._budget.nbytes - _BESIDE - 16 * (self.n + 1)
 
     def read(self, directed: bool | None, transpose: bool) -> None:
         """Read the arcs and sort them; determine the number of vertices, and whether ids are names."""
         arcs, used = self._arcs, _Used(self._budget.nbytes // 16)
         directed = arcs.directed if directed is None else directed
-        # A matrix holds both directions already: where adding them again would count, that it is symmetric is checked.
+        # A matrix has both directions already: if duplicates are summed or refused, its symmetry is checked instead.
         self._to_agree = directed is False and arcs.mirrored and self._duplicates in ("sum", "error")
         both, self._unsaid = directed is False and not self._to_agree, directed is None or self._to_agree
         if not self._add_all(arcs.blocks(), used, both, transpose):
-            # Ids beyond 32 bits: first which there are, then the arcs anew by their places among them.
+            # Ids beyond 32 bits: collect the distinct ids, then read the arcs again with ranks in place of ids.
             self._ids, self._placed = self._all_ids(), True
             self._sorter, used = self._new_sorter(), _Used(0)
             self._add_all(map(self._by_place, arcs.blocks()), used, both, transpose)
@@ -231,7 +231,7 @@ class _Conversion:
             disable=not show, delay=1.0,
         ) as bar:  # fmt: skip
             out = PageCutter(writer, "out", arcs_per_page, folder, self._weight_dtype)
-            # By ranks of ids, which ascend with these, so that the order is kept.
+            # Ranks ascend with the ids, so that the order is kept.
             ranked, arcs = self._ids is None or self._placed, self._sorter.sorted()
             for row, col, weight in arcs if ranked else map(self._by_place, arcs):
                 out.add(row, col, weight)
@@ -265,7 +265,7 @@ class _Conversion:
             writer.names(self._arcs.names(), self._target)
 
 
-# Drawn once a process: with known hashes, arcs without their reverses could be constructed whose sums agree.
+# Random keys: with known ones, an asymmetric matrix with equal sums could be constructed.
 _KEYS = secrets.randbits(64), secrets.randbits(64)
 
 
@@ -276,10 +276,10 @@ class _Mirror:
         self._excess = [0, 0]
 
     def add(self, row: Array, col: Array, weight: Array | None) -> None:
-        """Take some arcs."""
+        """Hash some arcs and their reverses."""
         value = np.zeros(len(row), np.uint64)
         if weight is not None:
-            # The two zeros are one number, and have other bits until one is added.
+            # Adding 0.0 turns -0.0 into 0.0.
             floats = weight.dtype.kind == "f"
             value = (weight.astype(np.float64) + 0.0).view(np.uint64) if floats else weight.astype(np.uint64)
         for k, key in enumerate(_KEYS):
@@ -288,7 +288,7 @@ class _Mirror:
 
     @property
     def agrees(self) -> bool:
-        """Whether they are, so far."""
+        """Whether the sums agree so far."""
         return all(excess % 2**64 == 0 for excess in self._excess)
 
 

@@ -16,9 +16,9 @@ from hpgraph.io.text_numbers import edge_columns, indices_of
 
 # Variants of the line p: first letter of an edge's line, its number of numbers, and whether it is an arc.
 _KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}
-# A comment of ours: the arcs of an undirected graph, in both directions.
+# Comment written by `write_dimacs`: the arcs are those of an undirected graph, in both directions.
 _UNDIRECTED = "c hpgraph: undirected"
-# The same of a graph without weights: the format gives all arcs the weight 1.
+# Likewise for a graph without weights: the format requires a weight, which is 1.
 _UNWEIGHTED = "c hpgraph: no weights"
 _EDGE_BYTES = 200
 

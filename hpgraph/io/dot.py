@@ -224,7 +224,7 @@ class _Statements:
         return self._wanted is True or (self._wanted is not None and of == "edge" and title in self._wanted)
 
     def _keep(self, of: str, place: int, given: dict[str, str]) -> None:
-        """What is wanted of the attributes of a node or an edge."""
+        """Store the requested attributes of a node or an edge."""
         for title, value in given.items():
             if of == "edge" and title == "weight":
                 column = self._weights

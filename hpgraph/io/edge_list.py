@@ -165,7 +165,7 @@ def _as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | N
 
 
 def _check_whole(path: Path, announced: int, lines: int, ended: bool) -> None:
-    """Refuse a file of ours that lost its end."""
+    """Refuse a truncated file that `hpgraph.write` wrote."""
     if lines != announced:
         raise FileFormatError(
             path,
@@ -218,7 +218,7 @@ def fault(
     path: Path, form: LineFormat, comments: tuple[str, ...], n_vertices: int | None = None,
     reason: str = "not an edge list",
 ) -> FileFormatError:  # fmt: skip
-    """The first line that is wrong, found slowly."""
+    """The error for the first invalid line, by a slow second pass."""
     with open_text(path) as text:
         for number, line in data_lines(text, comments, form.start):
             bare = without_comment(line, comments) if form.numbered else line

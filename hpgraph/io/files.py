@@ -24,7 +24,7 @@ from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
 from hpgraph.io.stream import shortened
 
-# Characters of a parser's message that ours repeats.
+# Characters of a parser's message that the error repeats.
 _LONGEST_REASON = 300
 # Formats that list edges one by one, parallel ones too.
 _LISTS = "edge list", "Arrow", "GraphML", "DOT"

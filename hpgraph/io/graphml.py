@@ -31,9 +31,9 @@ _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 # Bytes of a node, beside its id, of an edge, weight included, and of a value of a column, beside its text.
 _NODE_BYTES, _EDGE_BYTES, _VALUE_BYTES = 200, 150, 100
 _PIECE = 1 << 16
-# What XML holds not at all, or turns into something else.
+# Characters that XML cannot hold or normalizes.
 _UNFIT = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-# Elements inside each other, and characters of a weight, that there may be: no program writes more.
+# Limits of nested elements and of characters of a weight, which no program exceeds.
 _DEEPEST, _LONGEST_WEIGHT = 1000, 5000
 # Nodes and edges of no more than their ids and a weight, and the rest after the first other element.
 _ID = '([^"&<\\x00-\\x1f]+)'
@@ -75,7 +75,7 @@ class _Elements:
         self._default = True
 
     def read(self, file: BinaryIO) -> Arcs:
-        """All of a file."""
+        """Parse the whole file."""
         # Kept by reading alone: the parser's handlers refer to this object, and it to the parser.
         self._parser = parser = expat.ParserCreate(namespace_separator="}")
         parser.buffer_text = True

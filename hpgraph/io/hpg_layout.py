@@ -153,7 +153,7 @@ def _header(fixed: Any, block: Any) -> Header:
 
 
 def dtype_of(code: str) -> np.dtype[Any]:
-    """The type of numbers or dates that a file names; NumPy's own parser would take far more than names of types."""
+    """The dtype of numbers or dates that a file names; NumPy's own parser accepts far more than names of types."""
     if not _TYPE.fullmatch(code):
         raise ValueError(f"a type {code!r}")
     return np.dtype(code)

@@ -62,7 +62,7 @@ class GraphFile:
         offset[-1] = len(stored)
         first_row, last_row = np.append(table["first_row"], n), table["last_row"].copy()
         fits = np.array_equal(np.diff(first_arc), table["arcs"]) and np.array_equal(np.diff(offset), table["nbytes"])
-        # A row that goes on in the next page is the last of one and the first of the other.
+        # A row that continues on the next page is the last of one page and the first of the other.
         in_order = (first_row[:-1] <= last_row).all() and (last_row <= first_row[1:]).all() and (first_row >= 0).all()
         if not fits or not in_order or (len(table) and int(last_row[-1]) >= n):
             raise FileFormatError(self.path, f"section {name} is no table of {arcs} arcs of {n} vertices")

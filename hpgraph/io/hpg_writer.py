@@ -26,11 +26,11 @@ from hpgraph.io.packed_columns import packed
 from hpgraph.io.replace import replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE, content, encode
 
-# Bytes written at a time of what is not written by pages.
+# Bytes of one write outside of pages.
 _PIECE = 1 << 22
-# Weights that are moved to their places at a time.
+# Weights that are copied to their section at a time.
 _WEIGHTS = 1 << 20
-# Pages a thread that are encoded ahead of the one that is written.
+# Pages that each thread encodes ahead of the writer.
 _AHEAD = 2
 
 
@@ -98,7 +98,7 @@ class GraphWriter:
         self.whole("names.text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
     def finish(self) -> None:
-        """Write the header, which makes the file one."""
+        """Write the header, which makes the file valid."""
         self._write(bytes(-self._at % ALIGNMENT))
         header = dataclasses.replace(self.header, sections=self._sections, file_bytes=self._at)
         self._file.seek(0)

@@ -35,7 +35,7 @@ class Kind(NamedTuple):
     zipped: bool = True
 
 
-# Not zipped is what is compressed internally, or of several files.
+# Formats that are compressed internally, or consist of several files, are not zipped.
 KINDS = {
     "Matrix Market": Kind((".mtx",), read_matrix_market, write_matrix_market, matrix_market_stream),
     "npz": Kind((".npz",), read_npz, write_npz, npz_stream, zipped=False),
@@ -57,7 +57,7 @@ KINDS = {
 
 
 def kind_of(path: Path) -> str:
-    """The format that the name of a file says."""
+    """The format of a file, by its suffix."""
     zipped = is_zipped(path)
     suffix = "".join(path.suffixes[-2:-1] if zipped else path.suffixes[-1:]).lower()
     if suffix == ".hpg" and not zipped:

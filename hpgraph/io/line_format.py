@@ -1,4 +1,4 @@
-"""How the lines of an edge list are made up, found from its first ones: delimiter, header, columns, kind of ids."""
+"""Detection of an edge list's format from its first lines: delimiter, header, columns, kind of ids."""
 
 import csv
 import re
@@ -38,7 +38,7 @@ Line = tuple[int, str]
 
 @dataclass(frozen=True)
 class OwnComment:
-    """The description of an edge list in its own comment.
+    """The description of an edge list in the comment that `hpgraph.write` puts first.
 
     ``n_vertices, n_lines`` (int): number of vertices, and of lines with an edge; ``directed`` (bool): whether edges are
     arcs; ``ids`` ({"index", "name", "number"}): how vertices are written; "number" is a name that is a whole number;
@@ -53,7 +53,7 @@ class OwnComment:
 
     @classmethod
     def of(cls, line: str) -> "OwnComment | None":
-        """The first line of a file, parsed, if it is such a comment."""
+        """Parse the first line of a file; None if it is no such comment."""
         found = _FORM.match(line)
         if found is None:
             return None
@@ -205,7 +205,7 @@ def numbers_of(fields: list[str]) -> Array:
 
 
 def name_of(delimiter: str | None) -> str:
-    """A delimiter as a message names it."""
+    """A delimiter, in words for messages."""
     return {None: "blanks", "\t": "a tab", ",": "a comma"}.get(delimiter, repr(delimiter))
 
 

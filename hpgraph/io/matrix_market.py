@@ -153,7 +153,7 @@ class _Body:
             # The parser looks for the end of each line, and reads beyond the buffer if the last has none.
             self._ended, ended = True, self._ended
             return b"" if ended else b"\n"
-        # It takes a NUL byte for the end of all lines, and does the same.
+        # The parser would take a NUL byte for the end of the file.
         if (at := piece.find(b"\0")) >= 0:
             line = line_at(self._path, self._bound.taken + at)
             raise FileFormatError(self._path, "a NUL byte, which no text file holds", line)
@@ -253,7 +253,7 @@ def _located(path: Path, message: str, shift: int) -> FileFormatError:
 
 def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
     """The entries of a file, mirrored where it is symmetric; of an array, all of them at once."""
-    # However many entries there are, they are never all there.
+    # The entries are never all in memory, so that their number is not limited.
     with open_bytes(path) as content:
         header = _read_header(path, content, NO_LIMIT)
     blocks = _of_array if header.layout == "array" else partial(_entries, header=header)
@@ -288,7 +288,7 @@ def _entries(path: Path, progress: bool | None, budget: Budget, header: _Header)
     if taken != header.entries:
         raise _refused(path, budget)
     if not taken:
-        # Even no weights have a type.
+        # An empty block conveys the dtype of the weights.
         yield from _of_array(path, False, budget)
 
 
@@ -301,7 +301,7 @@ def _pieces(content: BinaryIO) -> Iterator[bytes]:
 
 
 def _refused(path: Path, budget: Budget) -> FileFormatError:
-    """The error of the reader of whole files for one."""
+    """The error that `read_matrix_market` raises for the file, with the line."""
     try:
         read_matrix_market(path, False, budget)
     except FileFormatError as error:

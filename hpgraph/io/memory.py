@@ -1,4 +1,4 @@
-"""Memory that a read may take: given by its caller or measured, and checked before anything is allocated.
+"""Memory budget of a read: given by the caller or measured, and checked before anything is allocated.
 
 A file states its size, and a small one may claim to be very large: a megabyte of gzip becomes a gigabyte.
 """
@@ -53,14 +53,14 @@ class Budget:
 
 
 class Taken:
-    """The bytes that a reader adds up while it reads a file, which raise once they do not fit."""
+    """Counts the bytes that a reader takes; raises once they exceed the budget."""
 
     def __init__(self, budget: Budget, path: Path) -> None:
         self._budget, self._path = budget, path
         self._nbytes = self._due = 0
 
     def add(self, nbytes: int) -> None:
-        """Take some more."""
+        """Count some more bytes."""
         self._nbytes += nbytes
         if self._nbytes > self._due:
             self._budget.check(self._nbytes, f"what was read of {self._path}, and more is to come,")
@@ -68,4 +68,4 @@ class Taken:
 
 
 NO_LIMIT = Budget(1 << 62)
-"""Of what is checked elsewhere."""
+"""For reads whose memory is checked elsewhere."""

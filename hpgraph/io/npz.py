@@ -139,7 +139,7 @@ def _opened(path: Path, progress: bool | None = False) -> Iterator[_Archive]:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What an archive holds, checked: SciPy's name of the format, rows, its arrays, and those of `hpgraph.write`."""
+    """The checked contents of an archive: SciPy's format name, rows, its arrays, and those of `hpgraph.write`."""
 
     layout: str
     n: int
@@ -208,7 +208,7 @@ def _blocks(path: Path, progress: bool | None, inside: _Inside, pattern: bool) -
     with _opened(path, progress) as archive:
         ends = (_by_entry if inside.layout == "coo" else _by_row)(archive, inside.n)
         values, none = archive.pieces("data"), np.empty(0, np.int64)
-        # Even no values have a type.
+        # An empty block conveys the dtype of the values.
         yield none, none, None if pattern else np.empty(0, archive.member("data").dtype.newbyteorder("="))
         for row, col in ends:
             value = next(values)[: len(row)]

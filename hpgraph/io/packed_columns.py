@@ -1,4 +1,4 @@
-"""Columns as two arrays of bytes, in files of arrays: what they are, in JSON, and their values, one after the other."""
+"""Columns as two byte arrays, for files of arrays: their description in JSON, and their concatenated values."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _ALIGNMENT = 8
 
 
 def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, Array]:
-    """The two arrays of bytes by `NAMES`; nothing where there are no columns."""
+    """The two byte arrays by `NAMES`; an empty dict if there are no columns."""
     index, pieces, at = [], [], 0
     for kind, held in (("edges", edges), ("vertices", vertices)):
         for title, column in held.items():
@@ -37,7 +37,7 @@ def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, A
 
 
 def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of edges and of vertices; ValueError for any bytes that `packed` does not make."""
+    """The columns of edges and of vertices; ValueError for bytes that `packed` cannot have made."""
     found: dict[str, dict[str, Any]] = {"edges": {}, "vertices": {}}
     counts = {"edges": n_edges, "vertices": n_vertices}
     types = {dtype.newbyteorder("<").str: dtype for dtype in VALUE_DTYPES if dtype.kind != "c"}

@@ -20,7 +20,7 @@ from hpgraph.io.text_rows import text_rows
 _CHARACTERS = 15
 _REAL = rb"[-+]?(?:\d+|(?:\d+\.\d*|\.\d+)(?:[Ee][-+]?\d+)?)"
 _GML = re.compile(rb"\s*graph\s*\[((?:\s*(?:directed|multigraph)\s+[01])*)\s*")
-# What no record begins with is a record of the whole rest.
+# Text that begins no record matches as one record up to the end.
 _NODE = re.compile(rb'node\s*\[\s*id\s+(\d{1,18})\s+label\s+"([^"&]*)"\s*\]\s*|(.+)', re.DOTALL)
 _EDGE = re.compile(
     rb"edge\s*\[\s*source\s+(\d{1,15})\s+target\s+(\d{1,15})(?:\s+weight\s+(" + _REAL + rb"))?\s*\]\s*|(.+)", re.DOTALL
@@ -93,7 +93,7 @@ def _table(text: bytes) -> Any:
     if any(at % width < 2 or b"." not in text[ends[at] - lengths[at] : ends[at]] for at in long.tolist()):
         return None
     with warnings.catch_warnings():
-        # What is no number ends the reading.
+        # Stop at the first field that is no number.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             numbers = np.fromstring(text, np.float64, sep=" ")

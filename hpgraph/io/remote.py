@@ -1,4 +1,4 @@
-"""Graphs from standard input and from elsewhere: copied to a file that is read, and goes when it was."""
+"""Graphs from standard input and remote storage, by way of a temporary file."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _fsspec = partial(optional, "fsspec", "remote", "a URL other than of the web")
 
 @contextlib.contextmanager
 def here(path: Any) -> Iterator[Path]:
-    """The file that a path means, on this machine."""
+    """A local file with the content of a path."""
     if isinstance(path, str) and (path == "-" or path.startswith("-.")):
         if sys.stdin is None:
             raise ValueError("standard input is closed: give a file")
@@ -41,7 +41,7 @@ def here(path: Any) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def to_be_written(path: Any) -> Iterator[Path]:
-    """A file to write, which goes where the path means when the block ends."""
+    """A local file to write, copied to the path when the block ends."""
     check_target(path)
     if not _is_url(path):
         yield given_path(path)
@@ -54,7 +54,7 @@ def to_be_written(path: Any) -> Iterator[Path]:
 
 
 def check_target(path: Any) -> None:
-    """Whether a path can be written to, as far as is seen before the work that goes into it."""
+    """Check in advance, as far as possible, that a path can be written to."""
     if _is_url(path):
         _fsspec()
     else:
@@ -62,14 +62,14 @@ def check_target(path: Any) -> None:
 
 
 def given_path(path: object) -> Path:
-    """A path as users give it."""
+    """A user's path as `pathlib.Path`."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
     return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]
 
 
 def _is_url(path: Any) -> bool:
-    # A file that is there may be called as it likes.
+    # Any name is accepted if the file exists.
     return isinstance(path, str) and _URL.match(path) is not None and not os.path.exists(path)
 
 

@@ -44,7 +44,7 @@ def _zipping(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, target)
         target.close()
     except BaseException:
-        # What is left goes nowhere: finalizers would report that they cannot write it.
+        # Discard buffered data: finalizers would report that they cannot write it.
         if isinstance(target, gzip.GzipFile):
             target.fileobj = io.BytesIO()
             target.close()

@@ -90,7 +90,7 @@ class LineBound:
         self._line_start = self.taken = taken
 
     def check(self, piece: bytes) -> None:
-        """Take note of the next piece, which is much shorter than a line may be."""
+        """Check the next piece, which is much shorter than the longest line."""
         end = next((at for mark in self._ends if (at := piece.rfind(mark)) >= 0), None)
         if end is not None:
             self._line_start = self.taken + end + 1
@@ -198,7 +198,7 @@ def _readable_lines(path: Path) -> int:
     lines = 0
     damage = contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile)
     with path.open("rb") as file, _unzipped(file, file.peek(4)[:4] == MAGIC) as unzipped, damage:
-        # Small pieces: a read that fails gives back nothing of what it had.
+        # Small pieces: a failed read returns none of its bytes.
         while piece := unzipped.read1(4096):  # type: ignore[attr-defined]
             lines += piece.count(b"\n")
     return lines

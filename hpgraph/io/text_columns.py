@@ -1,4 +1,4 @@
-"""Columns in files of text: values as they are written, and the types by which they become arrays."""
+"""Columns in text files: values as text, and the types by which they become arrays."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ _KINDS = {"b": "boolean", "i": "long", "u": "long"}
 
 @dataclass
 class TextColumn:
-    """A column in the making: of what, its title and type, and its values by the place of their element."""
+    """A column being read: of nodes or edges, its title and type, and its values by index of their element."""
 
     of: str
     title: str
@@ -54,5 +54,5 @@ def plain_values(column: Any) -> list[Any]:
 
 
 def value_text(value: Any) -> str:
-    """A value as it is written."""
+    """A value as text."""
     return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,4 +1,4 @@
-"""Numbers out of lines of text, all at once by NumPy's C parser, and the line that holds something else."""
+"""Numbers from lines of text by NumPy's C parser, and the line that is not numeric."""
 
 import warnings
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes
         table = _table(lines, kind)
         if table is not None:
             return [table[name].copy() for name in kind.names or ()]
-    # The first line that does not fit, by halves: it is in the first `most` lines from `at`.
+    # Bisection for the first invalid line: it is in the first `most` lines from `at`.
     at, most = 0, len(lines)
     while most > 1:
         some = lines[at : at + most // 2]
@@ -37,7 +37,7 @@ def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes
 
 
 def _table(lines: Sequence[str], dtype: Any) -> Array | None:
-    """Lines, parsed; None where one holds something else."""
+    """Lines, parsed; None if one is not numeric."""
     if not any(map(str.strip, lines)):
         return None if lines else np.empty(0, dtype)
     try:

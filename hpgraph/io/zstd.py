@@ -1,4 +1,4 @@
-"""Files compressed by zstd, by pyarrow, which has it in all its builds."""
+"""Files compressed by zstd, through pyarrow, all builds of which include it."""
 
 import io
 import os
@@ -19,11 +19,11 @@ class ZstdReader(io.RawIOBase):
         self._stream = _pyarrow().CompressedInputStream(_Open(file), "zstd")
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes."""
+        """Read bytes into a buffer."""
         try:
             content = self._stream.read(len(buffer))
         except OSError as error:
@@ -34,15 +34,15 @@ class ZstdReader(io.RawIOBase):
         return len(content)
 
     def seekable(self) -> bool:
-        """It is, forwards."""
+        """True; seeking back starts over."""
         return True
 
     def tell(self) -> int:
-        """How far it was read."""
+        """The position in the decompressed content."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place counted from the beginning or from here."""
+        """Seek from the beginning or from the current position."""
         if whence == os.SEEK_END:
             raise io.UnsupportedOperation("the end of compressed data is not known before it is read")
         wanted = offset + (self._at if whence == os.SEEK_CUR else 0)
@@ -78,7 +78,7 @@ class _Writer(io.RawIOBase):
 
 
 class _Open:
-    """A file that pyarrow may close and that stays open."""
+    """A file that stays open when pyarrow closes it."""
 
     closed = False
 
@@ -86,4 +86,4 @@ class _Open:
         self.read, self.write, self.flush = file.read, file.write, file.flush
 
     def close(self) -> None:
-        """Leave it to its owner."""
+        """Do nothing: the owner closes the file."""

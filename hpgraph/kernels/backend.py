@@ -30,7 +30,7 @@ class Backend(
     Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Betweenness,
     Communities, Runtime, Protocol,
 ):  # fmt: skip
-    """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
+    """All contracts that `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` implement."""
 
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from hpgraph.kernels.traversal import cpu_sources as joint_cpu
     from hpgraph.kernels.traversal import cuda_sources as joint_cuda
 
-    # Here a type checker says where one of them does not.
+    # For type checkers: each module implements its contract.
     _both: tuple[Backend, Backend] = cpu, cuda
     _traversals: tuple[JointTraversal, JointTraversal] = joint_cpu, joint_cuda
     _relaxations: tuple[JointRelaxation, JointRelaxation] = cpu_relax, cuda_relax
@@ -60,30 +60,29 @@ def kernels(device: str) -> Backend:
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{name}"))
 
 
-def _room(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
-    """What loads a room's module for a device, below `hpgraph.kernels`, when a run first needs it."""
+def _on_demand(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
+    """A function that imports the module of these names for a device, below `hpgraph.kernels`, on first use."""
 
     @functools.cache
-    def room(device: str) -> Any:
+    def load(device: str) -> Any:
         name = normalize_device(device)
         return importlib.import_module(f"hpgraph.kernels.{names.format(name)}") if on_cpu or name != "cpu" else None
 
-    return room
+    return load
 
 
-# The rooms that are not imported with the others: a single search pays nothing for them.
-joint_traversal: Callable[[str], JointTraversal] = _room("traversal.{}_sources")
-joint_relaxation: Callable[[str], JointRelaxation] = _room("relaxation.{}_sources")
-joint_ranks: Callable[[str], JointRanks] = _room("sweep.{}_ranks")
-windows: Callable[[str], Windows] = _room("out_of_core.{}")
-similarity: Callable[[str], Similarity] = _room("similarity.{}")
-sampling: Callable[[str], Sampling] = _room("sampling.{}")
-matchings: Callable[[str], Matching] = _room("matching.{}")
-layouts: Callable[[str], Layout] = _room("layout.{}")
-nearest: Callable[[str], Nearest] = _room("nearest.{}")
-mappings: Callable[[str], Mappings] = _room("structure.{}_subgraphs")
-tight_arcs: Callable[[str], Any] = _room("relaxation.{}_tight_arcs")
-# Rooms of the GPU alone, None on the CPU: searches from many sources by several devices, and all else that these do as
-# a team.
-sources_together: Callable[[str], SourcesTogether | None] = _room("traversal.cuda_sources_team", on_cpu=False)
-teams: Callable[[str], Any] = _room("cuda_teams", on_cpu=False)
+# Modules imported on first use, so that a single search does not load them.
+joint_traversal: Callable[[str], JointTraversal] = _on_demand("traversal.{}_sources")
+joint_relaxation: Callable[[str], JointRelaxation] = _on_demand("relaxation.{}_sources")
+joint_ranks: Callable[[str], JointRanks] = _on_demand("sweep.{}_ranks")
+windows: Callable[[str], Windows] = _on_demand("out_of_core.{}")
+similarity: Callable[[str], Similarity] = _on_demand("similarity.{}")
+sampling: Callable[[str], Sampling] = _on_demand("sampling.{}")
+matchings: Callable[[str], Matching] = _on_demand("matching.{}")
+layouts: Callable[[str], Layout] = _on_demand("layout.{}")
+nearest: Callable[[str], Nearest] = _on_demand("nearest.{}")
+mappings: Callable[[str], Mappings] = _on_demand("structure.{}_subgraphs")
+tight_arcs: Callable[[str], Any] = _on_demand("relaxation.{}_tight_arcs")
+# For the GPU alone, None on the CPU: kernels that run on several devices together.
+sources_together: Callable[[str], SourcesTogether | None] = _on_demand("traversal.cuda_sources_team", on_cpu=False)
+teams: Callable[[str], Any] = _on_demand("cuda_teams", on_cpu=False)

@@ -16,7 +16,7 @@ from test_run import SMALL
 import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import windows
-from hpgraph.kernels.out_of_core.keeping import Kept
+from hpgraph.kernels.out_of_core.page_replacement import PageCache
 from hpgraph.kernels.out_of_core.requests import Directories
 from hpgraph.kernels.pages import cut
 
@@ -220,7 +220,7 @@ def test_a_window_has_all_requested_rows(encoding, tmp_path):
 
 def test_sweeps_find_the_pages_that_fit():
     """Under "least recently used" each page would be evicted just before its turn."""
-    kept, hits = Kept(np.full(10, 4), 20), 0
+    kept, hits = PageCache(np.full(10, 4), 20), 0
     for _ in range(5):
         kept.begin(np.arange(10))
         for page in range(10):

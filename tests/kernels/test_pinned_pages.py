@@ -11,7 +11,7 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
 from hpgraph.kernels.out_of_core import cuda_host
-from hpgraph.kernels.out_of_core.runs import Pieces
+from hpgraph.kernels.out_of_core.runs import Run
 from hpgraph.kernels.pages import cut
 from hpgraph.kernels.sweep.cuda import _captured
 
@@ -31,7 +31,7 @@ def test_the_bytes_of_runs(pages, host_memory, monkeypatch):
     monkeypatch.setattr(cuda_host, "addressed", lambda nbytes: np.full(nbytes, 255, np.uint8))
     given, buffers = cuda_host.HostPages(pages, host_memory), [np.full(1 << 13, 255, np.uint8) for _ in range(2)]
     assert given.resident == (host_memory is None)
-    run, offset, first_arc = Pieces(2, 7), pages.offset, pages.first_arc
+    run, offset, first_arc = Run(2, 7), pages.offset, pages.first_arc
     at = given.place(run, [(2, 4), (5, 7)], buffers[0])
     for page in (2, 3, 5, 6):
         assert bytes_at(at + offset[page] - offset[2], offset[page + 1] - offset[page]) == bytes(pages.payload(page))

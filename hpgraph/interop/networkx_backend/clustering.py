@@ -22,7 +22,7 @@ _BLOCK = 1 << 12
 
 
 def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
-    """The values of some nodes, as NetworkX gives them: of a single one the value; and 0 as a whole number."""
+    """Values of `nodes` in NetworkX's form: a dict, or the value of a single node; zeros are the integer 0."""
     values = to_device(array, "cpu").tolist()
     if array.dtype.kind == "f":
         values = [value or 0 for value in values]
@@ -43,7 +43,7 @@ def _coefficients(G: ConvertedGraph, nodes: Any, weight: str | None) -> Any:
 
 
 def _average(G: ConvertedGraph, nodes: Any, weight: str | None, count_zeros: bool) -> float:
-    # Not NetworkX's own code: if `lengths` refuses weights, NetworkX must run on the graph that it was given.
+    # Not by NetworkX's code: if `lengths` refuses weights, NetworkX must run on its own graph.
     values = [value for value in _coefficients(G, nodes, weight).values() if count_zeros or value]
     return sum(values) / len(values)  # type: ignore[no-any-return]
 

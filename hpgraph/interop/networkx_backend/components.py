@@ -75,7 +75,7 @@ def _attracting(G: ConvertedGraph) -> list[set[Any]]:
 
 
 def _is_semiconnected(G: ConvertedGraph) -> bool:
-    """Whether of any two nodes one reaches the other: each component has an arc to the one completed before it."""
+    """Whether the graph is semiconnected: each strong component has an arc to the one completed before it."""
     if not _is_one(G):
         return False
     label, count = _strong(G)
@@ -150,7 +150,7 @@ def _bridges(G: ConvertedGraph) -> Iterator[tuple[Any, Any]]:
     yield from G.pairs(source[kept], target[kept])
 
 
-# NetworkX itself sees to it that directed graphs come by these names, and undirected ones by the others.
+# NetworkX checks that graphs of the first functions are directed, and of the others undirected.
 globals().update(
     family(
         {

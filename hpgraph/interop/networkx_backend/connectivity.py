@@ -1,4 +1,4 @@
-"""Paths without common nodes or edges, and how many nodes divide a graph (K. Menger, 1927)."""
+"""Disjoint paths, connectivity and minimum cuts (K. Menger, 1927)."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def _flow(G: ConvertedGraph, s: Any, t: Any) -> int:
 
 
 def _divided_by(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
-    """The nodes that divide two: of several such sets the one nearest to the second."""
+    """A minimum vertex cut between two nodes: of several, the one nearest to the second."""
     arcs, n = _arcs(G), len(G)
     split = _paths.VerticesAsArcs(arcs)
     _, net = split.flow(G.index[s], G.index[t])
@@ -98,7 +98,7 @@ def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
 
 
 def _disjoint(find: Callable[..., list[list[Any]]]) -> Callable[..., Iterator[list[Any]]]:
-    """Paths that a function finds between two nodes."""
+    """Disjoint paths between two nodes, found by a function of hpgraph."""
 
     def run(G: ConvertedGraph, s: Any, t: Any, cutoff: float | None) -> Iterator[list[Any]]:
         check_ends(G, s, t)

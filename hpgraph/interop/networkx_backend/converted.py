@@ -98,7 +98,7 @@ class ConvertedGraph:
         """The nodes, as objects."""
         return np.fromiter(self.nodes, object, len(self.nodes))
 
-    # What NetworkX's own functions ask of any graph.
+    # Methods that NetworkX's own functions call on any graph.
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
         return self._directed
@@ -108,7 +108,7 @@ class ConvertedGraph:
         return self._multigraph
 
     def __str__(self) -> str:
-        # NetworkX's errors have it.
+        # For NetworkX's error messages.
         kind = ("Multi" if self._multigraph else "") + ("DiGraph" if self._directed else "Graph")
         edges = len(self.indices) if self._directed else int((self.rows <= self.indices).sum())
         return f"{kind} with {len(self.nodes)} nodes and {edges} edges"
@@ -167,7 +167,7 @@ class ConvertedGraph:
         return values is None or values.dtype.kind == "i"
 
     def check_exact(self, weight: str | None, length: float) -> None:
-        """Leave to NetworkX, which adds Python's whole numbers, lengths of paths that floats would round."""
+        """Raise NotImplementedError if floats would round path lengths: NetworkX adds Python integers."""
         values = self.column(weight)
         if values is None or length < _INEXACT:
             return
@@ -175,7 +175,7 @@ class ConvertedGraph:
             raise NotImplementedError(f"floats would round whole numbers as large as {weight!r} adds up to")
 
     def check_ties(self, weight: str | None) -> None:
-        """The same where lengths of paths are compared with each other, but not given back."""
+        """The same if path lengths are only compared with each other."""
         values = self.column(weight)
         if values is not None and len(values):
             self.check_exact(weight, float(values.max()) * len(self))
@@ -207,12 +207,12 @@ class ConvertedGraph:
         return zip(self.named(source), self.named(target), strict=True)
 
     def groups(self, order: Any, sizes: Any) -> Iterator[list[Any]]:
-        """The nodes of these numbers in groups of these sizes, which follow each other."""
+        """The nodes of these numbers, in consecutive groups of these sizes."""
         named, ends = self.named(order), np.cumsum(sizes).tolist()
         return (named[begin:end] for begin, end in pairwise([0, *ends]))
 
     def by_arc(self, indptr: np.ndarray, neighbors: Any, values: list[Any]) -> dict[Any, dict[Any, Any]]:
-        """A dict for each node of what its arcs have, by neighbour; arcs are in the order of their nodes."""
+        """Values of arcs as a dict of dicts, by node and neighbour; arcs are in the order of their nodes."""
         named, bounds = self.named(neighbors), pairwise(indptr.tolist())
         return {
             node: dict(zip(named[begin:end], values[begin:end], strict=True))

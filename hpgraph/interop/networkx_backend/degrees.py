@@ -1,4 +1,4 @@
-"""Degrees, how those of neighbours go together, and what follows from degrees alone."""
+"""Degrees, their mixing and assortativity, and properties that follow from degrees alone."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -83,14 +83,14 @@ def _by_degree(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any
 
 
 def _codes(G: ConvertedGraph, attribute: Any) -> tuple[list[Any], np.ndarray]:
-    """The values that nodes have, and which one of them each node has."""
+    """The distinct values of an attribute, and the number of each node's value."""
     data, numbers = G.node_data or {}, dict[Any, int]()
     code = [numbers.setdefault(data.get(node, {}).get(attribute), len(numbers)) for node in G]
     return list(numbers), np.array(code, np.int64)
 
 
 def _by_attribute(G: ConvertedGraph, attribute: Any, nodes: Any) -> tuple[list[Any], np.ndarray, np.ndarray]:
-    """The values that nodes have, and which one of them either end of each arc has."""
+    """The distinct values of an attribute, and the numbers of the values at both ends of each arc."""
     values, code = _codes(G, attribute)
     # NetworkX takes the neighbours outside of the nodes as well.
     members = set(G) if nodes is None else set(nodes)
@@ -100,7 +100,7 @@ def _by_attribute(G: ConvertedGraph, attribute: Any, nodes: Any) -> tuple[list[A
 
 
 def _mixed(values: list[Any], source: np.ndarray, target: np.ndarray, normalized: bool) -> dict[Any, dict[Any, float]]:
-    """How often a value at one end of an arc goes with another at the other end, by their numbers."""
+    """The mixing dict: counts, or shares, of arcs by the values at both ends, given as numbers."""
     key, first, count = np.unique(source * max(len(values), 1) + target, return_index=True, return_counts=True)
     found: dict[Any, dict[Any, float]] = {}
     order = np.argsort(first)

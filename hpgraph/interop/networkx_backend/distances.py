@@ -1,4 +1,4 @@
-"""How far nodes are from each other."""
+"""Distances between nodes, and measures that follow from them."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ def _harmonic_diameter(G: ConvertedGraph, weight: str | None = None) -> float:
 
 
 def _sums(G: ConvertedGraph, weight: str | None) -> np.ndarray:
-    """For each node the sum of its distances to all, which it reaches."""
+    """For each node the sum of its distances to all others, all of which are reachable."""
     blocks = _blocks(G.lengths(weight), weight=G.column(weight) is not None or None)
     total = np.concatenate([to_device(lengths.sum(axis=1, dtype=np.float64), "cpu") for _, lengths in blocks])
     G.check_exact(weight, float(total.sum()))
@@ -160,7 +160,7 @@ def _over_pairs(of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) 
 
 
 def _reaching(G: ConvertedGraph, nodes: list[Any] | None = None) -> np.ndarray:
-    """The share of others that each of some nodes, or all, reaches; undirected, each counts one over its distance."""
+    """The share of other nodes that each node reaches; in undirected graphs each counts 1 / distance."""
     if len(G.indices) == 0:
         raise nx.NetworkXError("Size of G must be positive")
     if len(G) == 1:

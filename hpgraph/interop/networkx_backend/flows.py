@@ -97,14 +97,14 @@ def _least_cut(G: ConvertedGraph, weight: str) -> tuple[float, tuple[list[Any], 
 
 
 def of_two(s: Any, t: Any) -> bool:
-    """Whether two nodes are given, and not the whole graph meant."""
+    """Whether two nodes are given, rather than none for the whole graph."""
     if (s is None) != (t is None):
         raise nx.NetworkXError("Both source and target must be specified.")
     return s is not None
 
 
 def check_whole(G: ConvertedGraph) -> None:
-    """Leave to NetworkX, of a whole graph, what its own code answers otherwise."""
+    """Raise NotImplementedError for whole graphs on which NetworkX's code gives another answer."""
     if len(G) == 1 or G.has_loops or G.is_multigraph():
         raise NotImplementedError("of one node, of loops and of parallel edges, NetworkX has special cases")
 

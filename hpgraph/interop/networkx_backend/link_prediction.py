@@ -1,4 +1,4 @@
-"""How much two nodes' neighbours have in common."""
+"""Link prediction by common neighbours."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -33,7 +33,7 @@ class _FilledWhenRead:
 
 
 class _Unread:
-    """A graph of which no dict was read: filling them makes it one of NetworkX's own class."""
+    """A graph whose dicts are unread; filling them turns it into an instance of NetworkX's own class."""
 
     _adj = _FilledWhenRead()
     _node = _FilledWhenRead()
@@ -41,7 +41,7 @@ class _Unread:
     _plain: type
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        # NetworkX makes further graphs of a graph's class.
+        # NetworkX instantiates a graph's class to make further graphs.
         return cls._plain(*args, **kwargs)
 
     def _fill(self) -> None:

@@ -119,7 +119,7 @@ def by_steps(G: ConvertedGraph, source: int | list[int], cutoff: float | None = 
     indptr, indices, _ = _arcs(G, None, incoming)
     n, several = len(G), isinstance(source, list)
     if isinstance(source, list):
-        # A node more, whose neighbours they are.
+        # One more node, with the sources as its neighbours.
         indptr, indices = np.append(indptr, len(indices) + len(source)), np.append(indices, source)
     arcs = CSR((n + several, n + several), indptr, indices, validate=False)
     order, before = fifo_order(arcs, n if isinstance(source, list) else source, -1)
@@ -132,11 +132,11 @@ def by_steps(G: ConvertedGraph, source: int | list[int], cutoff: float | None = 
 
 
 def _levels_of(order: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The level of each node, -1 where a queue does not come; from its order, and where it comes from."""
+    """The level of each node, -1 if not reached, from the order of the queue and the predecessors."""
     place = np.empty(len(before), order.dtype)
     place[order] = np.arange(len(order), dtype=order.dtype)
-    # The end of the queue after each of its nodes has added its neighbours. A level ends where those of the level
-    # before do.
+    # Length of the queue after each of its nodes was expanded: a level ends where the last node of the one before
+    # ends.
     met = np.bincount(place[before[order[1:]]], minlength=len(order))
     ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
     while bounds[-1] < len(order):

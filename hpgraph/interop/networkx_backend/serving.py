@@ -57,7 +57,7 @@ def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable
 
 
 def undirected(call: Mapping[str, Any]) -> str | None:
-    """Refuse directed graphs, along whose arcs NetworkX goes."""
+    """Refuse directed graphs, whose direction NetworkX follows."""
     return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
 
 
@@ -125,7 +125,7 @@ def _dispatching() -> AbstractContextManager[Any]:
 
 
 def _begun(found: Iterator[Any]) -> Iterator[Any]:
-    """A generator at its first item, so that the call itself raises NotImplementedError, and NetworkX goes on."""
+    """A generator advanced to its first item, so that the call itself raises NotImplementedError."""
     try:
         first = next(found)
     except StopIteration:
@@ -203,13 +203,13 @@ def graphs_of(name: str, arguments: Mapping[str, Any]) -> list[Any]:
 
 
 def graphs_of_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The graphs of a call that was not bound to a signature."""
+    """The graphs among the arguments of a call that was not bound to a signature."""
     given = ((args[at] if at < len(args) else kwargs.get(key)) for key, at in registered()[name].graphs.items())
     return [graph for graph in given if graph is not None]
 
 
 def reason_to_leave(name: str, graph: Any) -> str | None:
-    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that."""
+    """Why NetworkX should run the call itself, as conversion would take longer; None if it should not."""
     least = nx.config.backends.hpgraph.least_edges
     if least and FUNCTIONS.get(name) == "generators":
         return "NetworkX makes the graph, which the first function on it converts"

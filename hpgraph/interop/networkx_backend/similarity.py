@@ -1,4 +1,4 @@
-"""How alike nodes are, and hashes that are the same for graphs that are alike."""
+"""Similarity of nodes, and Weisfeiler-Lehman hashes of graphs."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -16,7 +16,7 @@ from hpgraph.interop.networkx_backend.serving import NETWORKX, family, undirecte
 
 
 def _network(G: ConvertedGraph, weight: str | None, dtype: Any, solver: str) -> Any:
-    """The conductances between nodes; NetworkX's errors where it has some."""
+    """The matrix of conductances between nodes; raises the errors that NetworkX raises."""
     if not is_connected_in(G):
         raise nx.NetworkXError("Graph not connected.")
     if solver not in ("full", "lu", "cg"):

@@ -80,7 +80,7 @@ def _largest_matching(G: ConvertedGraph, top_nodes: Any) -> dict[Any, Any]:
 def _lightest_matching(G: ConvertedGraph, top_nodes: Any, weight: str | None) -> dict[Any, Any]:
     left, right, matrix = _sides_of(G, top_nodes, weight)
     if matrix.nnz and not matrix.data.all():
-        # Zeros would be no edges; all full matchings have as many edges, whose weights may all be raised.
+        # Weights are shifted above 0, as zeros are no edges: full matchings have equally many edges.
         matrix.data += 1 - matrix.data.min()
     try:
         row, column = _matchings.min_weight_full_bipartite_matching(matrix)

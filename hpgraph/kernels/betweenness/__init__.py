@@ -27,7 +27,7 @@ LEVEL_COST = 1 / 32
 # Path count from which numbers carry an exponent, and the unit of the exponent. A float then lies in [1 / LIMIT,
 # LIMIT), or higher by the number of a vertex's parents; two steps down it is too small to add to anything.
 LIMIT, STEP = 2.0**256, 2.0**512
-# The sums that sources add to, on the device of the graph; those not wanted have length 0. ``vertices, arcs``
+# Accumulated results, on the device of the graph; those not requested have length 0. ``vertices, arcs``
 # (float64): the dependencies on each vertex, except of a source on itself, and on each arc; ``reached, reach`` (int64):
 # how many other sources reach each vertex, and how many vertices each source, with itself. ``shares`` (float64): by
 # what the dependencies of each source on vertices are multiplied; None by 1.
@@ -35,7 +35,7 @@ Sums = namedtuple("Sums", "vertices arcs reached reach shares", defaults=(None,)
 
 
 def sums_of(sums: Sums, some: slice) -> Sums:
-    """The sums, for some of the sources."""
+    """The same results, with the weights of some of the sources."""
     return sums._replace(reach=sums.reach[some], shares=None if sums.shares is None else sums.shares[some])
 
 

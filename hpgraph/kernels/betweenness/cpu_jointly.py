@@ -55,8 +55,8 @@ def _gather(indices, first, last, want, front, numbers, stride, sums):
 
 
 @part
-def _depend(numbers, own, sums, mask, shares):
-    """Replace a vertex's path counts by their shares; returns the sum of its dependencies, as the sources count."""
+def _accumulate(numbers, own, sums, mask, shares):
+    """Replace a vertex's path counts by (1 + δ) / σ; returns the sum of its dependencies, weighted by source."""
     total = 0.0
     while mask:
         k = lowest_bit(mask)
@@ -112,7 +112,7 @@ def _gather_back(indptr, indices, v, want, front, state, local, wide, places):
 
 
 @part
-def list_found(state, local, filled, masks, counters):
+def flush(state, local, filled, masks, counters):
     """Move the vertices of a buffer to the list; `masks` has their sources."""
     start = fetch_add(counters, TAIL, filled)
     for i in range(filled):
@@ -123,8 +123,8 @@ def list_found(state, local, filled, masks, counters):
 
 
 @part
-def work_off(what, arcs, span, fronts, state, local, filled, wide, counters, sums):
-    """Vertices pull from their neighbours in the front: a range of all vertices, or of the list.
+def pull_range(what, arcs, span, fronts, state, local, filled, wide, counters, sums):
+    """Pull from neighbours in the frontier, for a range of all vertices or of the list.
 
     In the backward pass `span` also has whether vertices are marked. Returns the number of vertices in the buffer.
     """
@@ -165,7 +165,7 @@ def work_off(what, arcs, span, fronts, state, local, filled, wide, counters, sum
             received = _gather_scaled(indptr, indices, v, want, front, state, local)
         own = v * stride
         if what == RETURN:
-            put(vertices, v, peek(vertices, v) + _depend(numbers, own, own_sums, mask, sums.shares))
+            put(vertices, v, peek(vertices, v) + _accumulate(numbers, own, own_sums, mask, sums.shares))
         elif received:
             put(seen, v, peek(seen, v) | received)
             leaving += peek(other, v + 1) - peek(other, v)
@@ -174,7 +174,7 @@ def work_off(what, arcs, span, fronts, state, local, filled, wide, counters, sum
             put(local.buffer, filled, listed.dtype.type(v))
             filled += 1
             if filled == BUFFER:
-                filled = list_found(state, local, filled, next_front, counters)
+                filled = flush(state, local, filled, next_front, counters)
             while received:
                 k = lowest_bit(received)
                 received &= received - np.uint64(1)
@@ -214,8 +214,8 @@ TASK, ALONE = 8192, 8192
 
 
 @part
-def _take_part(what, arcs, span, fronts, state, local, wide, counters, sums):
-    """One worker's share of a step: task after task until none is left.
+def _run_worker(what, arcs, span, fronts, state, local, wide, counters, sums):
+    """One worker of a step: takes tasks until none is left.
 
     `span`: the range in the list, a task's size, and whether a marking worker is alone, or later, vertices are marked.
     """
@@ -229,25 +229,25 @@ def _take_part(what, arcs, span, fronts, state, local, wide, counters, sums):
             mark(arcs.in_indptr, arcs.in_indices, first, last, state, flag)
         else:
             part_span = first, last, flag
-            filled = work_off(what, arcs, part_span, fronts, state, local, filled, wide, counters, sums)
+            filled = pull_range(what, arcs, part_span, fronts, state, local, filled, wide, counters, sums)
     if filled:
-        list_found(state, local, filled, fronts[1], counters)
+        flush(state, local, filled, fronts[1], counters)
 
 
 @part
-def _of(locals_, worker):
+def _local_of(locals_, worker):
     return Local(locals_.sums[worker], locals_.exponents[worker], locals_.buffer[worker])
 
 
 @njit(parallel=LOOPS, heavy=True, nogil=True)
-def _all_together(what, arcs, span, fronts, state, locals_, wide, counters, sums):
+def _run_workers(what, arcs, span, fronts, state, locals_, wide, counters, sums):
     for worker in prange(locals_.sums.shape[0]):
-        _take_part(what, arcs, span, fronts, state, _of(locals_, worker), wide, counters, sums)
+        _run_worker(what, arcs, span, fronts, state, _local_of(locals_, worker), wide, counters, sums)
 
 
 @part
-def _is_little(work, locals_):
-    """Whether one worker does all."""
+def _is_serial(work, locals_):
+    """Whether there is too little work for several workers."""
     return work <= ALONE or locals_.sums.shape[0] == 1
 
 
@@ -257,10 +257,10 @@ def _step(what, arcs, begin, end, work, flag, shared, wide):
     fronts, state, locals_, counters, sums = shared
     counters[NEXT] = 0
     span = begin, end, max(TASK * (end - begin) // max(work, 1), 1), flag
-    if _is_little(work, locals_):
-        _take_part(what, arcs, span, fronts, state, _of(locals_, 0), wide, counters, sums)
+    if _is_serial(work, locals_):
+        _run_worker(what, arcs, span, fronts, state, _local_of(locals_, 0), wide, counters, sums)
     else:
-        _all_together(what, arcs, span, fronts, state, locals_, wide, counters, sums)
+        _run_workers(what, arcs, span, fronts, state, locals_, wide, counters, sums)
 
 
 @part
@@ -301,7 +301,7 @@ def _begin_scaled(state, begin, end):
 
 
 @part
-def _forwards(arcs, sources, state, locals_, counters, sums, levels):
+def _forward(arcs, sources, state, locals_, counters, sums, levels):
     """The forward pass; returns the number of levels, and whether numbers carry exponents.
 
     `levels` has a row a level: its start in the list, arcs that leave it, and arcs that reach it.
@@ -328,7 +328,7 @@ def _forwards(arcs, sources, state, locals_, counters, sums, levels):
 
 
 @part
-def _backwards(arcs, sources, state, locals_, wide, counters, sums, levels, depth):
+def _backward(arcs, sources, state, locals_, wide, counters, sums, levels, depth):
     """The backward pass, from the last level, `depth` - 1, to the first."""
     front, next_front = state.first, state.second
     own = np.empty(sources.size)
@@ -341,7 +341,7 @@ def _backwards(arcs, sources, state, locals_, wide, counters, sums, levels, dept
         work = levels[level + 1, 2] + below - end
         marked = MARK_COST * work < levels[level, 1]
         if marked:
-            _step(MARK, arcs, end, below, work, _is_little(work, locals_), shared, wide)
+            _step(MARK, arcs, end, below, work, _is_serial(work, locals_), shared, wide)
         if level == 0:
             for i in range(sources.size):
                 own[i] = sums.vertices[sources[i]]
@@ -372,8 +372,8 @@ def run_jointly(arcs, sources, state, locals_, sums):
     """Add the dependencies of all sources; the arrays of `state` are zero, except the lists."""
     counters = np.zeros(COUNTERS, np.int64)
     levels = np.empty((arcs.out_indptr.size + 1, 3), np.int64)
-    depth, wide = _forwards(arcs, sources, state, locals_, counters, sums, levels)
+    depth, wide = _forward(arcs, sources, state, locals_, counters, sums, levels)
     if sums.reach.size:
         _add_reach(sources, state, sums)
     state.seen[:] = np.uint64(0)
-    _backwards(arcs, sources, state, locals_, wide, counters, sums, levels, depth)
+    _backward(arcs, sources, state, locals_, wide, counters, sums, levels, depth)

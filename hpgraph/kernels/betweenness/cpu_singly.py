@@ -49,7 +49,7 @@ def _on_path(weights, distance, tags, v, j, w):
 
 @part(inline="always")
 def _fetch_ahead(arcs, queue, numbers, soon, later, last):
-    """Prefetch for vertices further on in the queue."""
+    """Prefetch rows and neighbours of vertices ahead in the queue."""
     prefetch(arcs.indptr, vertex(queue, last))
     prefetch(arcs.indices, peek(arcs.indptr, vertex(queue, later)))
     near = vertex(queue, soon)
@@ -86,7 +86,7 @@ def _normalized(numbers, tags, v):
 
 
 @part
-def _count(arcs, source, scratch):
+def _count_paths(arcs, source, scratch):
     """Forward by levels; returns the number of vertices reached, and whether numbers carry exponents."""
     numbers, tags, queue, indptr, indices = scratch.numbers, scratch.tags, scratch.queue, arcs.indptr, arcs.indices
     put(numbers, 2 * source, 1.0)
@@ -156,7 +156,7 @@ def _count_weighted(arcs, distance, source, scratch):
 
 
 @part
-def _depend(arcs, distance, scratch, count, wide):
+def _accumulate(arcs, distance, scratch, count, wide):
     """Backward: the dependency on each vertex of the queue."""
     numbers, tags, queue, dependencies = scratch.numbers, scratch.tags, scratch.queue, scratch.dependency
     indptr, indices, weights = arcs.indptr, arcs.indices, arcs.data
@@ -186,8 +186,8 @@ def _depend(arcs, distance, scratch, count, wide):
 
 
 @part
-def _counted(shares, turn, dependency):
-    """The dependency of a source, as it counts."""
+def _weighted(shares, turn, dependency):
+    """The dependency of a source times its weight."""
     return dependency if shares is None else dependency * shares[turn]
 
 
@@ -195,7 +195,7 @@ def _counted(shares, turn, dependency):
 def _add(arcs, distance, source, scratch, sums, turn, v):
     """Add a vertex's results to the sums."""
     if v != source:
-        sums.vertices[v] += _counted(sums.shares, turn, scratch.dependency[v])
+        sums.vertices[v] += _weighted(sums.shares, turn, scratch.dependency[v])
         if sums.reached.size:
             sums.reached[v] += 1
     if sums.arcs.size:
@@ -208,7 +208,7 @@ def _add(arcs, distance, source, scratch, sums, turn, v):
 
 
 @part
-def _await(turns, stretch, turn):
+def _wait_turn(turns, stretch, turn):
     """Wait until it is the turn of a source on a range of vertices; False if stopped."""
     while atomic_load(turns, stretch * APART) != turn:
         if is_stopped():
@@ -223,7 +223,7 @@ def _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn):
     n = sums.vertices.size
     few = count < n // STRETCHES
     for stretch in range(STRETCHES):
-        if not _await(turns, stretch, turn):
+        if not _wait_turn(turns, stretch, turn):
             return
         if not few:
             for v in range(n * stretch // STRETCHES, n * (stretch + 1) // STRETCHES):
@@ -239,13 +239,13 @@ def _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn):
 
 
 @part
-def _run_one(arcs, distance, source, scratch, sums, turns, turn):
+def _run_source(arcs, distance, source, scratch, sums, turns, turn):
     """Run one source; returns whether its paths are free of cycles."""
     if distance is None:
-        (count, wide), ended = _count(arcs, source, scratch), True
+        (count, wide), ended = _count_paths(arcs, source, scratch), True
     else:
         count, wide, ended = _count_weighted(arcs, distance, source, scratch)
-    _depend(arcs, distance, scratch, count, wide)
+    _accumulate(arcs, distance, scratch, count, wide)
     if sums.reach.size:
         sums.reach[turn] = count
     _add_in_turn(arcs, distance, source, scratch, count, sums, turns, turn)
@@ -275,6 +275,6 @@ def run_singly(arcs, distances, sources, scratches, sums):
         )  # fmt: skip
         # No deadlock: earlier sources are held by running threads.
         for i in tasks(counter, sources.size):
-            if not _run_one(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
+            if not _run_source(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
                 failures[0] = 1
     return failures[0] == 0

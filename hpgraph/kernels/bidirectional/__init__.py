@@ -11,7 +11,7 @@ import numpy as np
 
 
 def without_cycles(way: list[int]) -> list[int]:
-    """A walk from its first to its last vertex, without what lies between two visits of a vertex."""
+    """The walk with its cycles removed: a path from its first to its last vertex."""
     last = {vertex: place for place, vertex in enumerate(way)}
     path, place = [], 0
     while place < len(way):

@@ -1,8 +1,8 @@
-"""Contraction hierarchies on the CPU: vertices are taken out in turn, shortcuts keep distances among the others.
+"""Contraction hierarchies on the CPU: vertices are contracted in turn; shortcuts preserve distances among the others.
 
 R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
-Transportation Science 46(3), 2012. Vertices that no neighbour precedes are taken out together, by all threads (C.
-Vetter, "Parallel time-dependent contraction hierarchies", 2009): searches for a path around one avoid all of them.
+Transportation Science 46(3), 2012. Independent vertices of least priority are contracted in parallel (C. Vetter,
+"Parallel time-dependent contraction hierarchies", 2009): a witness search avoids all vertices of its round.
 """
 
 from collections import namedtuple
@@ -13,34 +13,34 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, tasks, team
 
-# Arcs of each vertex, by rows: the other end, the length, and the vertex that a shortcut leads over, else -1.
+# Arcs of each vertex, by rows: the other end, the length, and the contracted vertex of a shortcut, else -1.
 Arcs = namedtuple("Arcs", "indptr head length middle")
-# Of one local search: distances, inf between searches; vertices with one; a heap.
+# Work space of a witness search: distances, inf between searches; vertices with a finite one; a heap.
 _Work = namedtuple("_Work", "distance touched keys heads")
-# Vertices that a search for a path around a vertex settles, to rate the vertex and to take it out; room for its heap.
-_RATE, _CONTRACT, _ROOM = 24, 120, 1 << 14
+# Vertices that a witness search settles at most, for a priority and for a contraction; capacity of its heap.
+_PRIORITY_SETTLED, _CONTRACTION_SETTLED, _CAPACITY = 24, 120, 1 << 14
 _CHUNK = 32
 
 
 def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
-    """The vertices in the order in which they are taken out, and the arcs to those left when each is, and from them.
+    """The vertices in order of contraction, and the arcs from and to those that each precedes.
 
-    Of arcs: blocks of vertices, other ends, lengths and middles. Where `into` is `out`, arcs lead both ways, and the
-    blocks of either are the same. After each round the vertices left are numbered anew, so that it costs what is left.
+    Arcs are blocks of vertices, other ends, lengths and middles. If `into` is `out`, the graph is undirected, and both
+    results are the same list. Remaining vertices are renumbered after each round, so a round costs the remaining graph.
     """
     undirected = into is out
     n = len(out.indptr) - 1
     level, stale = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    # Equals are taken in random order, which spreads what is taken out at once.
+    # Ties are broken at random, which makes the independent sets larger.
     chance = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
     priority, name, numbers = chance.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
     order, upward, downward = list[Any](), list[Any](), list[Any]()
-    _rate(out, into, numbers, level, chance, priority)
+    _update_priorities(out, into, numbers, level, chance, priority)
     while len(name):
         chosen = _select(out, into, numbers[: len(name)], priority)
-        # What was rated before a neighbour went is rated again, and waits if it no longer comes first.
+        # Lazy update: a priority is recomputed after a neighbour's contraction; a vertex that is no longer first waits.
         again = chosen[stale[chosen]]
-        _rate(out, into, again, level, chance, priority)
+        _update_priorities(out, into, again, level, chance, priority)
         stale[again] = False
         chosen = _select(out, into, chosen, priority)
         if not len(chosen):
@@ -87,20 +87,20 @@ def _shortcuts_of(out: Arcs, into: Arcs, chosen: Any, gone: Any, name: Any) -> t
 
 
 @part
-def _before(priority, v, u):
+def _precedes(priority, v, u):
     return priority[v] < priority[u] or (priority[v] == priority[u] and v <= u)
 
 
 def _select(out: Arcs, into: Arcs, vertices: Any, priority: Any) -> Any:
-    """The vertices that come before all of their neighbours."""
+    """The independent set of a round: vertices whose priority is below that of each neighbour."""
     chosen = np.zeros(len(vertices), np.bool_)
     with team() as threads:
-        _first_of(out, into, into is out, vertices, priority, chosen, threads)
+        _find_first(out, into, into is out, vertices, priority, chosen, threads)
     return vertices[chosen]
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _first_of(out, into, undirected, vertices, priority, chosen, threads):
+def _find_first(out, into, undirected, vertices, priority, chosen, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
         for chunk in tasks(following, vertices.size, _CHUNK):
@@ -112,14 +112,14 @@ def _first_of(out, into, undirected, vertices, priority, chosen, threads):
 @part
 def _is_first(arcs, priority, v):
     at, end = arcs.indptr[v], arcs.indptr[v + 1]
-    while at < end and _before(priority, v, arcs.head[at]):
+    while at < end and _precedes(priority, v, arcs.head[at]):
         at += 1
     return at == end
 
 
 @part
-def _search(out, start, without, gone, bound, most, work):
-    """Distances from a vertex up to a bound, around a vertex and all that are gone; returns how many are touched."""
+def _search_witness(out, start, without, gone, bound, most, work):
+    """Witness search: distances up to `bound` around `without` and `gone`; returns the number of touched vertices."""
     size = heap.push(work.keys, work.heads, 0, 0.0, start)
     work.distance[start], work.touched[0] = 0.0, start
     touched, settled = 1, 0
@@ -144,10 +144,10 @@ def _search(out, start, without, gone, bound, most, work):
 
 
 @part
-def _around(out, into, undirected, v, gone, work, ends, length, at, keeping):
-    """The shortcuts that are needed without a vertex: how many; written from a place on where they are kept.
+def _contract_one(out, into, undirected, v, gone, work, ends, length, at, keeping):
+    """The number of shortcuts that contracting v adds; with `keeping`, they are written from `at` on.
 
-    Of arcs that lead both ways each pair of neighbours is looked at once.
+    In an undirected graph, each pair of neighbours is tested once.
     """
     furthest, found = 0.0, 0
     for to in range(out.indptr[v], out.indptr[v + 1]):
@@ -159,7 +159,8 @@ def _around(out, into, undirected, v, gone, work, ends, length, at, keeping):
         first = back + 1 if undirected else out.indptr[v]
         if first == out.indptr[v + 1]:
             continue
-        touched = _search(out, u, v, gone, here + furthest, _CONTRACT if keeping else _RATE, work)
+        most = _CONTRACTION_SETTLED if keeping else _PRIORITY_SETTLED
+        touched = _search_witness(out, u, v, gone, here + furthest, most, work)
         for to in range(first, out.indptr[v + 1]):
             w = np.int64(out.head[to])
             there = here + out.length[to]
@@ -173,28 +174,28 @@ def _around(out, into, undirected, v, gone, work, ends, length, at, keeping):
 
 
 @part
-def _work_for(n):
+def _new_work(n):
     distance = np.full(n, np.inf)
-    return _Work(distance, np.empty(_ROOM, np.int64), np.empty(_ROOM), np.empty(_ROOM, np.int64))
+    return _Work(distance, np.empty(_CAPACITY, np.int64), np.empty(_CAPACITY), np.empty(_CAPACITY, np.int64))
 
 
-def _rate(out: Arcs, into: Arcs, vertices: Any, level: Any, chance: Any, priority: Any) -> None:
-    """Priorities: how deep what was taken out beside a vertex is, and how many arcs come for each that goes."""
+def _update_priorities(out: Arcs, into: Arcs, vertices: Any, level: Any, chance: Any, priority: Any) -> None:
+    """Priorities: the level, plus twice the edge quotient (shortcuts added over arcs removed)."""
     with team() as threads:
-        _rate_each(out, into, into is out, vertices, level, chance, priority, threads)
+        _update_each(out, into, into is out, vertices, level, chance, priority, threads)
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _rate_each(out, into, undirected, vertices, level, chance, priority, threads):
+def _update_each(out, into, undirected, vertices, level, chance, priority, threads):
     following = np.zeros(1, np.int64)
     n = level.size
     for _ in prange(threads):
-        work, gone = _work_for(n), np.zeros(n, np.bool_)
+        work, gone = _new_work(n), np.zeros(n, np.bool_)
         ends, length = np.empty((2, 0), out.head.dtype), np.empty(0)
         for chunk in tasks(following, vertices.size, _CHUNK):
             for i in range(chunk, min(chunk + _CHUNK, vertices.size)):
                 v = vertices[i]
-                added = _around(out, into, undirected, v, gone, work, ends, length, 0, False)
+                added = _contract_one(out, into, undirected, v, gone, work, ends, length, 0, False)
                 added += added if undirected else 0
                 removed = out.indptr[v + 1] - out.indptr[v] + into.indptr[v + 1] - into.indptr[v]
                 priority[v] = level[v] + 2.0 * added / max(removed, 1) + chance[v]
@@ -204,10 +205,10 @@ def _rate_each(out, into, undirected, vertices, level, chance, priority, threads
 def _shortcuts(out, into, undirected, chosen, gone, begin, ends, length, count, threads):
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
-        work = _work_for(gone.size)
+        work = _new_work(gone.size)
         for chunk in tasks(following, chosen.size, _CHUNK):
             for i in range(chunk, min(chunk + _CHUNK, chosen.size)):
-                count[i] = _around(out, into, undirected, chosen[i], gone, work, ends, length, begin[i], True)
+                count[i] = _contract_one(out, into, undirected, chosen[i], gone, work, ends, length, begin[i], True)
 
 
 def _rebuilt(arcs: Arcs, gone: Any, place: Any, source: Any, target: Any, length: Any, middle: Any) -> Arcs:
@@ -226,9 +227,9 @@ def _rebuilt(arcs: Arcs, gone: Any, place: Any, source: Any, target: Any, length
 
 @njit(cache=True, nogil=True)
 def _merge(arcs, gone, place, shortcuts, ends, order, entry, made):
-    """Rows without vertices that are gone, by the places of those left, with shortcuts, the shorter of two arcs.
+    """Rows of the remaining vertices, renumbered by `place`, with shortcuts; of parallel arcs, the shorter.
 
-    ``entry``: of each end in a row.
+    ``entry``: the arc to each end in the current row.
     """
     source, target, length, middle = shortcuts
     following = ends[:-1].copy()

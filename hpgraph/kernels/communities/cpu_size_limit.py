@@ -23,7 +23,7 @@ def _priority(v, round_, seed):
 
 @part(whole=True)
 def keep_to_limit(groups, rule, space, begin, end, round_):
-    """Give vertices of a batch target -1 if those of their priority and above would together exceed the limit.
+    """Set the target to -1 where the vertices of this and higher priorities would together exceed the limit.
 
     One thread does it: the choice before looks at all arcs.
     """

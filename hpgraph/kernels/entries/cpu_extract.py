@@ -35,10 +35,10 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     values, data = room(csr.data, nnz)
     arrays = begin, indptr, csr.indices, bits_of(csr.data), csr.indices.dtype.type(low), indices, values
     if nnz <= PARALLEL_ENTRIES:
-        _copy(*arrays)
+        _copy.alone(np.array([0, len(rows)]), *arrays)
     else:
         with team() as threads:
-            _copy_parallel(share_bounds(indptr, min(-(-nnz // TASK_COPIES), 8 * threads)), *arrays)
+            _copy(share_bounds(indptr, min(-(-nnz // TASK_COPIES), 8 * threads)), *arrays)
     return CSR((len(rows), high - low), indptr, indices.astype(ids, copy=False), data, validate=False)
 
 
@@ -74,7 +74,7 @@ def bits_of(data: Any) -> Any:
 
 
 def room(data: Any, nnz: int) -> tuple[Any, Any]:
-    """An empty array of the type of other values, as `bits_of` it and as itself."""
+    """An uninitialized array of the dtype of `data`, viewed as `bits_of` gives it and as itself."""
     if data is None:
         return _NONE, None
     made = np.empty(nnz, dtype=data.dtype)
@@ -120,13 +120,8 @@ def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
             copy_items(values, target, data, source, length)
 
 
-@njit(cache=True, nogil=True)
-def _copy(begin, indptr, indices, data, low, out, values):
-    _copy_rows(0, begin.size, begin, indptr, indices, data, low, out, values)
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True)
-def _copy_parallel(cuts, begin, indptr, indices, data, low, out, values):
+@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+def _copy(cuts, begin, indptr, indices, data, low, out, values):
     for task in prange(cuts.size - 1):
         _copy_rows(cuts[task], cuts[task + 1], begin, indptr, indices, data, low, out, values)
 

@@ -158,7 +158,7 @@ def _keep_tasks(rows, indptr, stored, words, ranks, offsets, ends, kept, bounds)
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _gather(bounds, offsets, starts, indptr, kept, out):
-    """Concatenate what the tasks kept, and complete the row ends."""
+    """Concatenate the entries kept by the tasks, and complete the row ends."""
     for task in prange(bounds.size - 1):
         first, last = bounds[task], bounds[task + 1]
         target, source = np.uintp(starts[task]), np.uintp(offsets[first])

@@ -24,7 +24,7 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 
 # Points that a thread takes at a time.
 CHUNK = 64
-# Vertices whose steps are added up together.
+# Vertices of a block, whose squared steps are summed together.
 STRETCH = 1024
 # Up to so many points all pairs take less time than a tree.
 FEW = 256
@@ -88,7 +88,7 @@ def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance:
 
 
 def _next_pace(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
-    """The next global speed, as fast as swinging lets, never rising by more than half; and the efficiency."""
+    """The next global speed, limited by the swinging and to 1.5 times the last one; and the efficiency."""
     (swinging, traction), (speed, efficiency) = totals.tolist(), pace.tolist()
     if swinging <= 0 or traction <= 0:
         return pace

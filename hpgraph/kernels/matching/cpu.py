@@ -21,13 +21,13 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
 
-# Arcs looked at, as multiples of all arcs: by searches, before all begins anew at several times the cost, and by trees.
-# A search of all arcs, which may be the last, is within both.
-_FIRST, _SECOND = 1.0, 32.0
-# A level is searched from the columns once the rows in it are so many times as many as the columns without a tree.
-_SHARE = 5
-# Rows and columns whose trees are looked at in the time that an arc takes.
-_SCANNED = 8
+# Arcs to be examined at most, as multiples of all arcs: by single searches, and by tree grafting. Either allows one
+# search of all arcs.
+_SEARCH_LIMIT, _GRAFTING_LIMIT = 1.0, 32.0
+# Bottom-up once the rows of the frontier are this many times the columns without a tree.
+_ALPHA = 5
+# Rows and columns whose roots are read in the time of one arc.
+_SCANS_PER_ARC = 8
 
 
 def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
@@ -39,16 +39,16 @@ def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any)
         return column_of, row_of
     before, lists = np.full_like(row_of, -1), np.empty((3, max(arcs.shape) + 1), ids)
     with interruptible():
-        is_largest = _augment_from_each(*out, rows, column_of, row_of, before, lists[0], int(_FIRST * arcs.nnz))
+        is_largest = _augment_from_each(*out, rows, column_of, row_of, before, lists[0], int(_SEARCH_LIMIT * arcs.nnz))
     if is_largest:
         return column_of, row_of
     transposed = transpose(arcs)
-    # The root of the tree that each row and each column is in, the row before a column, the free column of a root.
+    # Root of each row's and each column's tree, parent of a column, and the free column that a root's tree reached.
     trees = np.empty_like(column_of), np.empty_like(row_of), before, np.empty_like(column_of)
     with interruptible():
         _match(
             out, (transposed.indptr, transposed.indices), rows, columns, column_of, row_of, trees, lists,
-            np.empty(arcs.shape[0], np.int64), int(_SECOND * arcs.nnz),
+            np.empty(arcs.shape[0], np.int64), int(_GRAFTING_LIMIT * arcs.nnz),
         )  # fmt: skip
     return column_of, row_of
 
@@ -74,7 +74,7 @@ def _match(out, into, rows, columns, column_of, row_of, trees, lists, following,
 
 @njit(cache=True, nogil=True, counts_references=False)
 def _take_free_columns(indptr, indices, rows, column_of, row_of):
-    """Match each row with its first free column; how many."""
+    """Match each row with its first free column; returns the number matched."""
     matched = 0
     for i in range(rows.size):
         v = vertex(rows, i)
@@ -102,7 +102,7 @@ def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, 
         end, count, looked = _search(indptr, indices, row_of, before, queue, start, looks)
         looks -= looked
         if end >= 0:
-            _flip(column_of, row_of, before, end, start)
+            _augment_path(column_of, row_of, before, end, start)
             for k in range(count):
                 put(before, vertex(queue, k), before.dtype.type(-1))
     return looks >= 0
@@ -154,8 +154,8 @@ def _karp_sipser(out, into, rows, columns, column_of, row_of, row_degree, column
         if u < 0 or v < 0:
             continue
         column_of[v], row_of[u] = u, v
-        columns_left = _without(*out, v, row_of, column_degree, one_column, columns_left)
-        rows_left = _without(*into, u, column_of, row_degree, one_row, rows_left)
+        columns_left = _decrement_degrees(*out, v, row_of, column_degree, one_column, columns_left)
+        rows_left = _decrement_degrees(*into, u, column_of, row_degree, one_row, rows_left)
 
 
 @part(counts_references=False)
@@ -177,8 +177,8 @@ def _free(indptr, indices, mate, v):
 
 
 @part(counts_references=False)
-def _without(indptr, indices, v, mate, degree, ones, count):
-    """The neighbours of what was matched have one free neighbour less; append those with one left."""
+def _decrement_degrees(indptr, indices, v, mate, degree, ones, count):
+    """Decrement the free degrees of a matched vertex's neighbours; append those that fall to 1."""
     for at in range(peek(indptr, v), peek(indptr, v + 1)):
         u = vertex(indices, at)
         if mate[u] < 0:
@@ -191,21 +191,21 @@ def _without(indptr, indices, v, mate, degree, ones, count):
 
 @part(counts_references=False)
 def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
-    """Augment until no path is left, which is returned, or more arcs than `looks` were looked at."""
+    """Tree grafting, until no augmenting path is left (returns True) or `looks` arcs were examined."""
     row_root, column_root, before, end = trees
     frontier, other, left = lists
-    outside, size = _plant(rows, columns, column_of, row_root, column_root, end, frontier)
+    unvisited, size = _start_trees(rows, columns, column_of, row_root, column_root, end, frontier)
     while looks > 0 and not is_stopped():
         listed = -1
         while size > 0 and looks > 0 and not is_stopped():
-            if size * _SHARE < outside:
-                following, looked = _down(*out, frontier, size, row_of, trees, other)
+            if size * _ALPHA < unvisited:
+                following, looked = _top_down(*out, frontier, size, row_of, trees, other)
             else:
-                looks -= (columns.size if listed < 0 else listed) // _SCANNED
-                listed = _outside(columns, columns.size, column_root, left) if listed < 0 else _outside(
+                looks -= (columns.size if listed < 0 else listed) // _SCANS_PER_ARC
+                listed = _list_unvisited(columns, columns.size, column_root, left) if listed < 0 else _list_unvisited(
                     left, listed, column_root, left)  # fmt: skip
-                following, looked = _up(*into, left, listed, row_of, trees, other)
-            outside -= looked[1]
+                following, looked = _bottom_up(*into, left, listed, row_of, trees, other)
+            unvisited -= looked[1]
             looks -= looked[0]
             frontier, other, size = other, frontier, following
         active, renewed, augmented = 0, 0, 0
@@ -213,7 +213,7 @@ def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
             v = vertex(rows, i)
             if column_of[v] < 0 and end[v] >= 0:
                 augmented += 1
-                _flip(column_of, row_of, before, vertex(end, v), v)
+                _augment_path(column_of, row_of, before, vertex(end, v), v)
         if augmented == 0:
             return size == 0
         for i in range(rows.size):
@@ -230,20 +230,20 @@ def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
                 column_root[u] = -1
                 left[renewed] = u
                 renewed += 1
-        looks -= (rows.size + columns.size) // _SCANNED
-        if active * _SHARE > renewed:
-            outside += renewed
-            size, looked = _up(*into, left, renewed, row_of, trees, frontier)
-            outside -= looked[1]
+        looks -= (rows.size + columns.size) // _SCANS_PER_ARC
+        if active * _ALPHA > renewed:
+            unvisited += renewed
+            size, looked = _bottom_up(*into, left, renewed, row_of, trees, frontier)
+            unvisited -= looked[1]
             looks -= looked[0]
         else:
-            outside, size = _plant(rows, columns, column_of, row_root, column_root, end, frontier)
+            unvisited, size = _start_trees(rows, columns, column_of, row_root, column_root, end, frontier)
     return False
 
 
 @part(counts_references=False)
-def _plant(rows, columns, column_of, row_root, column_root, end, frontier):
-    """A tree of each free row alone; how many columns are in none, and how many rows in the frontier."""
+def _start_trees(rows, columns, column_of, row_root, column_root, end, frontier):
+    """Start anew from the free rows; returns the numbers of columns without a tree and of rows in the frontier."""
     size = 0
     for i in range(columns.size):
         put(column_root, vertex(columns, i), column_root.dtype.type(-1))
@@ -258,8 +258,8 @@ def _plant(rows, columns, column_of, row_root, column_root, end, frontier):
 
 
 @part(counts_references=False)
-def _outside(columns, size, column_root, left):
-    """List the columns in no tree, of some; returns how many there are."""
+def _list_unvisited(columns, size, column_root, left):
+    """List those of some columns that are in no tree; returns their number."""
     count = 0
     for i in range(size):
         u = columns[i]
@@ -270,8 +270,8 @@ def _outside(columns, size, column_root, left):
 
 
 @part(counts_references=False)
-def _down(indptr, indices, frontier, size, row_of, trees, found):
-    """From rows to columns without a tree, and on to their rows: how many, and numbers of arcs and columns."""
+def _top_down(indptr, indices, frontier, size, row_of, trees, found):
+    """Top-down step to columns without a tree and their mates: size of the next frontier, (arcs, columns) visited."""
     row_root, column_root, before, end = trees
     count, looked, met = 0, 0, 0
     for i in range(size):
@@ -296,8 +296,8 @@ def _down(indptr, indices, frontier, size, row_of, trees, found):
 
 
 @part(counts_references=False)
-def _up(indptr, indices, left, size, row_of, trees, found):
-    """The same from columns without a tree, each to the first row in a tree that grows."""
+def _bottom_up(indptr, indices, left, size, row_of, trees, found):
+    """Bottom-up step: each column without a tree joins that of its first neighbour in an active tree."""
     row_root, column_root, before, end = trees
     count, looked, met = 0, 0, 0
     for i in range(size):
@@ -321,8 +321,8 @@ def _up(indptr, indices, left, size, row_of, trees, found):
 
 
 @part(counts_references=False)
-def _flip(column_of, row_of, before, u, root):
-    """Match along the path from a root to a free column."""
+def _augment_path(column_of, row_of, before, u, root):
+    """Augment along the path from a root to a free column."""
     while True:
         v = vertex(before, u)
         following = column_of[v]

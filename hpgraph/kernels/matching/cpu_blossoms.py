@@ -51,7 +51,7 @@ def shift(forest, b, change):
 
 @part
 def _queue(forest, search, b):
-    """Have the vertices of an outer blossom scanned; the search ends where one of their duals is 0."""
+    """Queue the vertices of an outer blossom for scanning; the search ends if one of their duals is 0."""
     v = forest.first[b]
     while True:
         search.queue[search.count[QUEUED]] = v

@@ -224,7 +224,7 @@ def _find_near(indptr, indices, weight, forest, search, b, now):
 
 @part
 def _settle(forest, search):
-    """Make duals independent of labels again, and clear the search."""
+    """Apply the pending dual changes of labelled vertices and blossoms, and clear the search."""
     now, count = search.bound[0], search.count
     for i in range(count[QUEUED]):
         v = search.queue[i]

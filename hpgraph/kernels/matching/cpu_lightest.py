@@ -53,7 +53,7 @@ def _assign(indptr, indices, weight, held, free, search, heap):
 
 @part
 def _reduce_columns(indices, weight, price):
-    """Price each column at its least weight: every one will have a row, so that any prices serve. Whether all can."""
+    """Column reduction: price each column at its least weight; returns whether every column has an entry."""
     price[:] = np.inf
     for at in range(indices.size):
         u = vertex(indices, at)
@@ -99,7 +99,7 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
 
 @part
 def _augment_lightest(indptr, indices, weight, held, start, search, heap):
-    """Match one more row along a path of least reduced weight, and change prices accordingly; whether there is one."""
+    """Match one more row along a shortest augmenting path, and update the prices; returns whether there is a path."""
     arc_of, row_of, price = held
     distance, before, touched = search
     keys, columns = heap
@@ -119,7 +119,7 @@ def _augment_lightest(indptr, indices, weight, held, start, search, heap):
                     bound, end = there, u
                 else:
                     size = push(keys, columns, size, there, u)
-        # Skip columns that were reached again, nearer.
+        # Skip stale entries of the heap.
         while size > 0 and keys[0] > distance[columns[0]]:
             size = pop(keys, columns, size)
         if size == 0 or keys[0] >= bound:
@@ -138,7 +138,7 @@ def _augment_lightest(indptr, indices, weight, held, start, search, heap):
 
 @part
 def _rematch(indptr, indices, arc_of, row_of, before, start, end):
-    """Give each column on the path that ends at a free one to the row before it."""
+    """Augment: match each column on the path to its predecessor row."""
     u = end
     while True:
         at = before[u]

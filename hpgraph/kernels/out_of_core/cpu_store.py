@@ -11,11 +11,11 @@ import numpy as np
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.out_of_core import Head, Resident, Survey, Window
-from hpgraph.kernels.out_of_core.keeping import Kept, bytes_of_heads, ring_within
 from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
+from hpgraph.kernels.out_of_core.page_replacement import PageCache, bytes_of_heads, ring_within
 from hpgraph.kernels.out_of_core.reading import Region
 from hpgraph.kernels.out_of_core.requests import GAP, Directories, sparse_pages
-from hpgraph.kernels.out_of_core.runs import Pieces, gaps, most_stored, rows_of, runs_of
+from hpgraph.kernels.out_of_core.runs import Run, gaps, most_stored, rows_of, runs_of
 from hpgraph.kernels.out_of_core.stored_pages import StoredPages
 from hpgraph.kernels.pages import decode
 
@@ -86,7 +86,7 @@ class PageStore(OnePass):
         self._source = StoredPages(pages, directories, gap)
         # Whether the position of a row within a page is known.
         self._finds_rows = in_file and (not self._decodes or directories is not None)
-        self._kept = Kept(np.diff(pages.offset), room)
+        self._kept = PageCache(np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
         self._ring: list[Slot] = []
         self._threads: ThreadPoolExecutor | None = None
@@ -188,7 +188,7 @@ class PageStore(OnePass):
         wanted = self.survey(rows, spread=rows is not None)
         return self.visits(wanted._replace(pages=wanted.pages[pages]))
 
-    def _runs(self, wanted: Survey) -> list[Pieces]:
+    def _runs(self, wanted: Survey) -> list[Run]:
         """Runs of pages that are read as wholes, and of those that are not."""
         first, most, by_rows = self.pages.first_arc, self.window_arcs, wanted.copied
         if by_rows is None:
@@ -196,7 +196,7 @@ class PageStore(OnePass):
         apart = by_rows[wanted.pages]
         return sorted(runs_of(wanted.pages[apart], first, most) + runs_of(wanted.pages[~apart], first, most))
 
-    def _load(self, run: Pieces, slot: Slot) -> Window:
+    def _load(self, run: Run, slot: Slot) -> Window:
         """In a thread: load the pages of a run that are not cached, and decode all of them into a window."""
         pages, began = self.pages, time.perf_counter()
         slot.brought.clear()
@@ -214,7 +214,7 @@ class PageStore(OnePass):
         self._moved += nbytes
         self._seconds += time.perf_counter() - began
 
-    def _whole(self, run: Pieces, slot: Slot) -> np.ndarray:
+    def _whole(self, run: Run, slot: Slot) -> np.ndarray:
         """The ids of whole pages."""
         pages, offset, began = self.pages, self.pages.offset, time.perf_counter()
         low = int(offset[run.begin])
@@ -234,7 +234,7 @@ class PageStore(OnePass):
                 self._decode(run, page, payload, slot)
         return self._decoded(run, slot) if self._decodes else self._checked(run, read.view(pages.id_dtype))
 
-    def _rows_alone(self, run: Pieces, slot: Slot) -> np.ndarray:
+    def _rows_alone(self, run: Run, slot: Slot) -> np.ndarray:
         """The ids of the needed rows of a run's pages, at their positions."""
         pages, offset = self.pages, self.pages.offset
         assert slot.stored is not None
@@ -249,18 +249,18 @@ class PageStore(OnePass):
             self._checked(run, read[begin - low : end - low].view(pages.id_dtype))
         return read.view(pages.id_dtype)
 
-    def _checked(self, run: Pieces, ids: np.ndarray) -> np.ndarray:
+    def _checked(self, run: Run, ids: np.ndarray) -> np.ndarray:
         """Plain ids that kernels may rely on."""
         if not self._in_place and len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= self.pages.shape[1]):
             reason = "an id, of it or of a page soon after it, is none of the columns"
             raise self.pages.damaged(run.begin, reason)
         return ids
 
-    def _decode(self, run: Pieces, page: int, payload: np.ndarray, slot: Slot, groups: Any = None) -> None:
+    def _decode(self, run: Run, page: int, payload: np.ndarray, slot: Slot, groups: Any = None) -> None:
         begin, end = self.pages.first_arc[page : page + 2] - self.pages.first_arc[run.begin]
         decode(self.pages, page, slot.ids[begin:end], payload=payload, groups=groups)
 
-    def _decoded(self, run: Pieces, slot: Slot) -> np.ndarray:
+    def _decoded(self, run: Run, slot: Slot) -> np.ndarray:
         return slot.ids[: int(self.pages.first_arc[run.end] - self.pages.first_arc[run.begin])]
 
     def _keep(self, slot: Slot) -> None:

@@ -11,7 +11,7 @@ from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.out_of_core.reading import BLOCK
 from hpgraph.kernels.out_of_core.requests import GAP, Directories
-from hpgraph.kernels.out_of_core.runs import Pieces
+from hpgraph.kernels.out_of_core.runs import Run
 from hpgraph.kernels.out_of_core.stored_pages import StoredPages
 
 # cudaErrorMemoryAllocation.
@@ -122,13 +122,13 @@ class HostPages:
         assert held is not None
         return HostArray(Pointer(held.ctypes.data), self.pages.dtype)
 
-    def place(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
+    def place(self, run: Run, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
         """The address of a run's first byte; parts of its pages are read into a buffer unless they are resident."""
         if self.resident:
             return int(self._here()[0].ctypes.data + self.pages.offset[run.begin])
         return self.source.run(run, parts, buffer).ctypes.data
 
-    def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:
+    def place_of_values(self, run: Run, buffer: np.ndarray | None) -> int:
         """Address of the values of a run's entries."""
         if not self.resident:
             return self.source.values(run, buffer).ctypes.data

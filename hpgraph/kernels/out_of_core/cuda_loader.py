@@ -16,10 +16,10 @@ from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import MAX_PAGES, Head
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
 from hpgraph.kernels.out_of_core.cuda_ring import Slot, shares_of
-from hpgraph.kernels.out_of_core.keeping import Kept, Slab, bytes_of_heads
 from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
+from hpgraph.kernels.out_of_core.page_replacement import PageCache, Slab, bytes_of_heads
 from hpgraph.kernels.out_of_core.requests import GAP
-from hpgraph.kernels.out_of_core.runs import Pieces, gaps, runs_of
+from hpgraph.kernels.out_of_core.runs import Run, gaps, runs_of
 
 # Bytes of a window: a host link reaches nearly full speed from some MiB on, and launching the work on a window takes
 # the host some 60 microseconds, the time of 3 MiB. From a disk, bytes of one request.
@@ -53,7 +53,7 @@ class PageLoader(OnePass):
         self.head: Head | None = None
         taken = bytes_of_heads(pages, room) if heads else 0
         self.has_room_for_heads = taken > 0
-        self._kept = Kept(np.diff(pages.offset), room - taken)
+        self._kept = PageCache(np.diff(pages.offset), room - taken)
         self._slab = Slab(self._kept.room)
         self._place = np.full(pages.n_pages, -1, np.int64)
         self._moved = 0
@@ -90,15 +90,13 @@ class PageLoader(OnePass):
         """Bytes loaded so far: copied, or, as predicted, read in place."""
         return self._moved
 
-    def _loaded(
-        self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None
-    ) -> Iterator[tuple[Pieces, Slot]]:
+    def _loaded(self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None) -> Iterator[tuple[Run, Slot]]:
         """Runs of pages in buffers on the device, copied ahead; if rows are given, only these, in pinned buffers."""
         return self._opened(self._load_all(wanted, values, rows))
 
     def _load_all(
         self, wanted: np.ndarray, values: bool, rows: np.ndarray | None
-    ) -> Generator[tuple[Pieces, Slot], None, None]:
+    ) -> Generator[tuple[Run, Slot], None, None]:
         runs = runs_of(wanted, self.pages.first_arc, self.window_arcs, MAX_PAGES)
         if not runs:
             return
@@ -137,7 +135,7 @@ class PageLoader(OnePass):
                 with device:
                     self._leave(now)
 
-    def _fix_places(self, run: Pieces, slot: Slot) -> None:
+    def _fix_places(self, run: Run, slot: Slot) -> None:
         """Fix the addresses of a run's pages: until it has been processed, none of its cached ones may be evicted."""
         self._kept.busy[run.begin : run.end] = True
         slot.brought = list(gaps(run, self._kept))
@@ -162,7 +160,7 @@ class PageLoader(OnePass):
         with cupy.cuda.Device(device):
             (self._load_rows if isinstance(what[-1], np.ndarray) else self._load)(*what)
 
-    def _load_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
+    def _load_rows(self, run: Run, slot: Slot, stream: Any, rows: np.ndarray) -> None:
         """Read some rows of a run into its pinned buffer, once the device has read its previous contents."""
         assert slot.pinned is not None
         slot.free.synchronize()
@@ -173,7 +171,7 @@ class PageLoader(OnePass):
         self._moved += wanted.nbytes
         slot.ready.record(stream)
 
-    def _load(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
+    def _load(self, run: Run, slot: Slot, stream: Any, values: bool) -> None:
         """Copy the uncached pages of a run, on a stream, once the buffer's previous window has been processed."""
         pages = self.pages
         stream.wait_event(slot.free)
@@ -195,7 +193,7 @@ class PageLoader(OnePass):
             self._moved += last - first
         slot.ready.record(stream)
 
-    def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
+    def _keep(self, run: Run, slot: Slot, now: Any) -> None:
         """Copy the admitted pages of a window to the cache; on the stream of the work, in its order."""
         pages, begin = self.pages, int(self.pages.offset[run.begin])
         copies: list[list[int]] = []

@@ -8,7 +8,7 @@ from hpgraph.core.device import cupy
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core import MAX_PAGES
 from hpgraph.kernels.out_of_core.cuda_host import addressed
-from hpgraph.kernels.out_of_core.keeping import ring_within
+from hpgraph.kernels.out_of_core.page_replacement import ring_within
 from hpgraph.kernels.out_of_core.runs import most_stored
 
 # Windows in the ring, from memory and from a disk.

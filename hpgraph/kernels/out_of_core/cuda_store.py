@@ -17,7 +17,7 @@ from hpgraph.kernels.out_of_core.cuda_loader import PageLoader
 from hpgraph.kernels.out_of_core.cuda_ring import Slot, pages_are_damaged
 from hpgraph.kernels.out_of_core.cuda_visits import groups_of, survey
 from hpgraph.kernels.out_of_core.requests import REQUEST_BYTES
-from hpgraph.kernels.out_of_core.runs import Pieces, rows_of
+from hpgraph.kernels.out_of_core.runs import Run, rows_of
 from hpgraph.kernels.pages.cuda import decode_places
 from hpgraph.kernels.pages.gaps import GROUP
 
@@ -98,7 +98,7 @@ class PageStore(PageLoader):
             values = None if slot.values is None else slot.values[: last - first]
             yield Window(self._tables[0], ids, values, rows_of(self.pages, run), first)
 
-    def _values_of(self, run: Pieces, slot: Slot) -> HostArray | None:
+    def _values_of(self, run: Run, slot: Slot) -> HostArray | None:
         """The weights of a run, addressed as if those of all arcs were there."""
         if slot.values is None or self.pages.dtype is None:
             return None

@@ -8,30 +8,30 @@ import numpy as np
 from hpgraph.formats import Pages
 
 
-class Pieces(NamedTuple):
+class Run(NamedTuple):
     """Pages ``begin`` to ``end`` of a matrix, one window."""
 
     begin: int
     end: int
 
 
-def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Pieces]:
+def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Run]:
     """Divide ascending page numbers into runs of adjacent ones with at most `most` arcs, or single pages."""
-    found: list[Pieces] = []
+    found: list[Run] = []
     begin = end = -1
     for page in pages.tolist():
         many = together is not None and page - begin >= together
         if page != end or many or first_arc[page + 1] - first_arc[begin] > most:
             if begin >= 0:
-                found.append(Pieces(begin, end))
+                found.append(Run(begin, end))
             begin = page
         end = page + 1
     if begin >= 0:
-        found.append(Pieces(begin, end))
+        found.append(Run(begin, end))
     return found
 
 
-def gaps(run: Pieces, kept: Container[int]) -> Iterator[tuple[int, int]]:
+def gaps(run: Run, kept: Container[int]) -> Iterator[tuple[int, int]]:
     """The ranges of a run that are not cached."""
     begin = run.begin
     for page in range(run.begin, run.end + 1):
@@ -50,6 +50,6 @@ def most_stored(pages: Pages, arcs: int) -> int:
     return int((offset[end] - offset[:-1]).max())
 
 
-def rows_of(pages: Pages, run: Pieces) -> tuple[int, int]:
+def rows_of(pages: Pages, run: Run) -> tuple[int, int]:
     """The rows with arcs in a run: the first, and the one past the last."""
     return int(pages.first_row[run.begin]), int(pages.last_row[run.end - 1]) + 1

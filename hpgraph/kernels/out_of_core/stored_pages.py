@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.formats import Pages
 from hpgraph.kernels.out_of_core.reading import REQUESTS, Region
 from hpgraph.kernels.out_of_core.requests import GAP, Directories, Ranges, requests_for
-from hpgraph.kernels.out_of_core.runs import Pieces
+from hpgraph.kernels.out_of_core.runs import Run
 
 
 class StoredPages:
@@ -28,7 +28,7 @@ class StoredPages:
         self._version = self._ids.version()
         self._readers = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
 
-    def run(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> np.ndarray:
+    def run(self, run: Run, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> np.ndarray:
         """The bytes of a run of pages, of which only `parts` are read; without a buffer a view of an array."""
         offset = self.pages.offset
         begin, end = int(offset[run.begin]), int(offset[run.end])
@@ -45,7 +45,7 @@ class StoredPages:
                     self.directories.learn(page, stored)
         return read
 
-    def values(self, run: Pieces, buffer: np.ndarray | None) -> np.ndarray:
+    def values(self, run: Run, buffer: np.ndarray | None) -> np.ndarray:
         """The values of a run's entries, as for `run`."""
         pages, first = self.pages, self.pages.first_arc
         assert self._values is not None and pages.dtype is not None
@@ -65,7 +65,7 @@ class StoredPages:
             self.pages.check(page, stored, values=values)
             checked[page] = True
 
-    def requests(self, rows: np.ndarray, run: Pieces) -> tuple[Ranges, list[np.ndarray]]:
+    def requests(self, rows: np.ndarray, run: Run) -> tuple[Ranges, list[np.ndarray]]:
         """Requests for some rows of a run, ascending, and for encoded pages the groups of arcs that they cover."""
         if self.directories is not None:
             return self.directories.requests(rows, run.begin, run.end, self._gap)
@@ -73,7 +73,7 @@ class StoredPages:
         begin, end = (int(self.pages.offset[page]) for page in run)
         return Ranges(np.maximum(wanted.begin, begin), np.minimum(wanted.end, end)), []
 
-    def rows(self, run: Pieces, rows: np.ndarray, buffer: np.ndarray) -> tuple[np.ndarray, Ranges, list[np.ndarray]]:
+    def rows(self, run: Run, rows: np.ndarray, buffer: np.ndarray) -> tuple[np.ndarray, Ranges, list[np.ndarray]]:
         """The bytes of a run in which only some rows are read, and `requests`.
 
         Only of pages in a file that `run` has verified: a file written to since then is refused.
@@ -91,7 +91,7 @@ class StoredPages:
         return read, wanted, groups
 
     def _read(
-        self, region: Region, run: Pieces, begin: int, end: int, parts: list[tuple[int, int]], buffer: np.ndarray,
+        self, region: Region, run: Run, begin: int, end: int, parts: list[tuple[int, int]], buffer: np.ndarray,
         threads: Any = None,
     ) -> np.ndarray:  # fmt: skip
         try:

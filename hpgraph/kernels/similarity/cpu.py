@@ -97,7 +97,7 @@ def _term(data, values, product, at, other, w):
 
 @part
 def _in_common(rows, data, values, product, u, v):
-    """The sum over common columns of two rows; the first row is the longer."""
+    """The sum over the common columns of two rows, by merging or galloping; the first row is the longer."""
     a, a_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     b, b_end = peek(rows.indptr, u), peek(rows.indptr, u + 1)
     total = 0.0
@@ -282,7 +282,7 @@ def _heap(indices, data, begin, count):
 
 @part
 def _offer(indices, data, begin, space, kept, v, score):
-    """Keep an entry if it is among the best so far, of which there is `space` for some; returns how many are kept."""
+    """Offer an entry to a heap of at most `space` best entries; returns the heap's size."""
     if kept < space:
         indices[begin + kept], data[begin + kept] = v, score
         kept += 1

@@ -7,9 +7,9 @@ two-level bitmap instead of a list, so that they are read in ascending order wit
 are merged by insertion instead. Each row is computed by one thread in the order of A's entries: results are bitwise the
 same on any number of threads.
 
-A row has at most as many entries as pairs. If memory suffices for that bound, one pass computes runs of rows and hands
-them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is freed. Otherwise a symbolic pass
-counts the entries of every row, and a numeric pass computes them in place.
+A row has at most as many entries as pairs. If memory suffices for that bound, one pass computes runs of rows and
+concatenates them by a chained scan (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is freed. Otherwise
+a symbolic pass counts the entries of every row, and a numeric pass computes them in place.
 """
 
 from collections import namedtuple
@@ -45,7 +45,7 @@ def _is_excluded(excluded, j):
 
 
 @njit(error_model="numpy")
-def _place(indices, begin, end, j):
+def _insertion_point(indices, begin, end, j):
     """Insertion point of column j in the sorted indices[begin:end], searched from the end."""
     while end > begin and vertex(indices, end - 1) >= j:
         end -= 1
@@ -53,7 +53,7 @@ def _place(indices, begin, end, j):
 
 
 @njit(error_model="numpy")
-def _few(functions, a, i, b, excluded, indices, data, begin):
+def _insert_row(functions, a, i, b, excluded, indices, data, begin):
     """Insert the entries of row i, or its columns where `data` is None, from `begin` on; returns where they end."""
     end = begin
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
@@ -62,7 +62,7 @@ def _few(functions, a, i, b, excluded, indices, data, begin):
             j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
-            s = _place(indices, begin, end, j)
+            s = _insertion_point(indices, begin, end, j)
             if s == end or vertex(indices, s) != j:
                 for t in range(end, s, -1):
                     indices[t] = indices[t - 1]
@@ -80,7 +80,7 @@ def _few(functions, a, i, b, excluded, indices, data, begin):
 
 
 @njit(error_model="numpy")
-def _many(functions, a, i, b, excluded, bits, some, values, indices, data, place):
+def _accumulate_row(functions, a, i, b, excluded, bits, some, values, indices, data, place):
     """Write the entries of row i by an accumulator, or count them if `values` is None; the place behind them."""
     low, high = some.size, -1
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
@@ -149,9 +149,9 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
             else:
                 _exclude(excluded, mask, i, True)
                 if pairs[i] <= INSERTION_PAIRS:
-                    counts[i] = _few(None, a, i, b, excluded, few, None, 0)
+                    counts[i] = _insert_row(None, a, i, b, excluded, few, None, 0)
                 else:
-                    counts[i] = _many(None, a, i, b, excluded, bits, some, None, few, None, 0)
+                    counts[i] = _accumulate_row(None, a, i, b, excluded, bits, some, None, few, None, 0)
                 _exclude(excluded, mask, i, False)
 
 
@@ -166,9 +166,9 @@ def _fill_rows(functions, a, b, mask, pairs, some, accumulator, out, place, inse
         if pairs[i]:
             _exclude(excluded, mask, i, True)
             if insertion is not None and pairs[i] <= insertion:
-                place = _few(functions, a, i, b, excluded, out.indices, out.data, place)
+                place = _insert_row(functions, a, i, b, excluded, out.indices, out.data, place)
             else:
-                place = _many(functions, a, i, b, excluded, bits, words, values, out.indices, out.data, place)
+                place = _accumulate_row(functions, a, i, b, excluded, bits, words, values, out.indices, out.data, place)
             _exclude(excluded, mask, i, False)
         out.indptr[i + 1] = place
     return place

@@ -70,7 +70,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 
 @njit(error_model="numpy")
 def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
-    """One thread's loop, by rows."""
+    """One thread's loop, by rows: takes runs of rows until none is left."""
     # Position of each column in the mask's row, from 1; negative until it gets a value, 0 if it is absent.
     stands = np.zeros(columns, np.int64)
     for run in tasks(counter, bounds.size - 1):

@@ -41,32 +41,21 @@ def operands(mask: CSR | None, a: CSR, b: CSR, product: Any) -> tuple[Rows | Non
     return places, factor(a, product.reads_a, product.a_dtype), factor(b, product.reads_b, product.b_dtype)
 
 
-@njit(error_model="numpy")
-def _pairs_of(indptr, indices, other, i):
-    total = 0
-    for p in range(indptr[i], indptr[i + 1]):
-        k = vertex(indices, p)
-        total += at(other, k + 1) - at(other, k)
-    return total
-
-
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pairs(indptr, indices, other, pairs):
     for i in prange(indptr.size - 1):
-        pairs[i] = _pairs_of(indptr, indices, other, np.int64(i))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _pairs_alone(indptr, indices, other, pairs):
-    for i in range(indptr.size - 1):
-        pairs[i] = _pairs_of(indptr, indices, other, i)
+        total = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            k = vertex(indices, p)
+            total += at(other, k + 1) - at(other, k)
+        pairs[i] = total
 
 
 def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
     """Number of pairs of entries in each row of a product, int64."""
     pairs = np.empty(a.shape[0], np.int64)
     if a.nnz + len(pairs) <= TASK_PAIRS // ROW:
-        _pairs_alone(a.indptr, a.indices, b.indptr, pairs)
+        _pairs.alone(a.indptr, a.indices, b.indptr, pairs)
     else:
         with team():
             _pairs(a.indptr, a.indices, b.indptr, pairs)

@@ -78,7 +78,7 @@ def _write(accum, out, values, touched):
 
 @njit(error_model="numpy")
 def _values(accum, out):
-    """Where messages are joined: in `out` itself, unless they are accumulated to what it holds."""
+    """The array that messages are reduced in: `out`, or a temporary one if results are accumulated into `out`."""
     if accum is None:
         return out
     return np.empty(out.size, out.dtype)

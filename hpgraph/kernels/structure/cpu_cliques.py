@@ -51,7 +51,7 @@ def ordered(arcs: CSR) -> tuple[Ordered, Any]:
 
 @njit(cache=True, nogil=True)
 def _in_order(indptr, indices, order, rank, begins, turned, later):
-    """Rows of a symmetric graph in another order, sorted as each vertex in turn joins those of its neighbours."""
+    """Rows of a symmetric graph in another order; ascending, as vertices are appended to their neighbours' rows."""
     ends = begins.copy()
     for i in range(order.size):
         if is_stopped():
@@ -173,7 +173,7 @@ def _branch(search, depth, words):
 
 @part
 def _descend(search, depth, q, words):
-    """The sets with one more vertex in the clique; how many candidates there are, and whether any other is joined."""
+    """Add a vertex to the clique: the number of candidates left, and whether a done vertex is adjacent to all."""
     left, others = 0, np.uint64(0)
     for w in range(words):
         row = search.rows[q, w]

@@ -201,7 +201,7 @@ def _strong(arcs: CSR, part: Any, low: Any, number: Any, found: Any) -> int:
 
 @part(counts_references=False)
 def _complete(low, v, stack, waiting, number, found, component):
-    """Take a root's component, all met since the root, off the top of the stack; returns how many vertices stay."""
+    """Pop a root's component, the vertices found since the root, off the stack; returns the height of the stack."""
     below, least, own = waiting, v, np.int64(low[v])
     while below > 0 and low[stack[below - 1]] >= own:
         below -= 1

@@ -137,7 +137,7 @@ def _block(indptr, indices, reverse, room, source, sink, level, following, path,
         elif depth == 0:
             break
         else:
-            # No path through it is left on these levels.
+            # Dead end: no path of this phase leads through it.
             level[v] = -1
             depth -= 1
             v = vertex(indices, reverse[path[depth]])

@@ -28,7 +28,7 @@ def network_simplex(source: Any, target: Any, cost: Any, capacity: Any, supply: 
     """
     n, m, kind = len(supply), len(source), supply.dtype
     most = abs(cost).max(initial=0)
-    # Dearer than any path.
+    # More expensive than any path.
     artificial, amount = (most + 1) * (n + 1), abs(supply)
     vertex, root = np.arange(n), np.full(n, n)
     gives = supply >= 0
@@ -46,7 +46,7 @@ def network_simplex(source: Any, target: Any, cost: Any, capacity: Any, supply: 
         np.append(np.full(n, -1), 0 if n else -1), np.append(np.where(vertex < n - 1, vertex + 1, -1), -1),
         np.append(vertex - 1, -1),
     )  # fmt: skip
-    # What rounding makes of costs that cancel out.
+    # Tolerance for reduced costs that should cancel out.
     least = kind.type(most * 1e-12 if kind.kind == "f" else 0)
     with interruptible():
         _solve(arcs, tree, m, least)
@@ -56,7 +56,7 @@ def network_simplex(source: Any, target: Any, cost: Any, capacity: Any, supply: 
 
 @part
 def _entering(arcs, price, m, begin, least):
-    """The arc that gains most per unit of flow in the first block of arcs that has one, and where to look next."""
+    """Entering arc: the most negative reduced cost in the first block that has one; and where to continue."""
     block, left = max(np.int64(np.sqrt(m)), _MIN_BLOCK), m
     best, found, at = -least, np.int64(-1), begin
     while left > 0:
@@ -153,7 +153,7 @@ def _move_subtree(tree, inside, below, outside, entering, up):
 
 @part
 def _reprice(tree, top, change):
-    """Change the prices of a subtree, and count its depths."""
+    """Update the node potentials and depths of a subtree."""
     v = top
     while True:
         tree.price[v] += change

@@ -92,7 +92,7 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
 
 @part
 def _to_ends(met, sums, seen, partition, parts, tail, hit):
-    """Move the vertices whose sums have changed to the end of their groups; returns how many groups that are."""
+    """Move the vertices whose sums have changed to the ends of their groups; returns the number of such groups."""
     group, members, place = partition
     begin, size, hits = parts[0], parts[1], 0
     for v in met:

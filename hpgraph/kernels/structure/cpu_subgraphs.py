@@ -78,7 +78,7 @@ def _mark(rows, steps, state, i, on):
 
 @part(counts_references=False)
 def _pays(rows, state, i):
-    """Whether the neighbours of a step's vertex are few beside the candidates of the step that follows."""
+    """Whether marking a step's neighbours costs less than searching them for the candidates of the next step."""
     u, candidates = state.chosen[i], abs(state.end[i + 1] - state.at[i + 1])
     degree = rows.indptr[u + 1] - rows.indptr[u] + rows.in_indptr[u + 1] - rows.in_indptr[u]
     return degree <= _MARKS * candidates
@@ -108,7 +108,7 @@ def _begin_step(rows, steps, state, i, first, last):
 
 @part(counts_references=False)
 def _has_arc(rows, u, v):
-    """By the shorter of two rows."""
+    """Whether there is an arc, by binary search in the shorter of both ends' rows."""
     if rows.indptr[u + 1] - rows.indptr[u] <= rows.in_indptr[v + 1] - rows.in_indptr[v]:
         return place_in_row(rows.indptr, rows.indices, u, v) >= 0
     return place_in_row(rows.in_indptr, rows.in_indices, v, u) >= 0

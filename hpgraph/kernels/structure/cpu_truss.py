@@ -106,7 +106,7 @@ def support_of(indptr, lower, support):
 
 @part
 def _lose(edge, level, support, queued, queue, tail):
-    """Decrement an edge's support and queue it if that falls to the level's; returns the queue's tail."""
+    """Decrement an edge's support, and queue the edge once it reaches the level; returns the queue's tail."""
     support[edge] -= 1
     if support[edge] <= level and not queued[edge]:
         queued[edge] = True

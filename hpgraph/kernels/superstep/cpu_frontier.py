@@ -127,7 +127,7 @@ def _receive(functions, inbox, sent, v):
 
 @part(error_model="numpy", forceinline=True)
 def _gather_row_replies(functions, state, arcs, inbox, u):
-    """Fold the replies of the out-arcs of `u`; whether there was one."""
+    """Reduce the replies of the out-arcs of `u`; returns whether there was one."""
     found, value = False, _neutral(functions.neutral, inbox.identity)
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)

@@ -105,7 +105,7 @@ def pull_window(functions, terminal, state, window, inbox, active, rows, workers
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
-    """64 vertices, if they are waiting."""
+    """`pull_heads` for one word: the waiting ones of 64 vertices."""
     bits = waiting[word]
     while bits:
         v = (word << 6) + np.int64(lowest_bit(bits))

@@ -192,7 +192,7 @@ def _functions(code: ProgramCode) -> Any:
 
 
 def _asking(stop: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """`converged`, as it is called between two kernels: a user's may take long."""
+    """`converged`, with Python's handling of Ctrl-C: a user's function may take long."""
     # A function made by `exec` may have no module.
     if stop is None or (stop.__module__ or "").startswith("hpgraph."):
         return stop

@@ -64,7 +64,7 @@ class _Totals:
 
 
 def _run(search: Search) -> _Totals:
-    """One group."""
+    """The searches of one group of at most 64 sources."""
     starts, code, n = search.sources, search.code, search.out.shape[0]
     totals = _Totals(starts)
     with team() as workers:

@@ -168,7 +168,7 @@ Counting = namedtuple("Counting", "queues marks sums")
 
 @part(inline="always")
 def _fetch_ahead(out, queue, head, last):
-    """Prefetch for vertices further on in the queue."""
+    """Prefetch rows of vertices ahead in the queue."""
     prefetch(out.indptr, vertex(queue, min(head + AHEAD_ROWS, last)))
     prefetch(out.indices, peek(out.indptr, vertex(queue, min(head + AHEAD_ARCS, last))))
 

@@ -84,7 +84,7 @@ def set_up() -> None:
 
 @contextlib.contextmanager
 def _logged(function: Any, first: bool) -> Iterator[None]:
-    """Log what a kernel took to compile, and no word of what it calls."""
+    """Log the compile time of a kernel, but not of its callees."""
     start = time.perf_counter()
     yield
     if first:
@@ -111,7 +111,7 @@ def folder(module: str) -> Path:
     it may change.
     """
     used = cache_folder.subfolder(parent(), f"{module.removeprefix('hpgraph.kernels.')}-{version_of(module)}")
-    # A cache that cannot be tidied is still a cache.
+    # Failing to remove old folders does no harm.
     with contextlib.suppress(OSError):
         os.utime(used)
     return used

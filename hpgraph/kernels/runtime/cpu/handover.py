@@ -1,4 +1,4 @@
-"""Single-pass prefix sum over tasks: concatenates their results, whose lengths are not known beforehand.
+"""Chained scan: a single-pass prefix sum over tasks that concatenates results of unknown lengths.
 
 A task computes its entries in memory of its thread's own. As soon as the tasks before it have published where they end,
 it publishes where its own entries end, and copies them to their place while they are still in the cache. So no entry is
@@ -25,7 +25,7 @@ def new_ends(tasks: int) -> np.ndarray:
 
 
 @njit
-def place_of(ends, task, count):
+def offset_of(ends, task, count):
     """Where the `count` entries of a task begin. Waits until the task before has published it; publishes the next."""
     spins = 0
     while atomic_load(ends, task) < 0:
@@ -38,7 +38,7 @@ def place_of(ends, task, count):
 @njit
 def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data):
     """Move a task's rows begin..end to their place among all, and shift their part of `indptr`, which began at 0."""
-    start = place_of(ends, task, count)
+    start = offset_of(ends, task, count)
     for i in range(begin, end):
         indptr[i + 1] += start
     if count:
@@ -48,7 +48,7 @@ def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, dat
 
 
 def cut(array: Any, length: int) -> Any:
-    """The beginning of an array that nothing else sees; the memory behind it goes back to the system."""
+    """Shrink an array without other references in place; the system gets the memory behind it back."""
     if array is not None and len(array) != length:
         array.resize(length, refcheck=False)
     return array

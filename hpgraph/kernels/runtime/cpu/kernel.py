@@ -1,4 +1,4 @@
-"""What kernels of this package are written with: compilers, parallel loops, accesses to arrays, threads and stops."""
+"""The vocabulary of CPU kernels: compilers, parallel loops, array accesses, threads and stops."""
 
 import functools
 from collections.abc import Callable
@@ -114,7 +114,7 @@ def _entries(args: tuple[Any, ...]) -> int:
 
 
 class InnerKernel(CPUDispatcher):  # type: ignore[misc]
-    """A kernel without an entry for Python, which without this class would run into nothing."""
+    """A kernel without an entry point for Python; calling it from Python is a TypeError."""
 
     def __call__(self, *args: Any) -> Any:
         """Refuse."""
@@ -122,7 +122,7 @@ class InnerKernel(CPUDispatcher):  # type: ignore[misc]
 
 
 class KernelCompiler(PartCompiler):
-    """Numba's compiler, for what Python calls: what it calls has no machine code of its own."""
+    """Numba's compiler for kernels called from Python; their callees are linked in as IR."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile for the types that this compiler was made for."""

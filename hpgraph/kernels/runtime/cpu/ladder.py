@@ -150,7 +150,7 @@ def _new_rung(ladder):
         least, greatest = min(least, key), max(greatest, key)
         following = peek(link, following) - 1
     buckets = min(max(count // PER_BUCKET, 1), BUCKETS)
-    # A trifle less, so that the greatest is in the last bucket whatever the rounding.
+    # Slightly less, so that the greatest key falls into the last bucket in spite of rounding.
     density = buckets * (1 - 1e-9) / (greatest - least) if greatest > least and count > MAX_HEAP else 0.0
     if not density < np.inf:
         # The range is too small to divide by.

@@ -25,7 +25,7 @@ def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
     low, high = _extremes(rows)
     least, largest = int(state[0].min()), int(state[0].max())
     if name != "plus":
-        # A difference is a sum with what is taken away turned round.
+        # A difference is a sum with a negated operand.
         low, high, least, largest = (low, high, -largest, -least) if name == "minus" else (-high, -low, least, largest)
     ends = np.iinfo(kind)
     return gather.with_multiply(BINARY[name]) if ends.min <= low + least and high + largest <= ends.max else gather

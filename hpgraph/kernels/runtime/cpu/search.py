@@ -6,7 +6,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import vertex
 
 @part
 def lower_bound(indices, begin, end, wanted):
-    """The first place from begin on, and before end, whose id is not below the one wanted; `end` if there is none."""
+    """The first position in begin..end whose id is at least the one sought; `end` if there is none."""
     while begin < end:
         middle = (begin + end) >> 1
         if vertex(indices, middle) < wanted:
@@ -18,7 +18,7 @@ def lower_bound(indices, begin, end, wanted):
 
 @part
 def place_in_row(rows, indices, row, wanted):
-    """Where a row, from `rows[row]` to `rows[row + 1]`, holds an id; -1 if it does not."""
+    """Position of an id in a row, which is rows[row]..rows[row + 1]; -1 if absent."""
     end = rows[row + 1]
     at = lower_bound(indices, rows[row], end, wanted)
     return at if at < end and vertex(indices, at) == wanted else -1

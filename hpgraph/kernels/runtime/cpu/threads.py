@@ -208,7 +208,7 @@ def _wait_for_forks(me: int) -> None:
 
 
 def rest() -> bool:
-    """To be called between two kernels of one long run: lets a fork of another thread proceed."""
+    """Yield to a pending fork of another thread; called between two kernels of a long run."""
     if _forks:
         _wait_for_forks(threading.get_ident())
     return not run.memory[WHY]

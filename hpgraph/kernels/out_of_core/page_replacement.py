@@ -1,4 +1,4 @@
-"""Page replacement: the pages to keep in the memory that a budget leaves.
+"""Page replacement: which pages stay cached in the rest of a memory budget.
 
 Programs that scan the whole file again and again would never hit an LRU cache: each page is evicted just before its
 turn. So pages are kept by frequency of use in supersteps, and among equals cached pages stay. Sweeps then hit as many
@@ -15,7 +15,7 @@ from hpgraph.formats import Pages
 
 
 def bytes_of_heads(pages: Pages, room: int) -> int:
-    """Bytes of one neighbour of each vertex, 4 and a bit, if they fit easily; else 0."""
+    """Bytes of one resident neighbour of each vertex (an id and a bit) if they take at most a quarter; else 0."""
     taken = pages.shape[0] * 33 // 8
     return taken if pages.id_dtype == np.int32 and taken <= room // 4 else 0
 
@@ -44,7 +44,7 @@ def ring_within(budget: int, name: str, shares: int, tables: int, page: int, slo
     return Ring(slots, max(min(most // slots, together), 1), left)
 
 
-class Kept:
+class PageCache:
     """A cache of `room` bytes for pages of some `sizes`, by frequency of use."""
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:
