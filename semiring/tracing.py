@@ -128,12 +128,12 @@ class Text:
             members = [self.chosen(condition, *pair) for pair in zip(one, other, strict=True)]
             return one._make(members) if hasattr(one, "_make") else tuple(members)
         a, b = self.of(one), self.of(other)
-        dtype = a.dtype if a.dtype == b.dtype else _met(a.dtype, b.dtype)
+        dtype = a.dtype if a.dtype == b.dtype else _common_type(a.dtype, b.dtype)
         a, b = self.converted(a, dtype), self.converted(b, dtype)
         return a if a.name == b.name else self.value(f"{condition.name} ? {a.name} : {b.name}", dtype)
 
 
-def _met(a: np.dtype, b: np.dtype) -> np.dtype:
+def _common_type(a: np.dtype, b: np.dtype) -> np.dtype:
     """The type in which Numba computes with two numbers, or that of a variable that may be either."""
     kinds = {a.kind, b.kind}
     if kinds <= {"b", "i"}:
@@ -174,32 +174,32 @@ class Value:
         names = (self.text.converted(operand, computing).name for operand in (a, b))
         return self.text.value(pattern.format(*names), result)
 
-    def _meeting(self, a: Any, b: Any) -> tuple[np.dtype, np.dtype]:
+    def _note_types(self, a: Any, b: Any) -> tuple[np.dtype, np.dtype]:
         """The types of two operands, taken down."""
         found = self.text.of(a).dtype, self.text.of(b).dtype
         self.text.ways[-1].note(found)
         return found
 
     def _arithmetic(self, sign: str, a: Any, b: Any) -> Value:
-        dtype = _met(*self._meeting(a, b))
+        dtype = _common_type(*self._note_types(a, b))
         # Signed numbers wrap around.
         wide = f"(long long)((unsigned long long){{}} {sign} (unsigned long long){{}})"
         return self._compute(wide if dtype == _INT64 else f"{{}} {sign} {{}}", a, b, dtype, dtype)
 
     def _divided(self, sign: str, a: Any, b: Any) -> Value:
-        dtype = _met(*self._meeting(a, b))
+        dtype = _common_type(*self._note_types(a, b))
         dtype = _FLOAT64 if dtype == _INT64 else dtype
         return self._compute(f"{{}} {sign} {{}}", a, b, dtype, dtype)
 
     def _logic(self, sign: str, a: Any, b: Any) -> Value:
-        one, other = self._meeting(a, b)
+        one, other = self._note_types(a, b)
         if {one.kind, other.kind} not in ({"b"}, {"i"}):
             raise Refused
         dtype = _BOOL if one == _BOOL else _INT64
         return self._compute(f"{{}} {sign} {{}}", a, b, dtype, dtype)
 
     def _compared(self, sign: str, a: Any, b: Any) -> Value:
-        return self._compute(f"{{}} {sign} {{}}", a, b, _met(*self._meeting(a, b)), _BOOL)
+        return self._compute(f"{{}} {sign} {{}}", a, b, _common_type(*self._note_types(a, b)), _BOOL)
 
     def __neg__(self) -> Value:
         if self.dtype.kind == "f":

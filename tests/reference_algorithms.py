@@ -171,6 +171,9 @@ def random_digraph(n: int, arcs: int, seed: int = 0, low: int = 1, high: int = 2
     return narrow(scipy.sparse.csr_array((weight, (row, column)), (n, n)))
 
 
+SMALL = random_digraph(200, 900, seed=1)
+
+
 def bellman_ford(n: int, arcs: list[tuple[int, int, float]], source: int) -> list[float] | None:
     """Distances by n rounds over all arcs; None if the source reaches a negative cycle."""
     distance = [np.inf] * n

@@ -3,15 +3,13 @@
 import numba
 import numpy as np
 import pytest
-from reference_algorithms import random_digraph
+from reference_algorithms import SMALL
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
 from hpgraph.core.device import to_device
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
-
-SMALL = random_digraph(200, 900, seed=1)
 
 
 def philox(seed, vertex, superstep):

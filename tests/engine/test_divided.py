@@ -10,8 +10,7 @@ import test_run
 from arrays import host
 from busy_stream import made_ready, spin
 from raising import raises
-from reference_algorithms import check_tree, levels
-from test_run import SMALL
+from reference_algorithms import SMALL, check_tree, levels
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide

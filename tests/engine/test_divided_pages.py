@@ -8,8 +8,8 @@ import test_streaming
 from arrays import host
 from graphs_in_pages import in_file
 from raising import raises
+from reference_algorithms import SMALL
 from test_divided import device  # noqa: F401
-from test_run import SMALL
 
 import hpgraph as hpg
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import programs
 import pytest
-from reference_algorithms import random_digraph, widest
+from reference_algorithms import SMALL, widest
 from test_toy_placement import Dealt
 
 import hpgraph as hpg
@@ -13,13 +13,7 @@ from hpgraph.core.device import to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.forms import form_of
 
-SMALL = random_digraph(200, 900, seed=1)
 ENDLESS_MIN = 10_000
-
-
-@pytest.fixture
-def G(device):
-    return hpg.Graph(SMALL, directed=True).to(device)
 
 
 def made(dtype, reduce_, update_, gather_=None, **more):

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
-from reference_algorithms import random_digraph
+from reference_algorithms import SMALL
 
 import hpgraph as hpg
 from hpgraph import Property
 from hpgraph.core.device import to_device
 from hpgraph.kernels.runtime.packed_pair import PackedPair
 
-SMALL = random_digraph(200, 900, seed=1)
 # Few weights, so that many keys are equal; both zeros among them.
 TIES = SMALL.copy()
 TIES.data = np.random.default_rng(3).choice(np.array([-1.5, -0.0, 0.0, 2.0, np.inf], np.float32), SMALL.nnz)

@@ -7,18 +7,11 @@ import numpy as np
 import pytest
 from arrays import host
 from raising import raises
-from reference_algorithms import random_digraph
+from reference_algorithms import SMALL
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
 from hpgraph.core.device import device_of
-
-SMALL = random_digraph(200, 900, seed=1)
-
-
-@pytest.fixture
-def G(device):
-    return hpg.Graph(SMALL, directed=True).to(device)
 
 
 def test_luby(G, device):

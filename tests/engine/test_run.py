@@ -6,19 +6,13 @@ import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
 from arrays import host
-from reference_algorithms import core, levels, random_digraph, widest
+from reference_algorithms import SMALL, core, levels, random_digraph, widest
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import Bitmask
 
-SMALL = random_digraph(200, 900, seed=1)
 DIRECTIONS = ["auto", "push", "pull"]
-
-
-@pytest.fixture
-def G(device):
-    return hpg.Graph(SMALL, directed=True).to(device)
 
 
 def rows_of(csr):

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from arrays import host
-from reference_algorithms import random_digraph
+from reference_algorithms import SMALL
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
 from hpgraph.core.device import device_of, to_device
 
-SMALL = random_digraph(200, 900, seed=1)
 DIRECTIONS = ["auto", "push", "pull"]
-
-
-@pytest.fixture
-def G(device):
-    return hpg.Graph(SMALL, directed=True).to(device)
 
 
 class Box(hpg.VertexProgram):

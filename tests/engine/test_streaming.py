@@ -10,8 +10,7 @@ import test_run
 from arrays import host
 from graphs_in_pages import in_file, streamed
 from raising import raises
-from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
-from test_run import SMALL
+from reference_algorithms import SMALL, check_shortest_paths, check_tree, levels, pagerank, random_digraph
 
 import hpgraph as hpg
 from hpgraph.formats import CSR, Bitmask

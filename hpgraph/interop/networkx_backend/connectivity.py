@@ -30,7 +30,7 @@ def _flow(G: ConvertedGraph, s: Any, t: Any) -> int:
     return _split(G).flow(G.index[s], G.index[t])[0]
 
 
-def _divided_by(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
+def _minimum_node_cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     """A minimum vertex cut between two nodes: of several, the one nearest to the second."""
     arcs, n = _arcs(G), len(G)
     split = _paths.VerticesAsArcs(arcs)
@@ -72,7 +72,7 @@ def _cut_between(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     for u, v in joined:
         if u in G and v in G and (G.indices[G.indptr[G.index[u]] : G.indptr[G.index[u] + 1]] == G.index[v]).any():
             return set()
-    return _divided_by(G, s, t)
+    return _minimum_node_cut(G, s, t)
 
 
 def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
@@ -86,10 +86,10 @@ def _cut(G: ConvertedGraph, s: Any, t: Any) -> set[Any]:
     _, pair = _paths.least_separation(arcs, _paths.separated(arcs, False), int(G.degree()[fewest]))
     if pair is None:
         return set(G.named(G.indices[G.indptr[fewest] : G.indptr[fewest + 1]]))
-    return _divided_by(G, *G.named(pair))
+    return _minimum_node_cut(G, *G.named(pair))
 
 
-def _limited(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
+def _first_paths(paths: list[list[Any]], cutoff: float | None) -> list[list[Any]]:
     """The first `cutoff` paths; NetworkX's error if there are none."""
     paths = paths if cutoff is None else paths[: max(0, math.ceil(min(cutoff, len(paths))))]
     if not paths:
@@ -104,7 +104,7 @@ def _disjoint(find: Callable[..., list[list[Any]]]) -> Callable[..., Iterator[li
         check_ends(G, s, t)
         if s == t:
             raise NotImplementedError("source and sink are the same node")
-        yield from map(G.named, _limited(find(G, s, t), cutoff))
+        yield from map(G.named, _first_paths(find(G, s, t), cutoff))
 
     return run
 

@@ -83,13 +83,13 @@ def family(
     if isinstance(functions, str):
         functions = {name: known[name].orig_func for name in functions.split() if name in known}
     return {
-        name: serves(parallel=parallel, unless=unless)(_followed(name, run, unread, without, only or {}))
+        name: serves(parallel=parallel, unless=unless)(_with_signature(name, run, unread, without, only or {}))
         for name, run in functions.items()
         if name in known
     }
 
 
-def _followed(
+def _with_signature(
     name: str, run: Callable[..., Any], unread: tuple[str, ...], without: tuple[str, ...],
     only: Mapping[str, tuple[Any, ...]],
 ) -> Callable[..., Any]:  # fmt: skip
@@ -105,7 +105,7 @@ def _followed(
         # What is made here has no reference cycles, and NetworkX's dicts take long to be searched for some.
         with _dispatching() if delegated else uncollected():
             found = run(*given[0], **given[1])
-            return _begun(found) if isinstance(found, Iterator) else found
+            return _advanced(found) if isinstance(found, Iterator) else found
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"As `networkx.{name}`."
@@ -124,7 +124,7 @@ def _dispatching() -> AbstractContextManager[Any]:
     return nx.config(backend_priority=[], fallback_to_nx=False) if testing else nullcontext()
 
 
-def _begun(found: Iterator[Any]) -> Iterator[Any]:
+def _advanced(found: Iterator[Any]) -> Iterator[Any]:
     """A generator advanced to its first item, so that the call itself raises NotImplementedError."""
     try:
         first = next(found)

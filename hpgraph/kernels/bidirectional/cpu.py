@@ -48,9 +48,9 @@ def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level,
     arcs = np.array([out_indptr[source + 1] - out_indptr[source], in_indptr[target + 1] - in_indptr[target]])
     while taken[0] < count[0] and taken[1] < count[1] and not is_stopped():
         if arcs[0] <= arcs[1]:
-            u, v = _deepen(out_indptr, out_indices, 1, level, before, queues[0], taken, count, arcs)
+            u, v = _expand_level(out_indptr, out_indices, 1, level, before, queues[0], taken, count, arcs)
         else:
-            v, u = _deepen(in_indptr, in_indices, -1, level, before, queues[1], taken, count, arcs)
+            v, u = _expand_level(in_indptr, in_indices, -1, level, before, queues[1], taken, count, arcs)
         # The two balls are disjoint before this step and one arc apart: no path is shorter.
         if u >= 0:
             return u, v
@@ -58,7 +58,7 @@ def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level,
 
 
 @part
-def _deepen(indptr, indices, sign, level, before, queue, taken, count, arcs):
+def _expand_level(indptr, indices, sign, level, before, queue, taken, count, arcs):
     """Expand one more level of one search; returns an arc to a vertex of the other search, else -1."""
     side = 0 if sign > 0 else 1
     begin, end, tail, sent = taken[side], count[side], count[side], 0

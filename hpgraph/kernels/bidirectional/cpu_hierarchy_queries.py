@@ -79,7 +79,7 @@ def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
 
 
 @part(counts_references=False)
-def _entries(opposite, core, half, reached):
+def _core_entries(opposite, core, half, reached):
     """List in `half.heads` and `half.keys` where a search enters the core, and how far; how many there are."""
     count = 0
     for k in range(reached):
@@ -92,7 +92,7 @@ def _entries(opposite, core, half, reached):
 
 
 @part(counts_references=False)
-def _across(table, forward, count, backward, back_count, best):
+def _distance_through_core(table, forward, count, backward, back_count, best):
     """The length of a shortest path through the core, or what is known to be no longer."""
     nearest = np.inf
     for k in range(back_count):
@@ -128,8 +128,8 @@ def meet(up, down, table, query, source, target):
                 down, up, core, backward, forward, back_size, back_reached, best, middle
             )
     if core > 0:
-        count, back_count = _entries(down, core, forward, reached), _entries(up, core, backward, back_reached)
-        best = _across(table, forward, count, backward, back_count, best)
+        count, back_count = _core_entries(down, core, forward, reached), _core_entries(up, core, backward, back_reached)
+        best = _distance_through_core(table, forward, count, backward, back_count, best)
     _clear(forward, reached)
     _clear(backward, back_reached)
     return best, middle
@@ -183,7 +183,7 @@ def _row_of(indptr, at):
 
 
 @part
-def _middle_of(arcs, v, u):
+def _find_middle(arcs, v, u):
     """What the arc between a vertex and one above it leads over."""
     for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
         if arcs.head[at] == u:
@@ -210,9 +210,9 @@ def _unpack(up, down, stack, u, v, over, path, count):
             path[count] = v
             count += 1
             continue
-        stack[0, depth], stack[1, depth], stack[2, depth] = over, v, _middle_of(up, over, v)
+        stack[0, depth], stack[1, depth], stack[2, depth] = over, v, _find_middle(up, over, v)
         depth += 1
-        stack[0, depth], stack[1, depth], stack[2, depth] = u, over, _middle_of(down, over, u)
+        stack[0, depth], stack[1, depth], stack[2, depth] = u, over, _find_middle(down, over, u)
         depth += 1
     return count
 

@@ -40,7 +40,7 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
         return repulsion_of_nodes(points, mass, min(theta, MAX_THETA))
     force = np.empty((n, 2))
     with team():
-        _push_each(points, mass, force)
+        _repel(points, mass, force)
     return force
 
 
@@ -48,7 +48,7 @@ def attraction(arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) 
     """`hpgraph.kernels.layout.Layout.attraction` on the CPU."""
     force = np.empty((len(place), 2))
     with team():
-        _pull_each(Rows(arcs.indptr, arcs.indices, arcs.data), place, np.int64(law), least, force)
+        _attract(Rows(arcs.indptr, arcs.indices, arcs.data), place, np.int64(law), least, force)
     return force
 
 
@@ -83,11 +83,11 @@ def combined(
 
 def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float) -> tuple[Any, Any]:
     """Places after a step, and its speed and efficiency."""
-    pace = _next_pace(len(place), totals, pace, tolerance)
+    pace = _adapt_speed(len(place), totals, pace, tolerance)
     return place + force * (pace[0] / (1 + np.sqrt(pace[0] * swing)))[:, None], pace
 
 
-def _next_pace(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
+def _adapt_speed(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
     """The next global speed, limited by the swinging and to 1.5 times the last one; and the efficiency."""
     (swinging, traction), (speed, efficiency) = totals.tolist(), pace.tolist()
     if swinging <= 0 or traction <= 0:
@@ -109,7 +109,7 @@ def _next_pace(n: int, totals: Any, pace: Any, tolerance: float) -> Any:
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
-def _pull_each(rows, place, law, least, force):
+def _attract(rows, place, law, least, force):
     for v in prange(rows.indptr.size - 1):
         x, y, fx, fy = place[v, 0], place[v, 1], 0.0, 0.0
         for p in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
@@ -138,7 +138,7 @@ def _displace(place, force, share, bound, least, found, squares):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _push_each(points, mass, force):
+def _repel(points, mass, force):
     n = mass.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         low = chunk * CHUNK

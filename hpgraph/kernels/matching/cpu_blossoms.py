@@ -100,7 +100,7 @@ def _climb(forest, search, b):
 
 
 @part
-def _above(forest, search, b):
+def _parent(forest, search, b):
     """The outer blossom before an outer one in the tree; -1 at the root."""
     if forest.mate[forest.base[b]] < 0:
         return np.int64(-1)
@@ -108,7 +108,7 @@ def _above(forest, search, b):
 
 
 @part
-def _meeting(forest, search, one, other):
+def _common_ancestor(forest, search, one, other):
     """The first common predecessor of two outer blossoms."""
     search.count[STAMP] += 1
     stamp = search.count[STAMP]
@@ -117,7 +117,7 @@ def _meeting(forest, search, one, other):
             if search.mark[one] == stamp:
                 return one
             search.mark[one] = stamp
-            one = _above(forest, search, one)
+            one = _parent(forest, search, one)
         one, other = other, one
 
 
@@ -130,7 +130,7 @@ def _join(forest, b, other, inside, outside):
 def shrink(forest, search, v, u, now):
     """Make a blossom of the cycle that a tight edge between outer vertices closes."""
     one, other = top(forest, v), top(forest, u)
-    c = _meeting(forest, search, one, other)
+    c = _common_ancestor(forest, search, one, other)
     _join(forest, one, other, v, u)
     while one != c:
         base, mate, b, outer, inner = _climb(forest, search, one)

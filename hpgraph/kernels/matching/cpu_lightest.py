@@ -133,11 +133,11 @@ def _augment_lightest(indptr, indices, weight, held, start, search, heap):
         if distance[u] < bound and end >= 0:
             price[u] += distance[u] - bound
         distance[u] = np.inf
-    return end >= 0 and _rematch(indptr, indices, arc_of, row_of, before, start, end)
+    return end >= 0 and _augment_path(indptr, indices, arc_of, row_of, before, start, end)
 
 
 @part
-def _rematch(indptr, indices, arc_of, row_of, before, start, end):
+def _augment_path(indptr, indices, arc_of, row_of, before, start, end):
     """Augment: match each column on the path to its predecessor row."""
     u = end
     while True:

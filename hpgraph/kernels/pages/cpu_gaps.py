@@ -29,7 +29,7 @@ def encode(ids: Array, columns: int) -> Array:
 
 
 @njit
-def _folded(distance):
+def _zigzag(distance):
     """Zigzag: 0, -1, 1, -2, ... as 0, 1, 2, 3, ..."""
     return (distance << 1) ^ (distance >> 63)
 
@@ -49,7 +49,7 @@ def _pack(values, count, width, words, at):
 
 
 @njit
-def _narrowest(lengths):
+def _choose_width(lengths):
     """The least words, and their width, exceptions and width of upper bits, for `lengths[l]` differences of l bits."""
     top = 32
     while top > 0 and lengths[top] == 0:
@@ -89,21 +89,21 @@ def _encode(ids, mask, directory, headers, words):
         for i in range(count):
             plain = distances[i] & mask
             lengths[0, bit_length(plain) if plain else 0] += 1
-        used, width, beyond, upper = _narrowest(lengths[0])
+        used, width, beyond, upper = _choose_width(lengths[0])
         fold = 0
         # Without a negative difference no folded one is shorter than the plain one.
         if signs < 0:
             for i in range(count):
-                folded = _folded(distances[i])
+                folded = _zigzag(distances[i])
                 lengths[1, bit_length(folded) if folded else 0] += 1
-            other = _narrowest(lengths[1])
+            other = _choose_width(lengths[1])
             if other[0] < used:
                 used, width, beyond, upper = other
                 fold = 1
         headers[block] = width | fold << 5 | beyond << 6 | upper << 11
         exceptions, which = 0, np.int64(0)
         for i in range(count):
-            value = _folded(distances[i]) if fold else distances[i] & mask
+            value = _zigzag(distances[i]) if fold else distances[i] & mask
             low[i], high[exceptions] = value & ((1 << width) - 1), value >> width
             which |= np.int64(value >> width != 0) << i
             exceptions += value >> width != 0

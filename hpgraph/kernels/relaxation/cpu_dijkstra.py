@@ -108,14 +108,14 @@ def _search_all(rows, back, sources, limit, found, least):
 
 @part
 def _search(rows, back, sources, limit, most, wide, state, queue):
-    """What `_go_on` returns at the end of a search, and the queue, which may have been enlarged."""
+    """What `_run` returns at the end of a search, and the queue, which may have been enlarged."""
     clear(queue)
     if not has_room(queue, 0, sources.size):
         queue = enlarged(queue, 0, sources.size)
     progress = np.zeros(3, np.int64)
     progress[SIZE], progress[TREES] = _start(sources, state, queue), state[1].size > 0
     while True:
-        looked = _go_on(rows, back, limit, most, wide, state, queue, progress)
+        looked = _run(rows, back, limit, most, wide, state, queue, progress)
         if looked >= 0 or looked == BAD_WEIGHT or looked == -1:
             return looked, queue
         queue = enlarged(queue, progress[SIZE], NO_ROOM - looked)
@@ -144,7 +144,7 @@ def _fetch(rows, v):
 
 
 @part(counts_references=False)
-def _go_on(rows, back, limit, most, wide, state, queue, progress):
+def _run(rows, back, limit, most, wide, state, queue, progress):
     """Arcs looked at; `NO_LIMIT` where it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a weight.
 
     `NO_ROOM` less as many elements as it needs room for where it is to be called again. The number of arcs of a path,

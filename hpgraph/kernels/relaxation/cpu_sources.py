@@ -46,7 +46,7 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     ends = np.searchsorted(starts.source, range(starts.k + 1))
     sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
     if search.limit >= ENDLESS and np.count_nonzero(np.diff(ends)) >= MIN_SEARCHES * config.threads:
-        rows = _apart(search, ends)
+        rows = _run_separately(search, ends)
         return lambda: rows, None
     tables, left = [np.empty((0, 4), np.int64)], []
     for source, active in enumerate(sources):
@@ -62,7 +62,7 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     return lambda: joined, Starts(np.concatenate(left), of_source, starts.k)
 
 
-def _apart(search: Search, ends: np.ndarray) -> np.ndarray:
+def _run_separately(search: Search, ends: np.ndarray) -> np.ndarray:
     """The searches, one thread each, whose starts lie between `ends`; returns one trace row for each that has any."""
     delta, values = search.delta, search.state[0].T
     width, _, last = bucket_bounds(values.dtype, delta, search.ceiling, 0)

@@ -32,22 +32,22 @@ def tree(arcs: CSR, start: int, distance: Any, deterministic: bool) -> Any:
     parent[start] = start
     what = *arrays(arcs), plain(distance)
     with team() as threads:
-        _take_rising(threads, *what, np.zeros(1, np.int64), parent, level)
+        _select_rising(threads, *what, np.zeros(1, np.int64), parent, level)
     reached = distance < np.inf
     if (reached == (parent >= 0)).all():
         return parent
-    _take_level(*what, np.flatnonzero(level), parent, level)
+    _select_level(*what, np.flatnonzero(level), parent, level)
     return parent if (reached == (parent >= 0)).all() else None
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _take_rising(threads, indptr, indices, data, distance, following, parent, level):
+def _select_rising(threads, indptr, indices, data, distance, following, parent, level):
     """Tight arcs to larger distances; and a flag for each vertex that one to the same distance leaves."""
-    in_parallel(threads, _take_from_chunks, (indptr, indices, data, distance, following, parent, level))
+    in_parallel(threads, _select_from_chunks, (indptr, indices, data, distance, following, parent, level))
 
 
 @part(counts_references=False)
-def _take_from_chunks(thread, indptr, indices, data, distance, following, parent, level):
+def _select_from_chunks(thread, indptr, indices, data, distance, following, parent, level):
     n, last = indptr.size - 1, indices.size - 1
     for chunk in tasks(following, n, CHUNK):
         for u in range(chunk, min(chunk + CHUNK, n)):
@@ -66,7 +66,7 @@ def _take_from_chunks(thread, indptr, indices, data, distance, following, parent
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _take_level(indptr, indices, data, distance, stack, parent, level):
+def _select_level(indptr, indices, data, distance, stack, parent, level):
     """Tight arcs to the same distance, from the flagged vertices, given in `stack`, that have a parent or get one."""
     height = 0
     for u in stack:

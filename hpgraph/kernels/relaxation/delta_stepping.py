@@ -94,7 +94,7 @@ Superstep = namedtuple("Superstep", "ceiling origin density now alone")
 
 
 @part(forceinline=True)
-def _lower(does, state, out, waiting, u, j, step):
+def _relax_arc(does, state, out, waiting, u, j, step):
     """Relax the j-th arc, from u; return the bucket to put its target in, or -1."""
     v = vertex(out.indices, j)
     if not call(does.cond, state, v):
@@ -158,7 +158,7 @@ def _relax(does, state, out, waiting, row, store, begin, end, step):
         first, last = peek(indptr, u), peek(indptr, u + 1)
         sent += last - first
         for j in range(first, last):
-            bucket = _lower(does, state, out, waiting, u, j, step)
+            bucket = _relax_arc(does, state, out, waiting, u, j, step)
             if bucket >= 0:
                 # `put` inlined for a place within a block: a call would pass the whole store.
                 place = row[bucket]
@@ -193,7 +193,7 @@ def _relax_fifo(does, state, out, waiting, row, store, fifo, count, most, step):
         senders += 1
         sent += last - first
         for j in range(first, last):
-            bucket = _lower(does, state, out, waiting, u, j, step)
+            bucket = _relax_arc(does, state, out, waiting, u, j, step)
             if bucket == step.now and count - head < FIFO:
                 v = vertex(indices, j)
                 fifo[count & (FIFO - 1)] = v
@@ -229,7 +229,7 @@ def _adapt(progress, scale, all_arcs):
 
 
 @part
-def _repeats(values, all_arcs, course):
+def _repeats_work(values, all_arcs, course):
     """Whether a search without buckets sends the arcs that it reaches too often; asked now and then."""
     progress, sample, initial = course.progress, course.sample, course.initial
     if progress[ARCS] <= progress[LOOK]:
@@ -248,7 +248,7 @@ def _next_bucket(values, indptr, waiting, store, course):
     if progress[STEP] >= min(course.limit, course.trace.shape[0]) or is_stopped():
         return 0
     progress[ACTIVE] = 0
-    repeats = scale[SPAN] < 0 and _repeats(values, indptr[indptr.size - 1], course)
+    repeats = scale[SPAN] < 0 and _repeats_work(values, indptr[indptr.size - 1], course)
     if repeats:
         scale[SPAN], scale[DENSITY] = -scale[SPAN], scale[NARROWEST]
     if repeats or (scale[SPAN] > 0 and progress[STEP] - progress[SINCE] >= BUCKETS):
@@ -386,7 +386,7 @@ def relax_few(does, state, arcs, waiting, queues, progress, trace, ceiling, limi
             first, last = peek(indptr, u), peek(indptr, u + 1)
             sent += last - first
             for j in range(first, last):
-                if _lower(does, state, out, waiting, u, j, step) >= 0:
+                if _relax_arc(does, state, out, waiting, u, j, step) >= 0:
                     following[found] = vertex(indices, j)
                     found += 1
         progress[STEP] += 1

@@ -39,7 +39,7 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
         _sides(rows.indptr, source, target, long, short)
         pairs = Pairs(long, short, np.arange(len(source)))
         if _add_lengths(rows.indptr, short, ends) > GROUP_FROM * len(source):
-            pairs = Pairs(*_put_together(rows.indptr, long, short))
+            pairs = Pairs(*_group_pairs(rows.indptr, long, short))
             _add_lengths(rows.indptr, pairs.short, ends)
         how = np.int64(measure), common.product, rows.shape[1]
         bounds = task_bounds(ends)
@@ -69,7 +69,7 @@ def _add_lengths(indptr, short, ends):
 
 
 @njit(cache=True, nogil=True)
-def _put_together(indptr, long, short):
+def _group_pairs(indptr, long, short):
     """Counting sort by the longer row; stable."""
     first = np.zeros(indptr.size, np.int64)
     for k in range(long.size):
@@ -96,7 +96,7 @@ def _term(data, values, product, at, other, w):
 
 
 @part
-def _in_common(rows, data, values, product, u, v):
+def _sum_common(rows, data, values, product, u, v):
     """The sum over the common columns of two rows, by merging or galloping; the first row is the longer."""
     a, a_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     b, b_end = peek(rows.indptr, u), peek(rows.indptr, u + 1)
@@ -163,7 +163,7 @@ def _is_marked(bits, w):
 
 
 @part
-def _among_marked(rows, data, values, product, v, bits, weights):
+def _sum_marked(rows, data, values, product, v, bits, weights):
     """The sum over the marked columns of a row."""
     begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     if values is not None:
@@ -223,9 +223,9 @@ def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
                 for i in range(first, k):
                     v = vertex(pairs.short, i)
                     if marked:
-                        common = _among_marked(rows, data, values, product, v, bits, weights)
+                        common = _sum_marked(rows, data, values, product, v, bits, weights)
                     else:
-                        common = _in_common(rows, data, values, product, u, v)
+                        common = _sum_common(rows, data, values, product, u, v)
                     # The measures are symmetric, except for rounding.
                     low, high = min(u, v), max(u, v)
                     found[pairs.order[i]] = _measured(measure, common, peek(sizes, low), peek(sizes, high))

@@ -70,7 +70,7 @@ def join(reduce, a, b):
 
 # Compiled once, whether `there` is a constant or not: after inlining, LLVM removes what a constant makes redundant.
 @part(error_model="numpy", forceinline=True)
-def _take(does, state, rows, active, j, there, v, value, found):
+def _fold_entry(does, state, rows, active, j, there, v, value, found):
     """Fold entry `j` if it is there and its source active; sets `found` if so.
 
     The result is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
@@ -86,13 +86,13 @@ def _take(does, state, rows, active, j, there, v, value, found):
 
 
 @part(error_model="numpy", forceinline=True)
-def _take_four(does, state, rows, active, j, end, whole, v, values, found):
+def _fold_four(does, state, rows, active, j, end, whole, v, values, found):
     """Fold the entries j, j + 1, j + 2 and j + 3 into one value each: all if `whole`, else those before `end`."""
     a, b, c, d = values
-    a, found = _take(does, state, rows, active, j, whole | (j < end), v, a, found)
-    b, found = _take(does, state, rows, active, j + 1, whole | (j + 1 < end), v, b, found)
-    c, found = _take(does, state, rows, active, j + 2, whole | (j + 2 < end), v, c, found)
-    d, found = _take(does, state, rows, active, j + 3, whole | (j + 3 < end), v, d, found)
+    a, found = _fold_entry(does, state, rows, active, j, whole | (j < end), v, a, found)
+    b, found = _fold_entry(does, state, rows, active, j + 1, whole | (j + 1 < end), v, b, found)
+    c, found = _fold_entry(does, state, rows, active, j + 2, whole | (j + 2 < end), v, c, found)
+    d, found = _fold_entry(does, state, rows, active, j + 3, whole | (j + 3 < end), v, d, found)
     return (a, b, c, d), found
 
 
@@ -118,14 +118,14 @@ def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     if terminal is None:
         while j + 4 < end:
             fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
-            values, found = _take_four(does, state, rows, active, j, end, True, v, values, found)
+            values, found = _fold_four(does, state, rows, active, j, end, True, v, values, found)
             j += 4
-    values, found = _take_four(does, state, rows, active, j, end, False, v, values, found)
+    values, found = _fold_four(does, state, rows, active, j, end, False, v, values, found)
     if terminal is not None:
         while j + 4 < end and not _any_ended(terminal, values):
             j += 4
             fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
-            values, found = _take_four(does, state, rows, active, j, end, False, v, values, found)
+            values, found = _fold_four(does, state, rows, active, j, end, False, v, values, found)
     a, b, c, d = values
     value = join(does.reduce, join(does.reduce, a, b), join(does.reduce, c, d))
     return value, end > begin if active is None else found != np.uint8(0)

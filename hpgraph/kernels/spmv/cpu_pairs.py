@@ -113,7 +113,7 @@ def _found_before(marks, j):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _of_four(flags, indices, j, last):
+def _any_of_four(flags, indices, j, last):
     """The flags of four entries from `j` on, ORed; indices are clamped to the last."""
     a, b = at(flags, vertex(indices, min(j, last))), at(flags, vertex(indices, min(j + 1, last)))
     c, d = at(flags, vertex(indices, min(j + 2, last))), at(flags, vertex(indices, min(j + 3, last)))
@@ -124,11 +124,11 @@ def _of_four(flags, indices, j, last):
 def _any_set(flags, indices, begin, end):
     """Whether any of the entries begin..end, if there are any, has its flag set; the matrix has at least one entry."""
     last = max(end - 1, 0)
-    found = _of_four(flags, indices, begin, last) & np.uint8(begin < end)
+    found = _any_of_four(flags, indices, begin, last) & np.uint8(begin < end)
     j = begin + 4
     # No break: with one, Numba would count references to the arrays at every row, by atomic operations.
     while found == 0 and j < end:
-        found = _of_four(flags, indices, j, last)
+        found = _any_of_four(flags, indices, j, last)
         j += 4
     return np.int64(found)
 
@@ -142,7 +142,7 @@ def _value(counts, identity, found):
 
 
 @njit(error_model="numpy")
-def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
+def _search(identity, indptr, indices, flags, begin, end, longest, out, received):
     """Rows begin..end, except long ones; each row's search ends early."""
     for start in range(begin, end, 64):
         bits = np.uint64(0)
@@ -157,7 +157,7 @@ def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
 
 
 @njit(error_model="numpy")
-def _count(counts, identity, indptr, indices, flags, begin, end, marks, out, received):
+def _count_rows(counts, identity, indptr, indices, flags, begin, end, marks, out, received):
     """Rows begin..end, except long ones, as many at a time as `marks` has room for."""
     while begin < end:
         first = at(indptr, begin)
@@ -194,10 +194,10 @@ def _pull_some(counts, whole, identity, indptr, indices, flags, plan, out, recei
                 else:
                     found[task] = _mark(flags, indices, begin, end, marks)
             elif whole is None:
-                _look(identity, indptr, indices, flags, plan.bounds[b], plan.bounds[b + 1], longest, out, received)
+                _search(identity, indptr, indices, flags, plan.bounds[b], plan.bounds[b + 1], longest, out, received)
             else:
                 begin, end = plan.bounds[b], plan.bounds[b + 1]
-                _count(counts, identity, indptr, indices, flags, begin, end, marks, out, received)
+                _count_rows(counts, identity, indptr, indices, flags, begin, end, marks, out, received)
     for i in range(plan.long_rows.size):
         v = plan.long_rows[i]
         total = found[plan.long_pieces[i] : plan.long_pieces[i + 1]].sum()

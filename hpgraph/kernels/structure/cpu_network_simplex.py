@@ -55,7 +55,7 @@ def network_simplex(source: Any, target: Any, cost: Any, capacity: Any, supply: 
 
 
 @part
-def _entering(arcs, price, m, begin, least):
+def _find_entering(arcs, price, m, begin, least):
     """Entering arc: the most negative reduced cost in the first block that has one; and where to continue."""
     block, left = max(np.int64(np.sqrt(m)), _MIN_BLOCK), m
     best, found, at = -least, np.int64(-1), begin
@@ -74,7 +74,7 @@ def _entering(arcs, price, m, begin, least):
 
 
 @part
-def _meeting(tree, u, v):
+def _common_ancestor(tree, u, v):
     """The lowest common ancestor."""
     while u != v:
         if tree.depth[u] >= tree.depth[v]:
@@ -85,7 +85,7 @@ def _meeting(tree, u, v):
 
 
 @part
-def _leaving(arcs, tree, first, second, top, room):
+def _find_leaving(arcs, tree, first, second, top, room):
     """How much can go round the cycle that the entering arc closes, and the lower end of the arc that it replaces.
 
     That is -1 where the entering arc itself is the first to be full. And whether it lies on the side of `first`.
@@ -110,7 +110,7 @@ def _leaving(arcs, tree, first, second, top, room):
 
 
 @part
-def _send(arcs, tree, entering, first, second, top, amount):
+def _augment_cycle(arcs, tree, entering, first, second, top, amount):
     """Add so much flow round the cycle."""
     arcs.flow[entering] += arcs.state[entering] * amount
     u = first
@@ -152,7 +152,7 @@ def _move_subtree(tree, inside, below, outside, entering, up):
 
 
 @part
-def _reprice(tree, top, change):
+def _update_potentials(tree, top, change):
     """Update the node potentials and depths of a subtree."""
     v = top
     while True:
@@ -172,15 +172,15 @@ def _reprice(tree, top, change):
 def _solve(arcs, tree, m, least):
     at = np.int64(0)
     while m > 0 and not is_stopped():
-        entering, at = _entering(arcs, tree.price, m, at, least)
+        entering, at = _find_entering(arcs, tree.price, m, at, least)
         if entering < 0:
             break
         u, v = arcs.source[entering], arcs.target[entering]
         first, second = (u, v) if arcs.state[entering] == _EMPTY else (v, u)
-        top = _meeting(tree, u, v)
-        amount, below, early = _leaving(arcs, tree, first, second, top, arcs.capacity[entering])
+        top = _common_ancestor(tree, u, v)
+        amount, below, early = _find_leaving(arcs, tree, first, second, top, arcs.capacity[entering])
         if amount > 0:
-            _send(arcs, tree, entering, first, second, top, amount)
+            _augment_cycle(arcs, tree, entering, first, second, top, amount)
         if below < 0:
             arcs.state[entering] = -arcs.state[entering]
             # Exactly, whatever rounding made of it.
@@ -196,4 +196,4 @@ def _solve(arcs, tree, m, least):
         up = 1 if inside == u else -1
         _move_subtree(tree, inside, below, outside, entering, up)
         # The reduced cost of the entering arc becomes 0.
-        _reprice(tree, inside, tree.price[outside] - tree.price[inside] - up * arcs.cost[entering])
+        _update_potentials(tree, inside, tree.price[outside] - tree.price[inside] - up * arcs.cost[entering])

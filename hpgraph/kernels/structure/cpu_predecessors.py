@@ -138,7 +138,7 @@ def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
     arc.fill(-1)
     count = within(rows, _find_arcs(rows.indptr, rows.indices, rows.data, before, directed, arc, indptr))
     indices, data = np.empty(count, rows.indices.dtype), np.empty(count, rows.data.dtype)
-    _lay_out(arc, before, rows.data, indptr, indices, data)
+    _fill_rows(arc, before, rows.data, indptr, indices, data)
     return CSR(rows.shape, indptr[:-1], indices, data, validate=False)
 
 
@@ -174,7 +174,7 @@ def _find_arcs(indptr, indices, weight, before, directed, arc, begins):
 
 
 @njit(cache=True, nogil=True)
-def _lay_out(arc, before, weight, following, indices, data):
+def _fill_rows(arc, before, weight, following, indices, data):
     for v in range(arc.size):
         if arc[v] >= 0:
             at = following[before[v] + 1]

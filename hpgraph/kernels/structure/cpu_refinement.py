@@ -54,7 +54,7 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
         found = _add(out, changed[:count], group, name, before, turn == 0, sums, seen, met, 0)
         if sides == 2:
             found = _add(into, changed[:count], group, name, before, turn == 0, sums, seen, met, found)
-        hits = _to_ends(met[:found], sums, seen, (group, members, place), parts, tail, hit)
+        hits = _move_changed(met[:found], sums, seen, (group, members, place), parts, tail, hit)
         count = 0
         for i in range(hits):
             g = hit[i]
@@ -65,13 +65,13 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
             largest, most = low, middle - low
             at = middle
             while at < high:
-                end = _run(members, sums, at, high)
+                end = _run_end(members, sums, at, high)
                 if end - at > most:
                     largest, most = at, end - at
                 at = end
             at = low
             while at < high and most < high - low:
-                end = middle if at < middle else _run(members, sums, at, high)
+                end = middle if at < middle else _run_end(members, sums, at, high)
                 k = g
                 if at != largest:
                     k = groups
@@ -91,7 +91,7 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
 
 
 @part
-def _to_ends(met, sums, seen, partition, parts, tail, hit):
+def _move_changed(met, sums, seen, partition, parts, tail, hit):
     """Move the vertices whose sums have changed to the ends of their groups; returns the number of such groups."""
     group, members, place = partition
     begin, size, hits = parts[0], parts[1], 0
@@ -135,7 +135,7 @@ def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
 
 
 @part
-def _run(members, sums, at, high):
+def _run_end(members, sums, at, high):
     """The end of the members from one on that have its sum."""
     end = at + 1
     while end < high and sums[members[end]] == sums[members[at]]:

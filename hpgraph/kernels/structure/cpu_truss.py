@@ -40,16 +40,16 @@ def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
     support, number = np.zeros(m, np.int64), np.full(m, limit)
     of_arcs = np.zeros(arcs.nnz, np.int64)
     with interruptible():
-        _group(edges.lower, ends[:-1].copy(), edges.upper)
+        _group_edges(edges.lower, ends[:-1].copy(), edges.upper)
         support_of(edges.indptr, edges.lower, support)
         _peel(edges, support, limit - 2, number)
         rows = arcs.indptr, arcs.indices, arcs.indptr[:-1].copy()
-        _hand_out(*rows, order.rank, edges.indptr, edges.lower, number, of_arcs)
+        _number_arcs(*rows, order.rank, edges.indptr, edges.lower, number, of_arcs)
     return of_arcs
 
 
 @njit(cache=True, nogil=True)
-def _group(lower, following, upper):
+def _group_edges(lower, following, upper):
     """Group edges by their lower ends; `following` is the next free place of each group."""
     for edge in range(lower.size):
         s = vertex(lower, edge)
@@ -59,7 +59,7 @@ def _group(lower, following, upper):
 
 
 @njit(cache=True, nogil=True)
-def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_arcs):
+def _number_arcs(indptr, indices, following, rank, lower_indptr, lower, number, of_arcs):
     """Write the number of each edge to both of its arcs.
 
     Rows ascend, so that the reverses of a row's arcs are met in order: `following` is where each row's next one lies.
@@ -105,7 +105,7 @@ def support_of(indptr, lower, support):
 
 
 @part
-def _lose(edge, level, support, queued, queue, tail):
+def _decrement_support(edge, level, support, queued, queue, tail):
     """Decrement an edge's support, and queue the edge once it reaches the level; returns the queue's tail."""
     support[edge] -= 1
     if support[edge] <= level and not queued[edge]:
@@ -158,8 +158,8 @@ def _peel(edges, support, limit, number):
                     third = place_in_row(indptr, lower, max(w, s), min(w, s))
                     if third >= 0 and alive[third]:
                         left -= 1
-                        tail = _lose(at, level, support, queued, queue, tail)
-                        tail = _lose(third, level, support, queued, queue, tail)
+                        tail = _decrement_support(at, level, support, queued, queue, tail)
+                        tail = _decrement_support(third, level, support, queued, queue, tail)
             if left == 0:
                 continue
             kept = peek(upper_indptr, r)
@@ -172,6 +172,6 @@ def _peel(edges, support, limit, number):
                         third = place_in_row(indptr, lower, vertex(row, at), s)
                         if third >= 0 and alive[third]:
                             left -= 1
-                            tail = _lose(at, level, support, queued, queue, tail)
-                            tail = _lose(third, level, support, queued, queue, tail)
+                            tail = _decrement_support(at, level, support, queued, queue, tail)
+                            tail = _decrement_support(third, level, support, queued, queue, tail)
             upper_end[r] = kept

@@ -17,7 +17,7 @@ from hpgraph.semiring.jit import call
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
-def _waits(functions, terminal, state, inbox, v):
+def _may_receive(functions, terminal, state, inbox, v):
     """Whether a message could still change the result of `v`."""
     if _is_settled(inbox.settled, v) or not call(functions.cond, state, v):
         return False
@@ -27,7 +27,7 @@ def _waits(functions, terminal, state, inbox, v):
 
 
 @part(forceinline=True)
-def _so_far(joins, functions, inbox, v):
+def _received_before(joins, functions, inbox, v):
     """Whether `v` has received before, replies or messages of another part, and their combination."""
     found, value = False, _neutral(functions.neutral, inbox.identity)
     if joins is not None:
@@ -41,7 +41,7 @@ def _so_far(joins, functions, inbox, v):
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, joins, state, arcs, inbox, active, v):
     """Fold the messages of the active in-neighbours of `v` into what it has received so far."""
-    found, value = _so_far(joins, functions, inbox, v)
+    found, value = _received_before(joins, functions, inbox, v)
     begin, end = _row(arcs.first, arcs.indptr, arcs.indices.size, v)
     for j in range(begin, end):
         u = vertex(arcs.indices, j)
@@ -61,7 +61,7 @@ def _pull_row(functions, terminal, joins, state, arcs, inbox, active, v):
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _pull_rows(functions, terminal, joins, state, arcs, inbox, active, begin, end):
     for v in range(begin, end):
-        if _waits(functions, terminal, state, inbox, v):
+        if _may_receive(functions, terminal, state, inbox, v):
             _pull_row(functions, terminal, joins, state, arcs, inbox, active, v)
 
 
@@ -84,7 +84,7 @@ def pull_some(functions, terminal, joins, state, arcs, inbox, active, rows, work
 def _fold_row(functions, terminal, state, window, inbox, active, v):
     """Fold the messages of the active neighbours of `v`."""
     first, last = _row(window.first, window.indptr, window.indices.size, v)
-    if first < last and _waits(functions, terminal, state, inbox, v):
+    if first < last and _may_receive(functions, terminal, state, inbox, v):
         value = inbox.message[v] if test(inbox.received, v) else inbox.identity
         value, found = fold(functions, terminal, inbox.identity, state, window, first, last, active, v, value)
         if found:

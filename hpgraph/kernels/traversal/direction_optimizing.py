@@ -128,7 +128,7 @@ def _push(does, state, world, out, space, begin, end, dead_end, own, filled):
             messages[filled] = call(does.gather, state, u, weight, v)
             filled += 1
             if filled == BUFFER:
-                changed, leaving = _queue(does, state, world, out, space, dead_end, own, filled)
+                changed, leaving = _update_claimed(does, state, world, out, space, dead_end, own, filled)
                 found += changed
                 arcs += leaving
                 filled = 0
@@ -136,7 +136,7 @@ def _push(does, state, world, out, space, begin, end, dead_end, own, filled):
 
 
 @part
-def _queue(does, state, world, out, space, dead_end, own, filled):
+def _update_claimed(does, state, world, out, space, dead_end, own, filled):
     """Update the vertices in a buffer; return how many change, and their out-arcs.
 
     Changed vertices are appended to the queue, except dead ends, with up to ``dead_end`` arcs: they count as active,
@@ -267,7 +267,7 @@ def _end(board, progress):
 
 
 @part
-def _go_on_thin(does, state, world, out, space, policy, most, began):
+def _run_thin(does, state, world, out, space, policy, most, began):
     """The current superstep and all thin ones after it, by the leader without the board."""
     board, progress = space.board, space.progress
     before = progress[STEP] - 1
@@ -303,7 +303,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
             if goes_on:
                 _begin(out.indptr, space, policy)
                 if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < most:
-                    _go_on_thin(does, state, world, out, space, policy, most, began)
+                    _run_thin(does, state, world, out, space, policy, most, began)
                     continue
         turn = begin_together(board, leading, goes_on, turn)
         if turn < 0:
@@ -320,7 +320,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 )
                 found += changed
                 arcs += leaving
-            changed, leaving = _queue(does, state, world, out, space, policy.dead_end, own, filled)
+            changed, leaving = _update_claimed(does, state, world, out, space, policy.dead_end, own, filled)
             report(board, FOUND, found + changed, alone)
             report(board, LEAVING, arcs + leaving, alone)
             if not alone:
