@@ -247,7 +247,7 @@ def ablate(bench: Bench, pages: Pages) -> None:
     for mebibytes in (4, 8, 32):
         bench.measure(f"windows of {mebibytes} MiB", pages, False, ("pagerank",), window_bytes=mebibytes * MiB)
     bench.measure("nothing in place", pages, False, ("bfs",), in_place=False)
-    bench.measure("no heads", pages, False, ("bfs",), heads=False)
+    bench.measure("no heads", pages, False, ("bfs",), hub_cache=False)
 
 
 def ablate_disk(bench: Bench, files: dict[str, Pages]) -> None:

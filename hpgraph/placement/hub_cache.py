@@ -12,7 +12,7 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.out_of_core import Head, Store
+from hpgraph.kernels.out_of_core import HubCache, Store
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring import get_monoid
 
@@ -28,14 +28,14 @@ _HUB = ProgramCode(
 )  # fmt: skip
 
 
-def hub_cache_of(store: Store, graph: StreamedGraph) -> Head | None:
+def hub_cache_of(store: Store, graph: StreamedGraph) -> HubCache | None:
     """The hub cache of a store, built in one pass on first use; None if there is no room, or ids need 64 bits."""
-    if store.head is None and store.has_room_for_heads:
-        store.head = _found(store, graph)
-    return store.head
+    if store.hub_cache is None and store.has_room_for_hub_cache:
+        store.hub_cache = _found(store, graph)
+    return store.hub_cache
 
 
-def _found(store: Store, graph: StreamedGraph) -> Head:
+def _found(store: Store, graph: StreamedGraph) -> HubCache:
     xp, resident = array_module(graph.device), store.resident
     n, ids = resident.shape[0], graph.id_dtype
     # Degree by the arcs in these rows: the in-degree in a directed graph.
@@ -46,4 +46,4 @@ def _found(store: Store, graph: StreamedGraph) -> Head:
         steps.pull(window, all_vertices)
     best = steps.messages
     neighbour = xp.where(best < 0, -1, best & 0xFFFFFFFF).astype(ids)
-    return Head(neighbour, Bitmask.from_bool(degree > 1))
+    return HubCache(neighbour, Bitmask.from_bool(degree > 1))

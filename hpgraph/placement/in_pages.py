@@ -206,19 +206,19 @@ class PageRange:
         if not share.steps.takes_one:
             return [side.target.survey(None) for side in self.sides]
         # On one device, vertices first check their cached hub.
-        heads = [
+        caches = [
             None if self._weighted or self.own is not None else hub_cache_of(side.target, self._graph)
             for side in self.sides
         ]
-        for head in heads:
-            if head is not None:
-                share.steps.pull(head, share.frontier)
+        for cache in caches:
+            if cache is not None:
+                share.steps.pull(cache, share.frontier)
         waiting = share.steps.waiting()
         if self.own is not None:
             waiting = waiting & self.own
         return [
-            side.target.survey(waiting, None if head is None else head.more, spread=True)
-            for side, head in zip(self.sides, heads, strict=True)
+            side.target.survey(waiting, None if cache is None else cache.more, spread=True)
+            for side, cache in zip(self.sides, caches, strict=True)
         ]
 
     def windows(self, push: bool, in_place: bool) -> Iterator[Any]:

@@ -59,7 +59,7 @@ class Tiles(NamedTuple):
     damaged: Any  # int32: set to 1 if a page is damaged
 
 
-class Head(NamedTuple):
+class HubCache(NamedTuple):
     """One neighbour of each vertex that is kept resident: its neighbour of highest degree.
 
     If the first message suffices, nearly all vertices of a graph with hubs receive it from there, and no arc has to be
@@ -106,8 +106,8 @@ class Store(Protocol):
     """Pages of one matrix, and a cache of some of them; one class a device."""
 
     pages: Pages
-    head: Head | None
-    has_room_for_heads: bool
+    hub_cache: HubCache | None
+    has_room_for_hub_cache: bool
     window_arcs: int
 
     @property
@@ -140,7 +140,7 @@ class Store(Protocol):
 class Windows(Protocol):
     """What either device offers: `hpgraph.kernels.backend.windows`."""
 
-    def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+    def components(self, store: Store, hub_cache: HubCache | None, symmetric: bool) -> tuple[int, Any]:
         """The number of weakly connected components, and that of each vertex's component."""
 
     def least_memory(self, pages: Any) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
-from hpgraph.kernels.out_of_core import Head, Store
+from hpgraph.kernels.out_of_core import HubCache, Store
 from hpgraph.kernels.out_of_core.cpu_store import PageStore as PageStore
 from hpgraph.kernels.out_of_core.cpu_store import least_memory as least_memory
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, prange, team
@@ -15,7 +15,7 @@ from hpgraph.kernels.structure.cpu_components import CHUNK, flatten, hook, link_
 from hpgraph.kernels.structure.numbering import numbered
 
 
-def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+def components(store: Store, hub_cache: HubCache | None, symmetric: bool) -> tuple[int, Any]:
     """The number of components, and that of each vertex's component.
 
     If every arc has its reverse, arcs that start in the largest tree are skipped: they are linked from the other end.
@@ -27,14 +27,14 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     label, rows, largest = np.arange(n, dtype=ids), None, -1
     if n == 0:
         return 0, label
-    if head is not None:
+    if hub_cache is not None:
         with team():
-            link_heads(plain(head.neighbour), label)
+            link_hub_cache(plain(hub_cache.neighbour), label)
             flatten(label)
         if symmetric:
             largest = most_frequent(label)
             rows = Bitmask.from_bool(label != largest)
-    for window in store.windows(store.survey(rows, None if rows is None or head is None else head.more)):
+    for window in store.windows(store.survey(rows, None if rows is None or hub_cache is None else hub_cache.more)):
         with team():
             span = *window.rows, window.first
             link_rows(plain(window.indptr), plain(window.indices), span, 0, largest, label)
@@ -47,7 +47,7 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
 
 
 @njit(parallel=LOOPS, cache=True)
-def link_heads(neighbour, label):
+def link_hub_cache(neighbour, label):
     """Link every vertex to its resident neighbour."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):

@@ -10,9 +10,9 @@ import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.formats.file_stretch import FileStretch
-from hpgraph.kernels.out_of_core import Head, Resident, Survey, Window
+from hpgraph.kernels.out_of_core import HubCache, Resident, Survey, Window
 from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
-from hpgraph.kernels.out_of_core.page_replacement import PageCache, bytes_of_heads, ring_within
+from hpgraph.kernels.out_of_core.page_replacement import PageCache, hub_cache_bytes, ring_within
 from hpgraph.kernels.out_of_core.reading import Region
 from hpgraph.kernels.out_of_core.requests import GAP, Directories, sparse_pages
 from hpgraph.kernels.out_of_core.runs import Run, gaps, most_stored, rows_of, runs_of
@@ -63,7 +63,7 @@ class PageStore(OnePass):
 
     def __init__(
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, *, ahead: int = AHEAD,
-        heads: bool = True, gap: int = GAP, shares: int = 1,
+        hub_cache: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages = pages
         # Plain ids are used in the buffer that they are read into, or where they are in memory.
@@ -74,11 +74,11 @@ class PageStore(OnePass):
         given = {"memory": memory, "host_memory": host_memory}
         limits = [(limit, name) for name, limit in given.items() if limit is not None]
         self.window_arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
-        self.head: Head | None = None
-        taken = bytes_of_heads(pages, room)
+        self.hub_cache: HubCache | None = None
+        taken = hub_cache_bytes(pages, room)
         # Not needed for plain pages in memory.
-        self.has_room_for_heads = heads and not self._in_place and taken > 0
-        room -= taken if self.has_room_for_heads else 0
+        self.has_room_for_hub_cache = hub_cache and not self._in_place and taken > 0
+        room -= taken if self.has_room_for_hub_cache else 0
         directories = None
         if in_file and pages.encoding == "gaps" and Directories.nbytes(pages) <= room // 8:
             directories = Directories(pages)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import Bitmask
-from hpgraph.kernels.out_of_core import Head, Store
+from hpgraph.kernels.out_of_core import HubCache, Store
 from hpgraph.kernels.out_of_core.cuda_ring import least_memory as least_memory
 from hpgraph.kernels.out_of_core.cuda_store import PageStore as PageStore
 from hpgraph.kernels.out_of_core.cuda_visits import visit
@@ -17,7 +17,7 @@ from hpgraph.semiring.c_types import c_type
 SOURCE, THREADS = "spread_components.cuh", 256
 
 
-def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+def components(store: Store, hub_cache: HubCache | None, symmetric: bool) -> tuple[int, Any]:
     """The number of components, and that of each vertex's component.
 
     If every arc has its reverse, arcs that leave the largest tree are skipped: in a graph with hubs few vertices are
@@ -33,14 +33,14 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     names = f"hpgraph::link_heads<{index}>", f"hpgraph::mark_outside<{index}>"
     module = load(SOURCE, names=names, title="connected components")
     label, rows = cupy.arange(n, dtype=ids), None
-    if head is not None:
-        module.function(names[0])(each, (THREADS,), (size, head.neighbour, label))
+    if hub_cache is not None:
+        module.function(names[0])(each, (THREADS,), (size, hub_cache.neighbour, label))
         if symmetric:
             largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
             whole.run("most_frequent_root", ids, 1, np.int64(0), size, label, largest)
             module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
             rows = outside
-    wanted = store.survey(rows, None if rows is None or head is None else head.more, spread=True)
+    wanted = store.survey(rows, None if rows is None or hub_cache is None else hub_cache.more, spread=True)
     for part in store.visits(wanted):
         visit(f"hpgraph::Hook<{index}>", (label,), part._replace(source=SOURCE), None)
     return whole.numbered_trees(label)

@@ -13,11 +13,11 @@ import numpy as np
 
 from hpgraph.core.device import cupy, free_memory, prefix_sum
 from hpgraph.formats import Pages
-from hpgraph.kernels.out_of_core import MAX_PAGES, Head
+from hpgraph.kernels.out_of_core import MAX_PAGES, HubCache
 from hpgraph.kernels.out_of_core.cuda_host import HostPages
 from hpgraph.kernels.out_of_core.cuda_ring import Slot, shares_of
 from hpgraph.kernels.out_of_core.one_pass import OnePass, read_ahead
-from hpgraph.kernels.out_of_core.page_replacement import PageCache, Slab, bytes_of_heads
+from hpgraph.kernels.out_of_core.page_replacement import PageCache, Slab, hub_cache_bytes
 from hpgraph.kernels.out_of_core.requests import GAP
 from hpgraph.kernels.out_of_core.runs import Run, gaps, runs_of
 
@@ -41,7 +41,7 @@ class PageLoader(OnePass):
 
     def __init__(
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, *, in_place: bool = True,
-        window_bytes: int | None = None, heads: bool = True, gap: int = GAP, shares: int = 1,
+        window_bytes: int | None = None, hub_cache: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages, self._device = pages, cupy.cuda.runtime.getDevice()
         self.host = HostPages(pages, None if host_memory is None else host_memory // shares, gap)
@@ -50,9 +50,9 @@ class PageLoader(OnePass):
         self._in_place = in_place and self.host.resident
         memory = free_memory("cuda") // 2 if memory is None else memory
         self.window_arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
-        self.head: Head | None = None
-        taken = bytes_of_heads(pages, room) if heads else 0
-        self.has_room_for_heads = taken > 0
+        self.hub_cache: HubCache | None = None
+        taken = hub_cache_bytes(pages, room) if hub_cache else 0
+        self.has_room_for_hub_cache = taken > 0
         self._kept = PageCache(np.diff(pages.offset), room - taken)
         self._slab = Slab(self._kept.room)
         self._place = np.full(pages.n_pages, -1, np.int64)

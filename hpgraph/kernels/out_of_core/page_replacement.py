@@ -14,7 +14,7 @@ from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Pages
 
 
-def bytes_of_heads(pages: Pages, room: int) -> int:
+def hub_cache_bytes(pages: Pages, room: int) -> int:
     """Bytes of one resident neighbour of each vertex (an id and a bit) if they take at most a quarter; else 0."""
     taken = pages.shape[0] * 33 // 8
     return taken if pages.id_dtype == np.int32 and taken <= room // 4 else 0

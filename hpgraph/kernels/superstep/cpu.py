@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.out_of_core import Head, Window
+from hpgraph.kernels.out_of_core import HubCache, Window
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP, Clock
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
@@ -106,12 +106,12 @@ class Supersteps:
                 bounds = target_ranges(part.sending, workers)
             cpu_frontier.push_many(self._functions, self.state, arcs, by_id, self._inbox, ids, bounds)
 
-    def pull(self, part: Part | Window | Head, frontier: Frontier) -> None:
+    def pull(self, part: Part | Window | HubCache, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         code, inbox = self.code, self._inbox
         # A product computes messages four at a time, those of arcs that send none too, and would change these arcs.
         some = code.has_edges or code.is_shaped or code.edge_cond is not None
-        if self._joins or isinstance(part, Window | Head):
+        if self._joins or isinstance(part, Window | HubCache):
             self._pull_window(part, frontier, some)
             return
         if frontier.all_active and (some or code.cond is not None):
@@ -130,11 +130,11 @@ class Supersteps:
 
     def _pull_window(self, part: Any, frontier: Frontier, some: bool) -> None:
         """Join the messages of active neighbours in the rows of a part that may receive."""
-        if isinstance(part, Head):
+        if isinstance(part, HubCache):
             waiting = self.waiting()
             assert waiting is not None
             with team():
-                cpu_pull.pull_heads(
+                cpu_pull.pull_hub_cache(
                     self._functions, self.state, self._inbox, part.neighbour, waiting.words, frontier.bits.words,
                     self.code.message.type(1),
                 )  # fmt: skip

@@ -104,8 +104,8 @@ def pull_window(functions, terminal, state, window, inbox, active, rows, workers
 
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
-def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
-    """`pull_heads` for one word: the waiting ones of 64 vertices."""
+def _pull_hub_cache(functions, state, inbox, neighbour, waiting, active, one, word):
+    """`pull_hub_cache` for one word: the waiting ones of 64 vertices."""
     bits = waiting[word]
     while bits:
         v = (word << 6) + np.int64(lowest_bit(bits))
@@ -117,7 +117,7 @@ def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def pull_heads(functions, state, inbox, neighbour, waiting, active, one):
+def pull_hub_cache(functions, state, inbox, neighbour, waiting, active, one):
     """Bottom-up step along the resident neighbour of each waiting vertex."""
     for word in prange(waiting.size):
-        _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word)
+        _pull_hub_cache(functions, state, inbox, neighbour, waiting, active, one, word)

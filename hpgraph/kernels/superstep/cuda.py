@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.out_of_core import Head, Spread, Tiles
+from hpgraph.kernels.out_of_core import HubCache, Spread, Tiles
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -146,10 +146,10 @@ class Supersteps:
             )
         self._receive(came)
 
-    def pull(self, part: Part | Tiles | Spread | Head, frontier: Frontier) -> None:
+    def pull(self, part: Part | Tiles | Spread | HubCache, frontier: Frontier) -> None:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         code = self.code
-        if isinstance(part, Tiles | Spread | Head):
+        if isinstance(part, Tiles | Spread | HubCache):
             pull_window(self, part, frontier)
             return
         if code.is_shaped:

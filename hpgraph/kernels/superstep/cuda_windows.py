@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import Frontier
-from hpgraph.kernels.out_of_core import MAX_PAGES, Head, Spread, Tiles
+from hpgraph.kernels.out_of_core import MAX_PAGES, HubCache, Spread, Tiles
 from hpgraph.kernels.out_of_core.cuda_visits import THREADS, visit
 from hpgraph.kernels.pages.gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
@@ -32,12 +32,12 @@ def push_spread(steps: Steps, part: Spread) -> None:
     visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program, numbered=numbered)
 
 
-def pull_window(steps: Steps, part: Tiles | Spread | Head, frontier: Frontier) -> None:
+def pull_window(steps: Steps, part: Tiles | Spread | HubCache, frontier: Frontier) -> None:
     """Gather messages from the frontier to a window's rows, or to chosen rows if the first message suffices."""
     if isinstance(part, Tiles):
         _gather(steps, part, frontier)
-    elif isinstance(part, Head):
-        _from_heads(steps, part, frontier)
+    elif isinstance(part, HubCache):
+        _from_hub_cache(steps, part, frontier)
     else:
         program = _program(steps, part.data)
         fields = _held(steps, program), frontier.bits.words, steps.arrived.words, steps.messages
@@ -53,7 +53,7 @@ def _held(steps: Steps, program: CUDAProgram) -> bytes:
     return program.struct(steps.state, world)
 
 
-def _from_heads(steps: Steps, part: Head, frontier: Frontier) -> None:
+def _from_hub_cache(steps: Steps, part: HubCache, frontier: Frontier) -> None:
     program, index = _program(steps, None), c_type(steps.ids)
     name = f"hpgraph::receive_from_head<Program, {index}>"
     waiting = steps.waiting()
