@@ -103,7 +103,7 @@ def _set_levels(indptr, indices, room, source, sink, level, queue, following):
 
 
 @part
-def _block(indptr, indices, reverse, room, source, sink, level, following, path, limit):
+def _blocking_flow(indptr, indices, reverse, room, source, sink, level, following, path, limit):
     """Augment along paths of the levels until none is left; what they carry.
 
     `path`: the arcs from the sink back, against which it flows; `limit`: the least room from the sink on, at -1 none.
@@ -154,5 +154,5 @@ def _flow(indptr, indices, reverse, room, ends, level, queue, following, path, l
             # Only where any path is: `path` is free until then.
             _set_reverse(indptr, indices, reverse, path)
             is_set = True
-        value += _block(indptr, indices, reverse, room, source, sink, level, following, path, limit)
+        value += _blocking_flow(indptr, indices, reverse, room, source, sink, level, following, path, limit)
     return value
