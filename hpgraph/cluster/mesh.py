@@ -19,12 +19,12 @@ from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
 # Returns the arrays that receive a message, or raises to refuse it.
 Receiver = Callable[[Header], list[Any]]
 # Maximum number of buffers of one call (IOV_MAX of Linux is 1024).
-_TOGETHER = 64
+_MAX_BUFFERS = 64
 # Where one call sends one buffer, messages of so many bytes are joined: the most that a record of TLS holds.
 _JOINED = 16384
 _WRITE, _READ = selectors.EVENT_WRITE, selectors.EVENT_READ
 # Raised where a call would wait.
-_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+_WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 # A selector without a file descriptor of its own, since every exchange creates one.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
@@ -116,16 +116,16 @@ class _Transfer:
             raise PeerLostError(self.peer, f"its connection ended ({error.strerror or error})") from None
 
     def _send(self) -> None:
-        with contextlib.suppress(*_NOT_NOW):
+        with contextlib.suppress(*_WOULD_BLOCK):
             while self._outgoing:
                 count = (
                     self._connection.send(self._outgoing[0]) if self._one_by_one
-                    else self._connection.sendmsg(self._outgoing[:_TOGETHER])
+                    else self._connection.sendmsg(self._outgoing[:_MAX_BUFFERS])
                 )  # fmt: skip
                 _remove(self._outgoing, count)
 
     def _receive(self) -> None:
-        with contextlib.suppress(*_NOT_NOW):
+        with contextlib.suppress(*_WOULD_BLOCK):
             while self._incoming:
                 count = self._connection.recv_into(self._incoming[0])
                 if count == 0:

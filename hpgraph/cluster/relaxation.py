@@ -25,8 +25,8 @@ from hpgraph.placement import End, Share, reading_of
 from hpgraph.placement.in_memory import InMemory
 
 # A bucket widens if a round of messages relaxes fewer arcs of a block, and narrows towards its first width if it
-# relaxes PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
-MIN, PLENTY = 1 << 18, 16
+# relaxes NARROWING times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
+MIN_ARCS, NARROWING = 1 << 18, 16
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -127,9 +127,9 @@ class RelaxingArcs(BlockArcs):
     def _adapt(self) -> None:
         assert self.width is not None and self.job.delta is not None
         each = self.relaxed / (self.rounds * self.numbering.grid.blocks)
-        if each < MIN:
+        if each < MIN_ARCS:
             self.width *= 2
-        elif each > PLENTY * MIN:
+        elif each > NARROWING * MIN_ARCS:
             self.width = max(self.width / 2, self.job.delta)
         self.rounds, self.relaxed = 0, 0
 

@@ -27,9 +27,9 @@ from hpgraph.io.replace import check_writable, replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE
 from hpgraph.semiring.counter_random import mixed
 
-_WIDE = 1 << 32
+_MAX_IDS = 1 << 32
 # Bytes that a conversion takes besides sorting: pieces of text, a page before and after encoding.
-_BESIDE = 24 << 20
+_FIXED_BYTES = 24 << 20
 
 
 def convert(
@@ -116,7 +116,7 @@ def convert(
     check_compression(compression)
     check_writable(place)
     budget = Budget.of(memory)
-    budget.check(_BESIDE + (1 << 20), "a conversion")
+    budget.check(_FIXED_BYTES + (1 << 20), "a conversion")
     with here(source) as given, replacing(place) as file:
         arcs = stream(given, progress, budget, comments, delimiter, n_vertices, names)
         work = _Conversion(place, arcs, budget, duplicates)
@@ -147,7 +147,7 @@ class _Conversion:
     @property
     def _room(self) -> int:
         """Bytes for sorting: of the arcs, of their reverses, and of those being written to pages."""
-        return self._budget.nbytes - _BESIDE - 16 * (self.n + 1)
+        return self._budget.nbytes - _FIXED_BYTES - 16 * (self.n + 1)
 
     def read(self, directed: bool | None, transpose: bool) -> None:
         """Read the arcs and sort them; determine the number of vertices, and whether ids are names."""
@@ -169,7 +169,7 @@ class _Conversion:
         self.n = used.largest + 1 if arcs.n_vertices is None else arcs.n_vertices
         if self._ids is not None:
             self.n = len(self._ids)
-        needed = _BESIDE + (1 << 20) + (16 if self._ids is None else 40) * (self.n + 1)
+        needed = _FIXED_BYTES + (1 << 20) + (16 if self._ids is None else 40) * (self.n + 1)
         self._budget.check(needed, f"converting a graph of {self.n} vertices")
         self._sorter.limit(self._room // 3)
         if not both:
@@ -186,13 +186,13 @@ class _Conversion:
             if not len(first):
                 continue
             least, most = int(min(first.min(), second.min())), int(max(first.max(), second.max()))
-            if arcs.relabel is not False and (most >= _WIDE or (least < 0 and arcs.relabel)):
+            if arcs.relabel is not False and (most >= _MAX_IDS or (least < 0 and arcs.relabel)):
                 return False
             if least < 0 or (arcs.n_vertices is not None and most >= arcs.n_vertices):
                 raise self._fault(least if least < 0 else most)
             if arcs.relabel is False:
-                self._budget.check(_BESIDE + 16 * (most + 1), f"converting a graph of {most + 1} vertices")
-                if most >= _WIDE:
+                self._budget.check(_FIXED_BYTES + 16 * (most + 1), f"converting a graph of {most + 1} vertices")
+                if most >= _MAX_IDS:
                     raise ValueError(f"vertex {most}: graphs of up to 2**32 vertices are converted")
             used.add(first, second, most)
             if transpose:

@@ -117,7 +117,7 @@ class Products(Conversions):
         raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
 
     def _times_each(self, X: Any) -> Any:
-        """The product with each of a batch of matrices, their columns side by side."""
+        """The product with each of a batch of matrices, whose columns are concatenated."""
         xp = array_module(self.device)
         beside = xp.moveaxis(X, -2, 0)
         product = multiply_dense(self, xp.ascontiguousarray(beside.reshape(len(beside), math.prod(beside.shape[1:]))))

@@ -31,7 +31,7 @@ def device(places):
     return places[0].partition(":")[0]
 
 
-@pytest.fixture(params=[False, True], ids=["ranges", "dealt"])
+@pytest.fixture(params=[False, True], ids=["ranges", "scattered"])
 def G(request, places):
     return divide(hpg.Graph(SMALL, directed=True), places, scatter=request.param)
 

@@ -6,7 +6,7 @@ import numpy as np
 import programs
 import pytest
 from reference_algorithms import SMALL, widest
-from test_toy_placement import Dealt
+from test_toy_placement import Scattered
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
@@ -208,7 +208,7 @@ def test_explain_has_the_loop_and_the_reason(G):
 
 
 def test_arcs_in_parts_go_through_the_general_loop(G):
-    found = hpg.run(programs.Widest, Dealt(G), active=[3])
+    found = hpg.run(programs.Widest, Scattered(G), active=[3])
     assert found.trace.loop == "supersteps: the arcs come in several parts"
     assert (to_device(found.width, "cpu") == widest(SMALL, 3)).all()
 

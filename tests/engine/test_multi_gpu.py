@@ -97,7 +97,7 @@ def test_searches_side_by_side(kind: str) -> None:
                 assert found.trace.active.sum() == (to_device(found.level, "cpu") >= 0).sum()
                 there = hpg.bfs(divided, source, direction=direction, gather=False)
                 assert "side by side" in str(there.trace.loop)
-                # Vertices that were dealt out anew keep their ids here, in ranges of their own.
+                # Scattered vertices keep their ids here, in ranges of their own.
                 bounds = divided.bounds if divided.order is None else divided.by_own_ids.bounds
                 assert there.level.bounds == bounds
                 _check_tree(np.asarray(there.level), np.asarray(there.parent), arcs, source)

@@ -1,4 +1,4 @@
-"""A placement is what `hpgraph.placement.Arcs` says: arcs dealt at random into three parts serve every algorithm."""
+"""A placement is what `hpgraph.placement.Arcs` says: random thirds of the arcs serve every algorithm."""
 
 from types import SimpleNamespace
 
@@ -15,16 +15,16 @@ from hpgraph.placement.in_memory import InMemory
 from hpgraph.placement.of_graph import arcs_of
 
 
-class Dealt(hpg.Graph):
+class Scattered(hpg.Graph):
     """A graph of which the arcs of a run come in three parts, in any order."""
 
 
-class DealtArcs(Arcs):
+class ScatteredArcs(Arcs):
     """Each arc in one of three parts."""
 
     joins = True
 
-    def __init__(self, graph: Dealt, edges: str, weighted: bool) -> None:
+    def __init__(self, graph: Scattered, edges: str, weighted: bool) -> None:
         self.sending = InMemory(graph, edges, weighted).sending
         arcs = self.sending.to("cpu")
         n, data = arcs.shape[0], np.ones(arcs.nnz) if arcs.data is None else arcs.data
@@ -49,8 +49,8 @@ class DealtArcs(Arcs):
 
 
 @arcs_of.register
-def _(graph: Dealt, edges: str, weighted: bool, code: object) -> DealtArcs:
-    return DealtArcs(graph, edges, weighted)
+def _(graph: Scattered, edges: str, weighted: bool, code: object) -> ScatteredArcs:
+    return ScatteredArcs(graph, edges, weighted)
 
 
 SERVED = sorted(set().union(*(placement.serves.split() for placement in PLACEMENTS.values())))
@@ -59,8 +59,8 @@ SERVED = sorted(set().union(*(placement.serves.split() for placement in PLACEMEN
 @pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize("directed", [True, False])
 def test_the_same_as_in_memory(name, directed, device) -> None:
-    graph = Dealt(MATRICES[directed], directed=directed).to(device)
-    assert isinstance(graph, Dealt)
+    graph = Scattered(MATRICES[directed], directed=directed).to(device)
+    assert isinstance(graph, Scattered)
     if directed and name == "triangle_count":
         pytest.skip("of undirected graphs")
     found, expected = _values(_call(name, graph)), _values(_call(name, GRAPHS[directed]))

@@ -7,7 +7,7 @@ from hpgraph.kernels.bidirectional import joined, way_along
 from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
-_FIRST_ROOM = 1024
+_INITIAL_CAPACITY = 1024
 
 
 def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | None:
@@ -82,8 +82,8 @@ def _expand_level(indptr, indices, sign, level, before, queue, taken, count, arc
 @njit(cache=True)
 def _dijkstra(sides, source, target, seen, distance, before):
     """The middle vertex of a lightest path, and the path's weight; -1 if there is none."""
-    keys = [np.empty(_FIRST_ROOM), np.empty(_FIRST_ROOM)]
-    vertices = [np.empty(_FIRST_ROOM, np.int64), np.empty(_FIRST_ROOM, np.int64)]
+    keys = [np.empty(_INITIAL_CAPACITY), np.empty(_INITIAL_CAPACITY)]
+    vertices = [np.empty(_INITIAL_CAPACITY, np.int64), np.empty(_INITIAL_CAPACITY, np.int64)]
     sizes = np.ones(2, np.int64)
     for side in range(2):
         start = source if side == 0 else target

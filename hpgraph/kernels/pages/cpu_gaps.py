@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cpu.bits import bit_length, lowest_bit
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.semiring.intrinsic import intrinsic
 
-_WIDEST = 31
+_MAX_WIDTH = 31
 _PADDING = 64
 
 
@@ -21,7 +21,7 @@ def encode(ids: Array, columns: int) -> Array:
     blocks, groups = -(-len(ids) // BLOCK), -(-len(ids) // GROUP)
     begin = 8 * groups + -(-2 * blocks // 8) * 8
     # The largest block, and the padding.
-    out = np.zeros(begin + 4 * _WIDEST * blocks + 8 + _PADDING, dtype=np.uint8)
+    out = np.zeros(begin + 4 * _MAX_WIDTH * blocks + 8 + _PADDING, dtype=np.uint8)
     directory, headers = out[: 8 * groups].view(np.uint32), out[8 * groups :][: 2 * blocks].view(np.uint16)
     words = _encode(ids, (1 << word_bits(columns)) - 1, directory, headers, out[begin:].view(np.uint32))
     end = begin + 4 * words + 8
@@ -57,7 +57,7 @@ def _choose_width(lengths):
     best, width, beyond = 99, 0, 0
     above = 0
     for w in range(top, -1, -1):
-        if w <= _WIDEST and above < BLOCK:
+        if w <= _MAX_WIDTH and above < BLOCK:
             words = w if above == 0 else w + 1 + ((above * (top - w) + 31) >> 5)
             if words < best:
                 best, width, beyond = words, w, above

@@ -26,11 +26,11 @@ NO_LIMIT = 1 << 62
 # What a search returns, beside -1 for a column beyond the shape: it met a weight that is left to others.
 BAD_WEIGHT = -2
 # From here on down: its queue is full.
-NO_ROOM = -3
+QUEUE_FULL = -3
 # Elements for which a queue has room at first; it is enlarged as a search needs it.
-MIN_ROOM = 1 << 10
+MIN_CAPACITY = 1 << 10
 # The heap's size, arcs looked at, and whether trees are sought.
-SIZE, LOOKED, TREES = range(3)
+SIZE, EXAMINED, TREES = range(3)
 # Vertices that one thread expands before several share the searches that are left: ten times the cost of starting.
 MAX_IN_TURN = 1 << 13
 # Vertices that wait at a time, of which several threads may each take some.
@@ -84,7 +84,7 @@ def _search_in_turn(rows, back, sources, limit, most, found):
     alone, is_tried = sources.shape[0] == 1, most < NO_LIMIT
     # Of several searches vertices count, as one hub is no sign that much is left, unless these are tried.
     left, wide = (most, MIN_WAITING if alone else 1) if alone or is_tried else (MAX_IN_TURN, 0)
-    queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
+    queue, hops = ladder_of(MIN_CAPACITY, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):
         state = distance[search], before[search], hops, flat[search : search + 1]
         looked, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
@@ -99,7 +99,7 @@ def _search_all(rows, back, sources, limit, found, least):
     distance, before, flat = found
     counter = np.zeros(1, np.int64)
     for worker in prange(least.size):
-        queue, hops = ladder_of(MIN_ROOM, rows[1]), np.empty(before.shape[1], np.int32)
+        queue, hops = ladder_of(MIN_CAPACITY, rows[1]), np.empty(before.shape[1], np.int32)
         for search in tasks(counter, sources.shape[0]):
             state = distance[search], before[search], hops, flat[search : search + 1]
             looked, queue = _search(rows, back, sources[search], limit, NO_LIMIT, MIN_WAITING, state, queue)
@@ -118,7 +118,7 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
         looked = _run(rows, back, limit, most, wide, state, queue, progress)
         if looked >= 0 or looked == BAD_WEIGHT or looked == -1:
             return looked, queue
-        queue = enlarged(queue, progress[SIZE], NO_ROOM - looked)
+        queue = enlarged(queue, progress[SIZE], QUEUE_FULL - looked)
 
 
 @part(counts_references=False)
@@ -145,13 +145,13 @@ def _fetch(rows, v):
 
 @part(counts_references=False)
 def _run(rows, back, limit, most, wide, state, queue, progress):
-    """Arcs looked at; `NO_LIMIT` where it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a weight.
+    """Arcs examined; `NO_LIMIT` where it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a weight.
 
-    `NO_ROOM` less as many elements as it needs room for where it is to be called again. The number of arcs of a path,
-    `hops`, is set where the distance is finite.
+    `QUEUE_FULL` less the number of elements that the queue lacks room for: the call is to be repeated with a larger
+    queue. The number of arcs of a path, `hops`, is set where the distance is finite.
     """
     distance, before, hops, flat = state
-    size, looked, keeps = progress[SIZE], progress[LOOKED], progress[TREES] > 0
+    size, looked, keeps = progress[SIZE], progress[EXAMINED], progress[TREES] > 0
     keys, vertices = queue.keys, queue.vertices
     while not is_stopped():
         if looked > most:
@@ -170,8 +170,8 @@ def _run(rows, back, limit, most, wide, state, queue, progress):
         if back is not None:
             ends += np.int64(peek(back[0], v + 1) - peek(back[0], v))
         if not has_room(queue, size, ends):
-            progress[SIZE], progress[LOOKED], progress[TREES] = size, looked, keeps
-            return NO_ROOM - ends
+            progress[SIZE], progress[EXAMINED], progress[TREES] = size, looked, keeps
+            return QUEUE_FULL - ends
         size = pop(keys, vertices, size)
         if here > distance[v]:
             continue

@@ -75,7 +75,7 @@ SAMPLE, MIN_REACHED = 1024, 32
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
 # the buckets were last filled, the arcs sent since, and those before; and the arcs at which to look whether the search
 # repeats itself. Then the tallies of a superstep.
-NOW, SINCE, ARCS, TOTAL, LOOK = range(2, 7)
+NOW, SINCE, ARCS, TOTAL, NEXT_CHECK = range(2, 7)
 PROGRESS = 7
 SENDERS, SENT = range(2)
 
@@ -232,9 +232,9 @@ def _adapt(progress, scale, all_arcs):
 def _repeats_work(values, all_arcs, course):
     """Whether a search without buckets sends the arcs that it reaches too often; asked now and then."""
     progress, sample, initial = course.progress, course.sample, course.initial
-    if progress[ARCS] <= progress[LOOK]:
+    if progress[ARCS] <= progress[NEXT_CHECK]:
         return False
-    progress[LOOK] = progress[ARCS] + progress[ARCS] // 4
+    progress[NEXT_CHECK] = progress[ARCS] + progress[ARCS] // 4
     reached = 0
     for i in range(initial.size):
         reached += values[vertex(sample, i)] != initial[i]

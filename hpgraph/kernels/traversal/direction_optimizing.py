@@ -58,7 +58,7 @@ PUSH_ARCS, PUSH_MAX, PULL_ROWS = 512, 64, 1024
 # Prefetch distance of a pull for first arcs, in vertices.
 PREFETCH_PULLS = 32
 # Words of the progress that persist between calls, behind STEP and ACTIVE; then the tallies of a superstep.
-DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
+DIRECTION, HEAD, ARCS, EXAMINED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 # Filled rows of the trace, and of the table of thin supersteps.
 ROW, THIN_ROW = 11, 12
 PROGRESS = 13
@@ -224,7 +224,7 @@ def _begin(indptr, space, policy):
     direction = policy.forced
     if direction < 0:
         seen = Seen(
-            progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[LOOKED],
+            progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[EXAMINED],
             progress[OPEN], arcs, 1,
         )  # fmt: skip
         direction = _choose_direction(seen, REACHED, n, indptr[n], policy.alpha, policy.beta)
@@ -256,9 +256,9 @@ def _begin(indptr, space, policy):
 def _end(board, progress):
     """By the leader: collect the tallies of a superstep."""
     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
-    progress[ACTIVE], progress[LOOKED] = collect(board, FOUND), collect(board, SEEN)
+    progress[ACTIVE], progress[EXAMINED] = collect(board, FOUND), collect(board, SEEN)
     if progress[DIRECTION] == PUSH:
-        progress[LOOKED] = progress[ARCS]
+        progress[EXAMINED] = progress[ARCS]
         progress[HEAD] = board[_TO]
     else:
         progress[SWAPPED] = 1 - progress[SWAPPED]
@@ -281,7 +281,7 @@ def _run_thin(does, state, world, out, space, policy, most, began):
     )
     (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP],
      progress[THIN_ROW]) = front  # fmt: skip
-    progress[LOOKED] = progress[ARCS_BEFORE]
+    progress[EXAMINED] = progress[ARCS_BEFORE]
     progress[ROW] += 1
     log(space.trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
 
@@ -343,7 +343,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
         if leading:
             _end(board, progress)
             progress[ROW] += 1
-            log(space.trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
+            log(space.trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[EXAMINED], cycles() - began)
 
 
 @njit(cache=True, nogil=True)

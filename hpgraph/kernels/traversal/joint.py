@@ -41,7 +41,7 @@ LIST = 2
 # while it is filled; which half of the double buffers is read; pairs of a vertex and a source in the frontier; out-arcs
 # of the joint frontier, and of the separate frontiers; arcs that the last superstep examined; unsettled vertices;
 # sources with a non-empty frontier; the size of the last frontier, and its arcs.
-DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
+DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, EXAMINED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
 # Rows of the trace; by how many arcs of a separate search the joint run has cost more than all of these; whether to
 # continue with separate searches.
 ROW, LOSS, SEPARATE = range(13, 16)
@@ -71,7 +71,7 @@ def _begin(out_indptr, board, progress, policy):
         if direction < 0:
             seen = Seen(
                 progress[DIRECTION], progress[ACTIVE], progress[ACTIVE_BEFORE], progress[ARCS], progress[ARCS_BEFORE],
-                progress[LOOKED], progress[OPEN], progress[SOURCE_ARCS], popcount(np.uint64(progress[LIVE])),
+                progress[EXAMINED], progress[OPEN], progress[SOURCE_ARCS], popcount(np.uint64(progress[LIVE])),
             )  # fmt: skip
             direction = choose_direction(seen, 0, n, out_indptr[n], policy.alpha, policy.beta)
         if direction == PUSH and progress[DIRECTION] == PULL:
@@ -114,11 +114,11 @@ def _end(shared, counts, all_arcs, began):
     active, arcs, carried = progress[ACTIVE], progress[ARCS], progress[SOURCE_ARCS]
     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
     progress[ACTIVE], progress[PAIRS] = collect(board, FOUND), collect(board, SETTLED)
-    progress[LOOKED], waiting = collect(board, SEEN), collect(board, WAITING)
+    progress[EXAMINED], waiting = collect(board, SEEN), collect(board, WAITING)
     if progress[DIRECTION] == PULL:
         progress[OPEN] = waiting
     else:
-        progress[LOOKED] = progress[ARCS]
+        progress[EXAMINED] = progress[ARCS]
     progress[ARCS], progress[SOURCE_ARCS] = collect(board, LEAVING), collect(board, CARRIED)
     progress[LISTED] = board[TAIL]
     progress[LIVE] = board[LIVING]
@@ -127,7 +127,7 @@ def _end(shared, counts, all_arcs, began):
     _total(counts, shared, progress[STEP])
     row = progress[ROW]
     progress[ROW] = row + 1
-    trace[row, 0], trace[row, 1], trace[row, 2] = progress[DIRECTION], active, progress[LOOKED]
+    trace[row, 0], trace[row, 1], trace[row, 2] = progress[DIRECTION], active, progress[EXAMINED]
     trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
     if progress[DIRECTION] == PUSH:
         progress[LOSS] += WORD_COST * arcs - carried

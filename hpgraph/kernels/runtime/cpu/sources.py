@@ -62,10 +62,10 @@ def source(module: str) -> bytes:
     return file.read_bytes()
 
 
-def changed_since(module: str, moment: float) -> bool:
-    """Whether the file of a module was written, moved or put there after some moment."""
+def changed_since(module: str, timestamp: float) -> bool:
+    """Whether the file of a module was created, written or moved after a given time."""
     file = file_of(module)
-    return file is None or max(file.stat().st_ctime, file.stat().st_mtime) > moment
+    return file is None or max(file.stat().st_ctime, file.stat().st_mtime) > timestamp
 
 
 @functools.cache
