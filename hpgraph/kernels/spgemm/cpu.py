@@ -33,7 +33,7 @@ INSERTION_PAIRS = 24
 
 
 # A thread's sparse accumulator: values, their bitmap of two levels, and that of excluded columns or None.
-Accumulator = namedtuple("Accumulator", "bits some values excluded")
+Accumulator = namedtuple("Accumulator", "bitmap values excluded")
 
 # Distribution of rows: the pairs of each, the bounds of runs, the most entries of a run.
 Runs = namedtuple("Runs", "pairs bounds room")
@@ -79,9 +79,10 @@ def _insert_row(functions, a, i, b, excluded, indices, data, begin):
     return end
 
 
-@njit(error_model="numpy")
-def _accumulate_row(functions, a, i, b, excluded, bits, some, values, indices, data, place):
+@njit(error_model="numpy", counts_references=False)
+def _accumulate_row(functions, a, i, b, excluded, bitmap, values, indices, data, place):
     """Write the entries of row i by an accumulator, or count them if `values` is None; the place behind them."""
+    bits, some = bitmap
     low, high = some.size, -1
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
         k = vertex(a.indices, p)
@@ -137,8 +138,7 @@ def _exclude(excluded, mask, i, exclude):
 def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
     """One thread's loop: take runs of rows and count each row's entries."""
     bits = bits_beside(pairs, columns)
-    some = bits_beside(pairs, bits.size)
-    excluded = bits_beside(mask, columns)
+    bitmap, excluded = (bits, bits_beside(pairs, bits.size)), bits_beside(mask, columns)
     few = np.empty(INSERTION_PAIRS, b.indices.dtype)
     for run in tasks(counter, bounds.size - 1):
         for i in range(bounds[run], bounds[run + 1]):
@@ -151,24 +151,24 @@ def _count_runs(worker, a, b, mask, pairs, bounds, columns, counter, counts):
                 if pairs[i] <= INSERTION_PAIRS:
                     counts[i] = _insert_row(None, a, i, b, excluded, few, None, 0)
                 else:
-                    counts[i] = _accumulate_row(None, a, i, b, excluded, bits, some, None, few, None, 0)
+                    counts[i] = _accumulate_row(None, a, i, b, excluded, bitmap, None, few, None, 0)
                 _exclude(excluded, mask, i, False)
 
 
 @njit(error_model="numpy", counts_references=False)
-def _fill_rows(functions, a, b, mask, pairs, some, accumulator, out, place, insertion):
-    """Compute some rows, from one to another, consecutively, the first at `place`; returns where they end.
+def _fill_rows(functions, a, b, mask, pairs, span, accumulator, out, place, insertion):
+    """Compute the rows of a span consecutively, the first at `place`; returns where they end.
 
     ``insertion``: None, for few pairs in all, if none are inserted, which is half of the code.
     """
-    bits, words, values, excluded = accumulator
-    for i in range(some[0], some[1]):
+    bitmap, values, excluded = accumulator
+    for i in range(span[0], span[1]):
         if pairs[i]:
             _exclude(excluded, mask, i, True)
             if insertion is not None and pairs[i] <= insertion:
                 place = _insert_row(functions, a, i, b, excluded, out.indices, out.data, place)
             else:
-                place = _accumulate_row(functions, a, i, b, excluded, bits, words, values, out.indices, out.data, place)
+                place = _accumulate_row(functions, a, i, b, excluded, bitmap, values, out.indices, out.data, place)
             _exclude(excluded, mask, i, False)
         out.indptr[i + 1] = place
     return place
@@ -177,8 +177,8 @@ def _fill_rows(functions, a, b, mask, pairs, some, accumulator, out, place, inse
 @njit(error_model="numpy")
 def _new_accumulator(zero, mask, pairs, columns, data):
     bits = bits_beside(pairs, columns)
-    some = bits_beside(pairs, bits.size)
-    return Accumulator(bits, some, np.full(columns, zero, data.dtype), bits_beside(mask, columns))
+    bitmap = bits, bits_beside(pairs, bits.size)
+    return Accumulator(bitmap, np.full(columns, zero, data.dtype), bits_beside(mask, columns))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
