@@ -12,6 +12,11 @@ def host(array: Any) -> Any:
     return np.asarray(to_device(array, "cpu"))
 
 
+def listed(array: Any) -> Any:
+    """The array as a list of Python's numbers; None as it is."""
+    return None if array is None else host(array).tolist()
+
+
 def put(device: str, array: Any) -> Any:
     """The array on the device."""
     return to_device(array, device)

@@ -114,10 +114,16 @@ def _parallel_loops(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture
-def two_gpus() -> None:
-    """Skips where there are not two."""
+def gpu() -> str:
+    """The GPU, for what the CPU has no counterpart of."""
     if not cuda_available():
         pytest.skip("no CUDA GPU here")
+    return "cuda"
+
+
+@pytest.fixture
+def two_gpus(gpu: str) -> None:
+    """Skips where there are not two."""
     import cupy
 
     if cupy.cuda.runtime.getDeviceCount() < 2:

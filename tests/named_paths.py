@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
 
 # A path 0 -> 1 -> 2 -> 3 with weights, and ways to name its vertices.
 NAMES: dict[str, list[Any]] = {
@@ -19,8 +18,3 @@ every_kind = pytest.mark.parametrize("names", NAMES.values(), ids=NAMES.keys())
 
 def path(names: Any, device: str = "cpu") -> hpg.Graph:
     return hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 4.0], names=names).to(device)
-
-
-def host(array: Any) -> list[Any]:
-    listed: list[Any] = to_device(array, "cpu").tolist()
-    return listed

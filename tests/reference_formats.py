@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from arrays import host
 
 
 def entries_of(csr: Any) -> list[tuple[int, int, Any]]:
@@ -28,8 +29,3 @@ def merged(row: Any, col: Any, data: Any, duplicates: str) -> list[tuple[int, in
         elif data is not None and duplicates in ("min", "max"):
             values[place] = (np.minimum if duplicates == "min" else np.maximum)(values[place], value)
     return [(*place, None if data is None else values[place].item()) for place in sorted(values)]
-
-
-def host(array: Any) -> np.ndarray[Any, Any]:
-    """The array as NumPy's, wherever it lies."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)

@@ -8,9 +8,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from arrays import listed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from named_paths import NAMES, every_kind, host, path
+from named_paths import NAMES, every_kind, path
 from raising import raises
 
 import hpgraph as hpg
@@ -37,13 +38,13 @@ def test_a_traversal_starts_at_the_name(names: list[Any], device: str) -> None:
     G = path(names, device)
     for start, name in enumerate(names):
         expected = [max(v - start, -1) for v in range(4)]
-        assert host(hpg.bfs(G, name).level) == expected == host(hpg.bfs(G, hpg.id(start)).level)
+        assert listed(hpg.bfs(G, name).level) == expected == listed(hpg.bfs(G, hpg.id(start)).level)
         along = [0.0, 1.0, 3.0, 7.0]
         far = [along[v] - along[start] if v >= start else np.inf for v in range(4)]
         for source in (name, hpg.id(start)):
             found = hpg.sssp(G, source, parents=True)
-            assert host(found.distance) == far
-            assert host(found.parent) == [-1] * start + [start, *range(start, 3)]
+            assert listed(found.distance) == far
+            assert listed(found.parent) == [-1] * start + [start, *range(start, 3)]
 
 
 @every_kind
@@ -69,23 +70,23 @@ def test_programs_begin_at_names(names: list[Any], device: str) -> None:
         hpg.id([1, 3]), hpg.id(xp.array([3, 1, 3])), hpg.id((1, 3)), np.array([False, True, False, True]),
         [False, True, False, True], Bitmask.from_indices(np.array([1, 3]), 4),
     ):  # fmt: skip
-        assert host(hpg.run(Reached, G, active=active).step) == expected
-    assert host(Reached().run(G, active=hpg.id(2)).step) == [-1, -1, 0, 1]
-    assert host(Reached().run(G, active=[names[2]]).step) == [-1, -1, 0, 1]
-    assert host(hpg.run(Reached, G, active=[]).step) == [-1] * 4
+        assert listed(hpg.run(Reached, G, active=active).step) == expected
+    assert listed(Reached().run(G, active=hpg.id(2)).step) == [-1, -1, 0, 1]
+    assert listed(Reached().run(G, active=[names[2]]).step) == [-1, -1, 0, 1]
+    assert listed(hpg.run(Reached, G, active=[]).step) == [-1] * 4
 
 
 def test_a_program_begins_at_one_name(device: str) -> None:
-    assert host(hpg.run(Reached, path(list("abcd"), device), active="c").step) == [-1, -1, 0, 1]
-    assert host(hpg.run(Reached, path(NAMES["sparse"], device), active=-3).step) == [-1, -1, 0, 1]
-    assert host(hpg.run(Reached, path(None, device), active=2).step) == [-1, -1, 0, 1]
+    assert listed(hpg.run(Reached, path(list("abcd"), device), active="c").step) == [-1, -1, 0, 1]
+    assert listed(hpg.run(Reached, path(NAMES["sparse"], device), active=-3).step) == [-1, -1, 0, 1]
+    assert listed(hpg.run(Reached, path(None, device), active=2).step) == [-1, -1, 0, 1]
 
 
 def test_arrays_of_numbers_are_names(device: str) -> None:
     G, xp = path(NAMES["sparse"], device), array_module(device)
     for dtype in ("int16", "int64"):
-        assert host(hpg.run(Reached, G, active=xp.array([7, 5], dtype)).step) == [-1, 0, 1, 0]
-    assert host(G.indices_of(xp.array([5, 1001]))) == [3, 0]
+        assert listed(hpg.run(Reached, G, active=xp.array([7, 5], dtype)).step) == [-1, 0, 1, 0]
+    assert listed(G.indices_of(xp.array([5, 1001]))) == [3, 0]
     with pytest.raises(ValueError, match=r"no vertex is named 3; names are such as 1001, 7, -3, \.\.\."):
         hpg.run(Reached, G, active=xp.array([7, 3]))
     with pytest.raises(ValueError, match=r"no vertex is named 3.*hpgraph\.id\(3\)"):
@@ -106,7 +107,7 @@ def test_an_interrupted_run_goes_on_by_index(device: str) -> None:
     G = path(NAMES["shuffled"], device)
     begun = hpg.run(Widest, G, active=[2], width=[np.inf, 0, 0, 0], max_iteration=1)
     ended = hpg.run(Widest, G, active=hpg.id(begun.active), width=begun.width)
-    assert host(ended.width) == [np.inf, 1, 1, 1]
+    assert listed(ended.width) == [np.inf, 1, 1, 1]
 
 
 def test_components_of_a_graph_with_names() -> None:
@@ -125,7 +126,7 @@ def test_components_of_a_graph_with_names() -> None:
 
 def test_a_search_back_over_negative_weights(device: str) -> None:
     G = hpg.Graph.from_edges([0, 1, 0], [1, 2, 2], [4.0, -3.0, 2.0], names=[2, 0, 1]).to(device)
-    assert host(hpg.sssp(G, 2, parents=True).distance) == [0, 4, 1]
+    assert listed(hpg.sssp(G, 2, parents=True).distance) == [0, 4, 1]
     with pytest.raises(hpg.NegativeCycleError, match="source bob reaches"):
         hpg.sssp(hpg.Graph.from_edges([0, 1], [1, 0], [1.0, -2.0], names=["ann", "bob"]), "bob")
 
@@ -141,12 +142,12 @@ def test_personalization_by_name(names: list[Any], device: str) -> None:
     expected = nx.pagerank(ring, personalization=some, tol=1e-12)
     for given_ in (some, {hpg.id(G.index_of(name)): share for name, share in some.items()}):
         found = hpg.pagerank(G, personalization=given_, tol=1e-12).rank
-        np.testing.assert_allclose(host(found), [expected[name] for name in ring], atol=1e-9)
+        np.testing.assert_allclose(listed(found), [expected[name] for name in ring], atol=1e-9)
     expected = nx.pagerank(ring, personalization=dict.fromkeys(some, 1), tol=1e-12)
     numbers = all(isinstance(name, int | float) for name in some)
     for vertices in (set(some), hpg.id(G.indices_of(list(some))), *([] if numbers else (list(some), tuple(some)))):
         found = hpg.pagerank(G, personalization=vertices, tol=1e-12).rank
-        np.testing.assert_allclose(host(found), [expected[name] for name in ring], atol=1e-9)
+        np.testing.assert_allclose(listed(found), [expected[name] for name in ring], atol=1e-9)
 
 
 def test_personalization_by_index() -> None:

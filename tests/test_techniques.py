@@ -6,7 +6,7 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.device import to_device
 
 PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_stretches", "triangle_filters",
@@ -20,14 +20,6 @@ LANES = ("early_termination", "group_by", "joint_frontier")
 # Where there are shards: tests/engine/test_multi_gpu.py.
 DIVIDED = ("multi_gpu",)
 NAMES = (*PRODUCTS, *TRAVERSALS, *LANES, *DIVIDED)
-
-
-@pytest.fixture
-def device() -> str:
-    """The GPU alone: nothing here is switched on or off on the CPU."""
-    if not cuda_available():
-        pytest.skip("no CUDA GPU here")
-    return "cuda"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +37,7 @@ def arcs():
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_answers_do_not_depend_on_it(device, arcs, name):
+def test_answers_do_not_depend_on_it(gpu, arcs, name):
     x = np.random.default_rng(1).random(4000)
     cubed = (arcs @ arcs).multiply(arcs).sum() / 6
     degree = arcs.sum(axis=0)
@@ -55,8 +47,8 @@ def test_answers_do_not_depend_on_it(device, arcs, name):
         rank = 0.15 / 4000 + 0.85 * (arcs @ (rank / np.maximum(degree, 1)) + dangling)
     with hpg.techniques(**{name: False}):
         assert getattr(hpg.techniques, name) is False
-        graph, matrix = hpg.Graph(arcs).to(device), hpg.Matrix(arcs).to(device)
-        np.testing.assert_allclose(to_device(matrix @ to_device(x, device), "cpu"), arcs @ x, rtol=1e-12)
+        graph, matrix = hpg.Graph(arcs).to(gpu), hpg.Matrix(arcs).to(gpu)
+        np.testing.assert_allclose(to_device(matrix @ to_device(x, gpu), "cpu"), arcs @ x, rtol=1e-12)
         assert hpg.triangle_count(graph) == cubed
         found = to_device(hpg.pagerank(graph, tol=0, max_iteration=10).rank, "cpu")
         assert np.abs(found - rank).sum() < 1e-12
@@ -65,16 +57,16 @@ def test_answers_do_not_depend_on_it(device, arcs, name):
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
-def test_traversals_do_not_depend_on_it(device, arcs, name, direction):
+def test_traversals_do_not_depend_on_it(gpu, arcs, name, direction):
     level = scipy.sparse.csgraph.dijkstra(arcs, unweighted=True, indices=7)
     weighted = arcs.copy()
     weighted.data = np.random.default_rng(2).integers(1, 100, arcs.nnz).astype(float)
     distance = scipy.sparse.csgraph.dijkstra(weighted, indices=7)
     with hpg.techniques(**{name: False}):
-        found = hpg.bfs(hpg.Graph(arcs).to(device), 7, direction=direction)
+        found = hpg.bfs(hpg.Graph(arcs).to(gpu), 7, direction=direction)
         assert (to_device(found.level, "cpu") == np.where(np.isinf(level), -1, level)).all()
         if direction == "push":
-            graph = hpg.Graph(weighted, directed=True).to(device)
+            graph = hpg.Graph(weighted, directed=True).to(gpu)
             assert (to_device(hpg.sssp(graph, 7).distance, "cpu") == distance).all()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import listed
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -21,13 +22,9 @@ from hpgraph.io.hpg_writer import write_hpg
 N = 24
 
 
-def host(array: Any) -> Any:
-    return None if array is None else to_device(array, "cpu").tolist()
-
-
 def edges_of(graph: Any) -> dict[Any, Any]:
     whole = graph.in_memory() if graph.in_pages else graph
-    source, target, weight = map(host, whole.edges(both_ways=True))
+    source, target, weight = map(listed, whole.edges(both_ways=True))
     return dict(zip(zip(source, target, strict=True), weight or [1] * len(source), strict=True))
 
 
@@ -105,8 +102,8 @@ class Changes(RuleBasedStateMachine):
     def same(self) -> None:
         for graph in self.graphs:
             assert edges_of(graph) == self.edges
-            assert host(graph.out_degree) == [sum(u == v for u, _ in self.edges) for v in range(N)]
-            assert host(graph.in_degree) == [sum(u == v for _, u in self.edges) for v in range(N)]
+            assert listed(graph.out_degree) == [sum(u == v for u, _ in self.edges) for v in range(N)]
+            assert listed(graph.in_degree) == [sum(u == v for _, u in self.edges) for v in range(N)]
 
     def teardown(self) -> None:
         self.folder.cleanup()
@@ -134,8 +131,8 @@ def test_algorithms_see_the_changes(place: str, directed: bool, tmp_path: Path, 
         np.testing.assert_array_equal(to_device(hpg.bfs(H, 0).level, "cpu"), hpg.bfs(G, 0).level)
         np.testing.assert_allclose(to_device(hpg.sssp(H, 0).distance, "cpu"), hpg.sssp(G, 0).distance)
         np.testing.assert_allclose(to_device(hpg.pagerank(H).rank, "cpu"), hpg.pagerank(G).rank, atol=1e-6)
-        assert host(hpg.connected_components(H).label) == host(hpg.connected_components(G).label)
-        assert H.has_edge(0, host(H.successors(0))[0]) and host(H.successors(7)) == host(G.successors(7))
+        assert listed(hpg.connected_components(H).label) == listed(hpg.connected_components(G).label)
+        assert H.has_edge(0, listed(H.successors(0))[0]) and listed(H.successors(7)) == listed(G.successors(7))
         if not directed:
             assert hpg.triangle_count(H) == hpg.triangle_count(G)
 
@@ -166,7 +163,7 @@ def test_empty_graphs_grow_and_graphs_become_empty(place: str, tmp_path: Path) -
     H = G.update(insert=[(0, 1), (2, 0)])
     assert edges_of(H) == {(0, 1): 1, (2, 0): 1} and edges_of(G.update()) == {}
     empty = H.update(delete=[(0, 1), (2, 0)])
-    assert edges_of(empty) == {} and host(hpg.bfs(empty, 0).level) == [0, -1, -1]
+    assert edges_of(empty) == {} and listed(hpg.bfs(empty, 0).level) == [0, -1, -1]
     assert edges_of(empty.update(insert=[(1, 1)], n_vertices=9)) == {(1, 1): 1}
 
 

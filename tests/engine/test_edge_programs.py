@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+from arrays import listed
 from edge_programs import Bargain, Faint, Ledger, Relay, Suitors, Taxed
 from raising import raises
 from reference_edge_programs import run_slowly
@@ -24,18 +25,14 @@ def random_graph(n, m, directed, device, weighted=True, seed=0):
 
 
 def lists(G):
-    source, target, weight = (None if a is None else host(a) for a in G.edges(both_ways=True))
+    source, target, weight = map(listed, G.edges(both_ways=True))
     return list(zip(source, target, strict=True)), weight
-
-
-def host(array):
-    return (array.get() if hasattr(array, "get") else np.asarray(array)).tolist()
 
 
 def compare(result, expected, active, supersteps):
     for name, values in expected.items():
-        np.testing.assert_array_equal(host(getattr(result, name)), values, err_msg=name)
-    assert sorted(host(result.active)) == active
+        np.testing.assert_array_equal(listed(getattr(result, name)), values, err_msg=name)
+    assert sorted(listed(result.active)) == active
     assert result.supersteps == supersteps
 
 
@@ -86,12 +83,12 @@ def test_floats_and_all_active(directed, device):
     result = hpg.run(Taxed, G, **given)
     assert result.supersteps == supersteps == 5
     for name in expected:
-        np.testing.assert_allclose(host(getattr(result, name)), expected[name], rtol=1e-5)
+        np.testing.assert_allclose(listed(getattr(result, name)), expected[name], rtol=1e-5)
     assert str(result.kept.dtype) == "float32"
     # Results are bitwise reproducible in any order of messages.
     for _ in range(3):
         other = hpg.run(Taxed, G, **given)
-        assert host(other.value) == host(result.value) and host(other.kept) == host(result.kept)
+        assert listed(other.value) == listed(result.value) and listed(other.kept) == listed(result.kept)
 
 
 # What many threads do of replies, they do before they push or pull.
@@ -156,13 +153,13 @@ def test_starting_vertices(device):
     result, same = hpg.run(starting, G, **given), hpg.run(Ledger, G, active=range(1, SMALL, 4), **given)
     assert result.trace.active[0] == SMALL // 4
     for name in ("wealth", "turns", "paid", "times"):
-        assert host(getattr(result, name)) == host(getattr(same, name))
+        assert listed(getattr(result, name)) == listed(getattr(same, name))
 
 
 def test_sums_reach_python(device):
     G = random_graph(SMALL, 4 * SMALL, True, device, weighted=False)
     result = hpg.run(Taxed, G, least=0.5)
-    assert result.supersteps == 3 and result.world["total"] == pytest.approx(sum(host(result.value)))
+    assert result.supersteps == 3 and result.world["total"] == pytest.approx(sum(listed(result.value)))
 
 
 def test_a_run_goes_on_from_another(device):
@@ -175,7 +172,7 @@ def test_a_run_goes_on_from_another(device):
     first = hpg.run(Taxed, G, max_iteration=2, least=np.inf)
     second = hpg.run(Taxed, G, max_iteration=3, least=np.inf, value=first.value, kept=first.kept)
     straight = hpg.run(Taxed, G, max_iteration=5, least=np.inf)
-    assert host(second.value) == host(straight.value) and host(second.kept) == host(straight.kept)
+    assert listed(second.value) == listed(straight.value) and listed(second.kept) == listed(straight.kept)
     assert whole.supersteps == 4
 
 
@@ -184,11 +181,11 @@ def test_numbers_of_arcs(directed, device):
     G = random_graph(SMALL, 3 * SMALL, directed, device)
     arcs, _ = lists(G)
     number = {arc: e for e, arc in enumerate(arcs)}
-    assert host(G.reverse_arcs) == [number.get((v, u), -1) for u, v in arcs]
+    assert listed(G.reverse_arcs) == [number.get((v, u), -1) for u, v in arcs]
     rows = G.numbered_in_csr
-    came = zip(host(rows.indices), host(rows.expand_rows()), strict=True)
-    assert host(rows.data) == [number[arc] for arc in came]
-    assert host(G.numbered_out_csr.data) == list(range(len(arcs)))
+    came = zip(listed(rows.indices), listed(rows.expand_rows()), strict=True)
+    assert listed(rows.data) == [number[arc] for arc in came]
+    assert listed(G.numbered_out_csr.data) == list(range(len(arcs)))
     assert G.numbered_out_csr.indices is G.out_csr.indices, "nothing is stored twice"
     if not directed:
         assert G.reverse_arcs is rows.data and rows.indices is G.out_csr.indices
@@ -205,8 +202,8 @@ def test_lanes(device):
             Ledger, G, active=np.array(start, np.int64), paid=paid[lane], turns=turns, max_iteration=3, most=5
         )
         for name in ("wealth", "turns", "paid", "times", "rate"):
-            assert host(getattr(found, name)[lane]) == host(getattr(alone, name)), name
-        assert sorted(host(found.active[lane])) == sorted(host(alone.active))
+            assert listed(getattr(found, name)[lane]) == listed(getattr(alone, name)), name
+        assert sorted(listed(found.active[lane])) == sorted(listed(alone.active))
         assert len(found.traces[lane]) == alone.supersteps
     assert found.wealth.shape == (3, SMALL) and found.paid.shape == (3, m) and found.unfinished
     assert found.world["most"] == [5, 5, 5]
@@ -218,7 +215,7 @@ def test_hardly_any_arc(arcs, device):
     G = hpg.Graph.from_edges(source, target, np.ones(len(source), np.int64), 3).to(device)
     for direction in ("push", "pull"):
         result = hpg.run(Ledger, G, direction=direction, max_iteration=2)
-        assert host(result.times) == [1 + min(2, len(result.trace))] * len(source)
+        assert listed(result.times) == [1 + min(2, len(result.trace))] * len(source)
 
 
 def rumour(**members):

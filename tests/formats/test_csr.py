@@ -5,10 +5,11 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from raising import raises
-from reference_formats import entries_of, host, merged
+from reference_formats import entries_of, merged
 
 import hpgraph as hpg
 from hpgraph import csgraph

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_formats import entries_of, host
+from reference_formats import entries_of
 
 from hpgraph.formats import COO, CSR, ELL, HYB, hyb_width, lengths_of
 

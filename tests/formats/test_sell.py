@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from arrays import host
 from raising import raises
-from reference_formats import entries_of, host
+from reference_formats import entries_of
 
 import hpgraph as hpg
 from hpgraph.formats import CSR, SELL

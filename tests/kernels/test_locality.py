@@ -6,7 +6,7 @@ import scipy.sparse
 from cuda_build import GENERATIONS, compiles
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.device import to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.specialization import specialize
@@ -52,14 +52,6 @@ class Uncompilable(Spread):
 
 
 @pytest.fixture
-def device() -> str:
-    """The GPU alone: nothing here is switched on or off on the CPU."""
-    if not cuda_available():
-        pytest.skip("no CUDA GPU here")
-    return "cuda"
-
-
-@pytest.fixture
 def forced(by_blocks, monkeypatch):
     """Takes products by blocks however small the matrix is, and says how many layouts were made."""
     made, place = [], blocked_layout._place
@@ -86,10 +78,10 @@ def skewed(rows, columns, entries, dtype, seed, hot=True):
 @pytest.mark.parametrize("shape", [(3000, 100_000), (70_000, 40_000), (1, 90_000)])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-13), ("int64", 0)])
 @pytest.mark.parametrize("hot", [True, False])
-def test_product_equals_scipy(device, forced, shape, dtype, tolerance, hot):
+def test_product_equals_scipy(gpu, forced, shape, dtype, tolerance, hot):
     S = skewed(*shape, 200_000, dtype, 3, hot)
     x = np.random.default_rng(5).integers(-50, 50, shape[1]).astype(dtype)
-    A, moved = hpg.Matrix(S).to(device), to_device(x, device)
+    A, moved = hpg.Matrix(S).to(gpu), to_device(x, gpu)
     first, again = A @ moved, A @ moved
     assert (first == again).all()
     expected = S.astype("float64") @ x.astype("float64")
@@ -100,27 +92,27 @@ def test_product_equals_scipy(device, forced, shape, dtype, tolerance, hot):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "float64"])
-def test_min_plus_equals_the_other_kernels(device, forced, monkeypatch, dtype):
+def test_min_plus_equals_the_other_kernels(gpu, forced, monkeypatch, dtype):
     S = skewed(5000, 80_000, 150_000, dtype, 8)
-    x = to_device(np.random.default_rng(2).integers(0, 1000, 80_000).astype(dtype), device)
-    by_blocks = hpg.Matrix(S).to(device).mxv(x, "min_plus")
+    x = to_device(np.random.default_rng(2).integers(0, 1000, 80_000).astype(dtype), gpu)
+    by_blocks = hpg.Matrix(S).to(gpu).mxv(x, "min_plus")
     assert forced
     monkeypatch.setattr(blocked_layout, "MIN", 1 << 40)
-    assert (by_blocks == hpg.Matrix(S).to(device).mxv(x, "min_plus")).all()
+    assert (by_blocks == hpg.Matrix(S).to(gpu).mxv(x, "min_plus")).all()
 
 
-def test_stretches_without_an_end(device, forced):
+def test_stretches_without_an_end(gpu, forced):
     # One row takes all of a block: what one stretch leaves open passes through many others.
     n = 70_000
     S = scipy.sparse.csr_array(np.ones((1, n)))
-    x = to_device(np.arange(n, dtype=np.float64), device)
-    assert float((hpg.Matrix(S).to(device) @ x)[0]) == n * (n - 1) / 2
+    x = to_device(np.arange(n, dtype=np.float64), gpu)
+    assert float((hpg.Matrix(S).to(gpu) @ x)[0]) == n * (n - 1) / 2
 
 
 @pytest.mark.parametrize("weight", [None, True])
-def test_pagerank_by_blocks(device, forced, weight):
+def test_pagerank_by_blocks(gpu, forced, weight):
     S = skewed(70_000, 70_000, 300_000, "float32", 4)
-    on_device, on_cpu = hpg.Graph(S).to(device), hpg.Graph(S)
+    on_device, on_cpu = hpg.Graph(S).to(gpu), hpg.Graph(S)
     found, expected = (hpg.pagerank(G, tol=1e-10, weight=weight) for G in (on_device, on_cpu))
     assert found.iterations == expected.iterations
     assert np.abs(to_device(found.rank, "cpu") - expected.rank).sum() < 1e-9
@@ -128,9 +120,9 @@ def test_pagerank_by_blocks(device, forced, weight):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 5, 1000])
-def test_supersteps_end_where_they_should(device, limit):
+def test_supersteps_end_where_they_should(gpu, limit):
     S = scipy.sparse.csr_array((np.ones(3000), (np.arange(3000), np.roll(np.arange(3000), 1))))
-    G = hpg.Graph(S).to(device)
+    G = hpg.Graph(S).to(gpu)
     compiled, python = (hpg.run(kind, G, max_iteration=limit) for kind in (Spread, Uncompilable))
     # 3000 / 2^k falls below 1e-3 at k = 22.
     assert compiled.supersteps == python.supersteps == min(limit, 22)
@@ -140,10 +132,10 @@ def test_supersteps_end_where_they_should(device, limit):
     assert compiled.world["left"] == python.world["left"] == 3000 * 0.5 ** min(limit, 22)
 
 
-def test_nothing_is_left_behind_by_a_replay(device):
+def test_nothing_is_left_behind_by_a_replay(gpu):
     # Two runs of the same kernels on other data: temporary memory of the first must not show in the second.
     for n in (2000, 3000, 2000):
-        G = hpg.Graph(scipy.sparse.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))).to(device)
+        G = hpg.Graph(scipy.sparse.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))).to(gpu)
         assert (hpg.run(Spread, G, max_iteration=9).held == 0.5**9).all()
 
 
@@ -177,20 +169,20 @@ def test_cost_rule():
     assert pays(1e-3, 2e-3) and not pays(0.97e-3, 1e-3)
 
 
-def test_small_matrices_go_directly(device):
+def test_small_matrices_go_directly(gpu):
     S = skewed(3000, 100_000, 50_000, "float32", 1)
-    A = CSR.from_scipy(S).to(device)
+    A = CSR.from_scipy(S).to(gpu)
     assert "blocks" not in predict(A, 4, 4)
 
 
-def test_rows_of_hubs_beside_each_other(device, forced):
+def test_rows_of_hubs_beside_each_other(gpu, forced):
     # A group of rows with many partial results in each block of columns is added up by a whole thread block.
     dense = scipy.sparse.random_array((900, 300_000), density=0.002, rng=2)
     thin = scipy.sparse.random_array((20_000, 300_000), density=5e-6, rng=3)
     S = scipy.sparse.vstack([thin, dense, thin]).tocsr()
     x = np.random.default_rng(1).random(300_000)
-    A = hpg.Matrix(S).to(device)
-    np.testing.assert_allclose(to_device(A @ to_device(x, device), "cpu"), S @ x, rtol=1e-12)
+    A = hpg.Matrix(S).to(gpu)
+    np.testing.assert_allclose(to_device(A @ to_device(x, gpu), "cpu"), S @ x, rtol=1e-12)
     layout = blocked_layout.known_survey(A.csr, 8, 8).layout
     groups, at_once = len(layout.group_order), 8
     assert layout.adders > -(-groups // at_once)
@@ -251,7 +243,7 @@ class Averaging(hpg.VertexProgram):
 @pytest.mark.parametrize("limit", [1, 6, 7])
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("side", [3, 70])
-def test_supersteps_over_a_slab(device, limit, fused, side):
+def test_supersteps_over_a_slab(gpu, limit, fused, side):
     # A grid has rows of at most four entries: no tail. Seven supersteps end in the second copy of what is held.
     n = side * side
     G = hpg.datasets.grid(side, weighted=True)
@@ -261,7 +253,7 @@ def test_supersteps_over_a_slab(device, limit, fused, side):
         held = held / 2 + A @ held / 8 + total * 1e-9
         total = held.sum()
     with hpg.techniques(fused_supersteps=fused):
-        found = hpg.run(Averaging, G.to(device), held=to_device(start, device), max_iteration=limit)
+        found = hpg.run(Averaging, G.to(gpu), held=to_device(start, gpu), max_iteration=limit)
     np.testing.assert_allclose(to_device(found.held, "cpu"), held, rtol=1e-12)
     assert (found.rounds == limit).all()
     np.testing.assert_allclose(found.world["total"], total, rtol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda import row_bins
 from hpgraph.kernels.runtime.cuda.specialization import specialize_for
@@ -13,14 +13,6 @@ from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_locality
 from hpgraph.kernels.spmv.cuda_stretches import by_stretches, can_stretch
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
-
-
-@pytest.fixture
-def device() -> str:
-    """The GPU alone: its ways of a product are tested here."""
-    if not cuda_available():
-        pytest.skip("no CUDA GPU here")
-    return "cuda"
 
 
 def lengths(kind: str) -> np.ndarray:
@@ -54,12 +46,12 @@ KINDS = (
 )  # fmt: skip
 
 
-def by_hand(S, x, semiring, device):
+def by_hand(S, x, semiring, gpu):
     """The product by stretches, whatever would be chosen."""
-    csr, x = CSR.from_scipy(S).to(device), to_device(x, device)
+    csr, x = CSR.from_scipy(S).to(gpu), to_device(x, gpu)
     gather, reduce, dtype = plan(get_semiring(semiring), csr.dtype, x.dtype)
     special = specialize_for(csr, gather, reduce, (x.dtype,), dtype, None, False)
-    out = to_device(np.full(S.shape[0], 7, dtype), device)
+    out = to_device(np.full(S.shape[0], 7, dtype), gpu)
     assert can_stretch(csr)
     multiply = by_stretches(csr, special)
     multiply((x,), out)
@@ -71,45 +63,45 @@ def by_hand(S, x, semiring, device):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_sums_equal_scipy(device, kind, dtype):
+def test_sums_equal_scipy(gpu, kind, dtype):
     S = matrix(kind, dtype)
     x = np.random.default_rng(6).integers(-9, 9, S.shape[1]).astype(dtype)
     # Whole numbers: sums are exact in any order.
-    assert (by_hand(S, x, "plus_times", device) == S @ x).all()
+    assert (by_hand(S, x, "plus_times", gpu) == S @ x).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_least_equal_a_loop(device, kind):
+def test_least_equal_a_loop(gpu, kind):
     S = matrix(kind, "float64")
     x = np.random.default_rng(7).random(S.shape[1])
     filled = np.diff(S.indptr) > 0
     expected = np.full(S.shape[0], np.inf)
     expected[filled] = np.minimum.reduceat(S.data + x[S.indices], S.indptr[:-1][filled])
-    assert (by_hand(S, x, "min_plus", device) == expected).all()
+    assert (by_hand(S, x, "min_plus", gpu) == expected).all()
 
 
 @pytest.mark.parametrize("kind", ["mixed", "one long"])
 @pytest.mark.parametrize("way", ["rows", "stretches", "hyb"])
-def test_every_way_gives_the_product(device, choosing, monkeypatch, kind, way):
+def test_every_way_gives_the_product(gpu, choosing, monkeypatch, kind, way):
     predicted = {name: 1.0 - (name == way) for name in ("rows", "stretches", "hyb")}
     monkeypatch.setattr(cuda, "predict", lambda *given: predicted)
     S = matrix(kind, "float64")
     x = np.random.default_rng(8).random(S.shape[1])
-    A = hpg.Matrix(S, format="hyb" if way == "hyb" else "csr").to(device)
-    np.testing.assert_allclose(to_device(A @ to_device(x, device), "cpu"), S @ x, rtol=1e-12)
+    A = hpg.Matrix(S, format="hyb" if way == "hyb" else "csr").to(gpu)
+    np.testing.assert_allclose(to_device(A @ to_device(x, gpu), "cpu"), S @ x, rtol=1e-12)
 
 
 @pytest.mark.parametrize("setting", [True, False, "auto"])
 @pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
-def test_first_products_are_timed_where_they_may(device, choosing, monkeypatch, setting, semiring):
+def test_first_products_are_timed_where_they_may(gpu, choosing, monkeypatch, setting, semiring):
     timed = []
     clock = cuda_choice._seconds
     monkeypatch.setattr(cuda_choice, "UNSURE", 1e9)
     monkeypatch.setattr(cuda_choice, "_seconds", lambda *given: timed.append(1) or clock(*given))
     S = matrix("mixed", "float32")
-    x = to_device(np.random.default_rng(9).random(S.shape[1]).astype(np.float32), device)
+    x = to_device(np.random.default_rng(9).random(S.shape[1]).astype(np.float32), gpu)
     with hpg.config(measure_layouts=setting):
-        A = hpg.Matrix(S, format="csr").to(device)
+        A = hpg.Matrix(S, format="csr").to(gpu)
         first, again = A.mxv(x, semiring), A.mxv(x, semiring)
     assert (first == again).all()
     expected = setting is True or (setting == "auto" and semiring == "min_plus")
@@ -118,10 +110,10 @@ def test_first_products_are_timed_where_they_may(device, choosing, monkeypatch, 
     np.testing.assert_allclose(to_device(again, "cpu"), on_cpu, rtol=1e-4)
 
 
-def test_the_way_depends_on_the_matrix_alone(device, choosing):
+def test_the_way_depends_on_the_matrix_alone(gpu, choosing):
     S = matrix("mixed", "float64")
-    x = to_device(np.random.default_rng(9).random(S.shape[1]), device)
-    products = [to_device(hpg.Matrix(S).to(device) @ x, "cpu") for _ in range(3)]
+    x = to_device(np.random.default_rng(9).random(S.shape[1]), gpu)
+    products = [to_device(hpg.Matrix(S).to(gpu) @ x, "cpu") for _ in range(3)]
     assert all((found == products[0]).all() for found in products)
 
 
@@ -129,18 +121,17 @@ def diagonals(n: int, width: int) -> scipy.sparse.csr_array:
     return scipy.sparse.diags_array([np.ones(n)] * width, offsets=range(width), shape=(n, n), format="csr")
 
 
-def test_sectors_of_known_matrices(device):
+def test_sectors_of_known_matrices(gpu):
     # Eight floats lie in a sector: a diagonal touches each eighth of one, five beside each other a fortieth.
     for width, size, expected in ((1, 4, 1 / 8), (5, 4, 1 / 40), (1, 8, 1 / 4)):
-        local = cuda_locality.locality(CSR.from_scipy(diagonals(200_000, width)).to(device), size)
+        local = cuda_locality.locality(CSR.from_scipy(diagonals(200_000, width)).to(gpu), size)
         assert local.sectors == pytest.approx(expected, rel=0.05) and local.misses == 0
     scattered = scipy.sparse.random_array((2000, 1_000_000), density=2e-4, rng=1, format="csr")
-    assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
+    assert cuda_locality.locality(CSR.from_scipy(scattered).to(gpu), 4).sectors > 0.95
 
 
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
 @pytest.mark.parametrize("rows", [0, 1, 31, 1024, 9000])
-def test_bins_hold_their_rows_in_order(rows, device):
+def test_bins_hold_their_rows_in_order(rows, gpu):
     import cupy
 
     rng = np.random.default_rng(rows)
