@@ -142,7 +142,7 @@ def test_assignment():
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6), st.sampled_from([0.1, 0.3, 0.7]), st.booleans())
 def test_a_cover_has_as_many_vertices(budget, left, right, seed, p, directed):
     """No matching has more edges than a set of vertices that covers all edges: one of its size proves it (D. Kőnig)."""
-    with mock.patch.multiple(cpu, _FIRST=budget[0], _SECOND=budget[1]):
+    with mock.patch.multiple(cpu, _SEARCH_LIMIT=budget[0], _GRAFTING_LIMIT=budget[1]):
         _covered(left, right, seed, p, directed, "cpu")
 
 

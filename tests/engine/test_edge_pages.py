@@ -5,13 +5,14 @@ import re
 
 import numpy as np
 import pytest
+from arrays import listed
 from busy_stream import made_ready, spin
 from edge_programs import Drift, Ledger, Relay, Rest, Tired
 from graphs_in_pages import streamed
 from raising import raises
 from reference_algorithms import random_digraph
 from reference_edge_programs import run_slowly
-from test_edge_programs import compare, host, lists
+from test_edge_programs import compare, lists
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
@@ -46,7 +47,7 @@ def test_phases(matrix, device, tmp_path):
     G, whole = streamed(matrix, device, "memory", tmp_path, True), hpg.Graph(matrix, directed=True)
     several = hpg.Phases([type("Briefly", (Tired,), {"max_iteration": 2}), Rest], max_iteration=2)
     found, expected = hpg.run(several, G), hpg.run(several, whole)
-    assert host(found.wealth) == host(expected.wealth) and host(found.passed) == host(expected.passed)
+    assert listed(found.wealth) == listed(expected.wealth) and listed(found.passed) == listed(expected.passed)
 
 
 @pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
@@ -72,7 +73,7 @@ def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path,
     monkeypatch.setattr(Module, "function", slowly)
     found = hpg.run(briefly, G)
     assert not waiting
-    assert host(found.wealth) == host(expected.wealth) and host(found.passed) == host(expected.passed)
+    assert listed(found.wealth) == listed(expected.wealth) and listed(found.passed) == listed(expected.passed)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +102,4 @@ def test_sums_of_floats(matrix, device, tmp_path):
         return
     found, expected = hpg.run(floats, G), hpg.run(floats, hpg.Graph(matrix, directed=True))
     assert np.allclose(to_device(found.value, "cpu"), expected.value, rtol=1e-12)
-    assert host(hpg.run(floats, G).value) == host(found.value)
+    assert listed(hpg.run(floats, G).value) == listed(found.value)

@@ -5,9 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from arrays import listed
 from edge_programs import Bargain, Ledger, Rest
 from reference_edge_programs import run_slowly
-from test_edge_programs import compare, host, lists, random_graph
+from test_edge_programs import compare, lists, random_graph
 
 import hpgraph as hpg
 from hpgraph import EdgeProperty, Property
@@ -80,7 +81,7 @@ def test_they_share_vertices_and_edges(direction, device):
     assert found.rounds == ROUNDS and {name for name, _ in found.traces} == {"Pay", "Rest", "Gossip"}
     assert "kept twice" in found.traces[0][1].explain()
     again = hpg.run(phases, G, most=4)
-    assert host(again.wealth) == host(found.wealth) and host(again.offered) == host(found.offered)
+    assert listed(again.wealth) == listed(found.wealth) and listed(again.offered) == listed(found.offered)
 
 
 def other(**members):

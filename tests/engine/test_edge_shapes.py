@@ -4,9 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from arrays import listed
 from edge_programs import Drift
 from reference_edge_programs import run_slowly
-from test_edge_programs import compare, host, lists, random_graph
+from test_edge_programs import compare, lists, random_graph
 
 import hpgraph as hpg
 
@@ -49,8 +50,8 @@ def test_tuples_in_phases(device):
         vertices, edges = {"at": found["at"], "arrived": found["arrived"]}, {"pull": found["pull"]}
     result = hpg.run(hpg.Phases([Turned]), G, max_iteration=2)
     for name, values in (vertices | edges).items():
-        np.testing.assert_array_equal(host(getattr(result, name)), values, err_msg=name)
-    assert sorted(host(result.active)) == left
+        np.testing.assert_array_equal(listed(getattr(result, name)), values, err_msg=name)
+    assert sorted(listed(result.active)) == left
 
 
 @pytest.mark.parametrize(
