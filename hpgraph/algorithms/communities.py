@@ -96,11 +96,16 @@ def quality_of(level: Level, label: Any, count: int, resolution: float, between:
     ``label`` has numbers below `count`; ``between``: total weight of the arcs between communities, if it is known. With
     strengths for the null model it is the modularity.
     """
+    within, shares = quality_terms(level, label, count, between)
+    return float(within - resolution * shares)
+
+
+def quality_terms(level: Level, label: Any, count: int, between: int | None = None) -> tuple[float, float]:
+    """The share of all weight that lies within communities, and what is expected there at a resolution of 1."""
     if level.total == 0:
-        return float("nan")
+        return float("nan"), float("nan")
     between, shares = kernels(device_of(label)).quality_terms(level, label, count, between)
-    within = 1 - between / (level.total * (2 if level.directed else 1))
-    return float(within - resolution * (level.scale * shares))
+    return 1 - between / (level.total * (2 if level.directed else 1)), shares
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:

@@ -1,6 +1,5 @@
 """Communities of high modularity by the Louvain method, and by the Leiden method, each of them connected."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,9 +200,9 @@ def leiden(
         size=array_module(graph.device).ones(len(label), np.int64) if largest else None,
         movable=movable_of(graph, fixed),
     )
-    search = Search(graph, searched, resolution, threshold, limit, largest)
+    search = Search(graph, searched, aim.resolution, threshold, limit, largest)
     levels = search.run(label, key, times, given=start is not None)
-    quality_by = None if objective == "modularity" else partial(aim.quality, graph, resolution)
+    quality_by = None if objective == "modularity" else aim.quality
     return found(graph, level, levels if hierarchy else levels[-1:], resolution if aim.strengths else 1.0, quality_by)
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.communities import as_labels, checked, quality_of
+from hpgraph.algorithms.communities import as_labels, checked, quality_terms
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import anywhere, array_module, to_device
@@ -19,23 +19,30 @@ _NULLS = {
     "cpm": ("nodes", False),
     "rber": ("density", False),
 }
+# Bound of the resolution of searches. Sums of weights in units are below 2⁵²: by far less, no two vertices join.
+_MAX = 1e200
 
 
 class Objective(NamedTuple):
     """The objective of a search.
 
-    ``level``: the graph with the null model of the objective; ``factor, offset``: leidenalg's quality is ``factor ·
-    share + offset`` of the share from `quality_of`; ``strengths``: whether that is a modularity.
+    ``level``: the graph with the null model of the objective; ``resolution``: what a search in its units takes for it;
+    ``factor, penalty, unit, offset``: leidenalg's quality is ``factor · within - penalty · unit · shares + offset`` of
+    the terms from `quality_terms`; ``strengths``: whether ``within - shares`` is a modularity.
     """
 
     level: Level
+    resolution: float
     factor: float
+    penalty: float
+    unit: float
     offset: float
     strengths: bool
 
-    def quality(self, graph: Graph, resolution: float, label: Any, count: int) -> float:
+    def quality(self, label: Any, count: int) -> float:
         """The quality of communities, from labels below `count`."""
-        return self.factor * quality_of(self.level, label, count, resolution) + self.offset
+        within, shares = quality_terms(self.level, label, count)
+        return float(self.factor * within - self.penalty * (self.unit * shares) + self.offset)
 
 
 def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, node_weights: Any) -> Objective:
@@ -47,21 +54,25 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
     if null == "strength":
         if node_weights is not None:
             raise ValueError('node_weights are those of "CPM" and "RBER": by modularity strengths stand for them')
-        return Objective(level, 1.0 if is_share else weight, 0.0, True)
+        factor = 1.0 if is_share else weight
+        return Objective(level, resolution, factor, resolution * factor, 1.0, 0.0, True)
     weights = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))
     nodes, node_unit = in_units(weights, "node_weights must be finite and not negative")
     strength = int(nodes.sum())
     all_nodes = strength * node_unit
     pairs = all_nodes * (all_nodes - 1)
-    density, alone = 1.0, 1.0
+    # In units of the graph's weights, and in weights.
+    each, penalty, alone = resolution / level.unit, resolution, 1.0
     if null == "density":
-        density = weight / pairs if pairs > 0 else 0.0
+        each = resolution * (level.total / pairs) if pairs > 0 else 0.0
+        penalty = each * level.unit
     elif anywhere(graph.out_csr.indices == graph.out_csr.expand_rows()):
         # leidenalg counts pairs of a vertex with itself only if there are loops: once, or twice if undirected.
         alone = 0.0 if graph.directed else -1.0
-    scale = density * node_unit * node_unit / level.unit * level.total
-    searched = level._replace(sent=nodes, received=nodes, scale=scale, strength=strength)
-    return Objective(searched, weight, resolution * density * alone * all_nodes, False)
+    searched = level._replace(sent=nodes, received=nodes, strength=strength)
+    sought = min(each * node_unit * node_unit * level.total, _MAX)
+    unit = node_unit * level.total
+    return Objective(searched, sought, weight, penalty, unit * unit, penalty * alone * all_nodes, False)
 
 
 @naming_arguments
@@ -115,7 +126,7 @@ def community_quality(
     graph, level, resolution = checked(G, weight, resolution, positive=False)
     count, label = as_labels(graph, communities)
     made = objective_of(graph, level, objective, resolution, node_weights)
-    return made.quality(graph, resolution, label, count)
+    return made.quality(label, count)
 
 
 def start_of(graph: Graph, start: Any) -> Any:

@@ -95,6 +95,31 @@ def test_the_constant_potts_model_has_no_resolution_limit(device):
     assert twice.communities() == cliques
 
 
+@pytest.mark.parametrize("scale", [1e300, 2.0**-1000, 5e-324])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_weights_near_the_ends_of_float64(objective, scale, device):
+    """Their sums and quotients by a unit lie beyond; by CPM, the resolution is in weights too."""
+    source, target = np.array([[0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]])
+    plain, far = (
+        hpg.Graph.from_edges(source, target, np.full(7, weight), directed=False).to(device) for weight in (1.0, scale)
+    )
+    density = 0.5 if objective == "CPM" else 1.0
+    expected = hpg.leiden(plain, resolution=density, objective=objective)
+    found = hpg.leiden(far, resolution=density * scale if objective == "CPM" else density, objective=objective)
+    # Half of the least float64 is none.
+    if objective != "CPM" or scale > 5e-324:
+        assert np.array_equal(np.asarray(found), np.asarray(expected))
+        unit = 1.0 if objective == "modularity" else scale
+        assert found.quality == pytest.approx(expected.quality * unit, rel=1e-12, abs=1e-321)
+    if objective == "CPM":
+        # Any resolution of everyday joins no vertices of light edges, and all of heavy ones.
+        assert hpg.leiden(far, resolution=0.5, objective="CPM").count == (1 if scale > 1 else 6)
+        assert hpg.community_quality(far, np.arange(6), "CPM", resolution=0.5) == pytest.approx(0, abs=1e-12)
+        assert hpg.community_quality(far, np.zeros(6, int), "CPM", resolution=0.5) == pytest.approx(
+            14 * scale - 15, rel=1e-12
+        )
+
+
 @pytest.mark.parametrize("search", [hpg.louvain, hpg.leiden])
 def test_start(search, device):
     """Never worse than what it starts with, in every form; a good start stays."""

@@ -30,7 +30,7 @@ from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 # the draws; shares of moves that end rounds and levels; arcs that the next level must have, and the share of this one's
 # that it may, to be refined; and the most levels.
 Arcs = namedtuple("Arcs", "indptr indices data sent received")
-Given = namedtuple("Given", "penalty two_sided resolution scale total weights key few least floor most limit")
+Given = namedtuple("Given", "penalty two_sided resolution total weights key few least floor most limit")
 # Communities, each numbered by a vertex, as of `hpgraph.kernels.communities.cpu`.
 Groups = namedtuple("Groups", "label sent received size")
 # The sum of the weights to each community, with `PRESENT` if it is among `used`, 0 else; vertices that wait for this
@@ -57,7 +57,7 @@ def finish_levels(
     data = np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     first = Arcs(arcs.indptr, arcs.indices, data, level.sent, level.received)
     given = Given(
-        level.penalty(resolution), level.is_two_sided, float(resolution), float(level.scale), float(level.total),
+        level.penalty(resolution), level.is_two_sided, float(resolution), float(level.total),
         float(level.total * (2 if level.directed else 1)), np.uint64(key), few, least, *left, float(limit),
     )  # fmt: skip
     with interruptible():
@@ -302,7 +302,7 @@ def _quality(arcs, label, given):
     add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
     between = between_rows(Rows(arcs.indptr, arcs.indices, arcs.data), label, 0, n)
     shares = multiply_shares(sent, received, given.total)
-    return 1 - between / given.weights - given.resolution * (given.scale * shares)
+    return 1 - between / given.weights - given.resolution * shares
 
 
 @njit(cache=True, nogil=True)

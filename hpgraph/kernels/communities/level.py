@@ -15,8 +15,8 @@ class Level(NamedTuple):
     """A graph, or one whose vertices are the communities of another.
 
     ``arcs``: every edge from both of its ends; int64 weights, or None if all are 1. Loops are skipped, and are part of
-    the strengths. ``sent, received``: the null model, by which ``scale · sent · received / total`` is expected between
-    two vertices; in modularity the weight of the arcs that leave and reach each, at a scale of 1; one array if equal.
+    the strengths. ``sent, received``: the null model, by which ``sent · received / total`` is expected between two
+    vertices; in modularity the weight of the arcs that leave and reach each; one array if equal.
     ``total``: weight of all arcs, an undirected edge twice; ``unit``: the original weight of 1 unit; ``directed``:
     whether ``arcs`` has the sums of both directions; ``strength``: sum of `sent`, 0 if it is the total. ``size``:
     original vertices of each, None without a size limit; ``movable``: False for vertices that keep their communities,
@@ -30,7 +30,6 @@ class Level(NamedTuple):
     total: int
     unit: float
     directed: bool
-    scale: float = 1.0
     size: Any = None
     movable: Any = None
     flow: bool = False
@@ -43,7 +42,7 @@ class Level(NamedTuple):
 
     def penalty(self, resolution: float) -> float:
         """Factor of ``sent · received + received · sent`` in the comparison with the weight between two communities."""
-        return resolution * self.scale / (self.total if self.directed else 2 * self.total)
+        return resolution / (self.total if self.directed else 2 * self.total)
 
     def of_parts(self, arcs: CSR, sent: Any, received: Any, number: Any) -> "Level":
         """The level whose vertices are parts of this one's, from the number of each vertex's part."""
@@ -123,4 +122,6 @@ def in_units(data: Any, complaint: str) -> tuple[Any, float]:
         return wide.astype(np.int64), 1.0
     with np.errstate(over="ignore"):
         exponent = int(np.floor(np.log2(_EXACT) - np.log2(4 * float((wide / largest).sum())) - np.log2(largest)))
+    # All float64 are multiples of 2⁻¹⁰⁷⁴, the least.
+    exponent = min(exponent, 1074)
     return xp.rint(xp.ldexp(wide, exponent)).astype(np.int64), float(np.ldexp(1.0, -exponent))
