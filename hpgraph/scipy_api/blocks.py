@@ -16,8 +16,8 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
 
     Parameters
     ----------
-    blocks : sequence of sequences of Matrix, sparse array, two-dimensional array or None
-        Row by row; None is a block without entries.
+    blocks : sequence of sequences of Matrix, sparse array, array or None
+        Row by row; an array of one dimension is a row, and None a block without entries.
     dtype : dtype, optional
         Type of the values; by default NumPy's common type of the blocks.
     format : str, optional
@@ -35,8 +35,7 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
            [0., 1., 0.],
            [0., 0., 5.]])
     """
-    grid = [[None if block is None else block if isinstance(block, Matrix) else Matrix(block) for block in row]
-            for row in map(_listed, _listed(blocks))]  # fmt: skip
+    grid = [[None if block is None else _matrix(block) for block in row] for row in map(_listed, _listed(blocks))]
     if not grid or not grid[0] or any(len(row) != len(grid[0]) for row in grid):
         raise ValueError("blocks must be a rectangle of blocks: rows of equal length, one at least")
     given = [block for row in grid for block in row if block is not None]
@@ -75,7 +74,7 @@ def vstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = Non
 
 
 def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
-    """Matrices of any shapes down the diagonal: `block_array` with nothing beside them.
+    """Matrices of any shapes, rows or numbers down the diagonal: `block_array` with nothing beside them.
 
     Examples
     --------
@@ -83,12 +82,18 @@ def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None =
     array([[1, 2, 0],
            [0, 0, 3]])
     """
-    given = [block if isinstance(block, Matrix) else Matrix(block) for block in _listed(blocks)]
+    given = [_matrix([[block]] if np.isscalar(block) else block) for block in _listed(blocks)]
     rows = [[block if i == j else None for j in range(len(given))] for i, block in enumerate(given)]
     return block_array(rows, dtype, format=format)
 
 
 bmat = block_array
+
+
+def _matrix(block: Any) -> Matrix:
+    if isinstance(block, Matrix):
+        return block
+    return Matrix(array_module(block).reshape(block, (1, -1)) if np.ndim(block) == 1 else block)
 
 
 def _listed(blocks: Any) -> list[Any]:

@@ -159,6 +159,13 @@ class TestMade:
         assert A.dtype == np.float32 and A.shape == (7, 27)
         assert hpg.hstack([hpg.Matrix(S).structure] * 2).is_pattern
 
+    def test_rows_and_numbers_as_blocks(self) -> None:
+        S = scipy.sparse.csr_array(dense("int8"))
+        for blocks in ([S, np.arange(S.shape[1])], [[1.0] * S.shape[1], S]):
+            np.testing.assert_array_equal(shown(hpg.vstack(blocks)), scipy.sparse.vstack(blocks).toarray())
+        for blocks in ([S, 5], [[0, 1, 2], 2.5, [4, 5]]):
+            np.testing.assert_array_equal(shown(hpg.block_diag(blocks)), scipy.sparse.block_diag(blocks).toarray())
+
     @pytest.mark.parametrize(
         ("blocks", "message"),
         [
