@@ -112,5 +112,8 @@ def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, li
     back = incoming_rows(arcs) or arcs
     found = shortest_trees(back, np.array([[sink]]), np.inf, None)
     left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
+    if left[source] == np.inf:
+        # Arcs of infinite weight are on no path.
+        return []
     paths = itertools.islice(by_length(arcs, source, sink, left), K)
     return [(length, reached[path].tolist() if is_part else path) for length, path in paths]

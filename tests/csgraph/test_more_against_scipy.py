@@ -239,6 +239,12 @@ def test_a_path_to_its_own_source() -> None:
     assert found[0].dtype == expected[0].dtype and found[0].tolist() == expected[0].tolist() == [0.0]
 
 
+def test_no_path_has_arcs_of_infinite_weight(device: str) -> None:
+    A = sp.csr_array(np.array([[0, np.inf, 2, 0], [0, 0, 0, np.inf], [0, 1, 0, 0], [0, 0, 0, 0]]))
+    assert len(theirs.yen(A, 0, 3, 4)) == len(ours.yen(moved(A, device), 0, 3, 4)) == 0
+    assert home(ours.yen(moved(A, device), 0, 1, 4)).tolist() == theirs.yen(A, 0, 1, 4).tolist() == [3.0]
+
+
 def test_conversions(device: str) -> None:
     graph = random_graph(60, 0.05)
     for null in (0, np.inf, -1):
