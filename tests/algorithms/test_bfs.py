@@ -8,13 +8,15 @@ from raising import raises
 from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digraph, smallest_parents, sources, stored
 
 import hpgraph as hpg
-from hpgraph.core.device import device_of, to_device
+from hpgraph.core.device import cuda_available, device_of, to_device
 
 
-@pytest.fixture(autouse=True, params=[0, 1 << 20], ids=["threads", "one thread"])
-def lone_thread_arcs(request, monkeypatch):
-    """On the CPU several threads search small graphs, too."""
-    monkeypatch.setattr("hpgraph.kernels.traversal.cpu.LONE_THREAD_ARCS", request.param)
+@pytest.fixture(params=["cpu", "one thread", *(["cuda"] if cuda_available() else [])])
+def device(request, monkeypatch):
+    """Each device in turn, the CPU twice: of small graphs as well, searches by several threads and by one."""
+    arcs = 1 << 20 if request.param == "one thread" else 0
+    monkeypatch.setattr("hpgraph.kernels.traversal.cpu.LONE_THREAD_ARCS", arcs)
+    return "cuda" if request.param == "cuda" else "cpu"
 
 
 def host(found):

@@ -10,13 +10,15 @@ import hpgraph as hpg
 from hpgraph import csgraph
 from hpgraph.algorithms.maximum_flow import MaximumFlow, _push, both_ways
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import cuda_available
 
 
-@pytest.fixture(autouse=True, params=[0, 1 << 22], ids=["pushed", "by paths"])
-def arcs_to_push(request, monkeypatch):
-    """On the GPU small networks are searched on the CPU."""
-    monkeypatch.setattr("hpgraph.algorithms.maximum_flow.MIN_PUSHED", request.param)
+@pytest.fixture(params=["cpu", *(["pushed", "by paths"] if cuda_available() else [])])
+def device(request, monkeypatch):
+    """Each device in turn, the GPU twice: it leaves small networks to the CPU, and here only some of them."""
+    monkeypatch.setattr("hpgraph.algorithms.maximum_flow.MIN_PUSHED", 1 << 22 if request.param == "by paths" else 0)
     monkeypatch.setattr("hpgraph.algorithms.maximum_flow.ARCS_A_SUPERSTEP", 1e-6)
+    return "cpu" if request.param == "cpu" else "cuda"
 
 
 def random_network(n, m, seed, most=50):
