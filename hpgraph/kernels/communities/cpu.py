@@ -35,7 +35,8 @@ from hpgraph.kernels.communities.cpu_choice import (
 from hpgraph.kernels.communities.cpu_map_equation import alone_score, flow_of, flow_score, settle, shift_cuts
 from hpgraph.kernels.communities.cpu_size_limit import keep_to_limit
 from hpgraph.kernels.communities.level import Level, summed_by
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, part, peek, prange, prefetch, put, team, vertex
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import copy_items, njit, part, peek, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
@@ -286,16 +287,30 @@ def _wake(rows, groups, space, begin, end, shared):
 
 
 @part(whole=True, counts_references=False)
-def _choose_chunks(rows, groups, rule, space, flow, table, begin, end, turn, chunk):
+def _choose_chunks(worker, rows, groups, rule, space, flow, found, begin, end, turn, chunk):
+    table = found.keys[worker], found.sums[worker], found.used[worker]
     for task in tasks(space.counter, end - begin, chunk):
         at = begin + task
         _choose(rows, groups, rule, space, flow, table, at, min(end, at + chunk), turn)
 
 
 @part(whole=True, counts_references=False)
-def _wake_chunks(rows, groups, space, listed):
+def _wake_chunks(worker, rows, groups, space, listed):
     for at in tasks(space.counter, listed, CHUNK):
         _wake(rows, groups, space, at, min(listed, at + CHUNK), True)
+
+
+@part(whole=True, counts_references=False)
+def _shift_share(worker, rows, groups, space, flow, begin, end, share, sign):
+    at = begin + worker * share
+    shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), sign)
+
+
+@part(whole=True, counts_references=False)
+def _apply_share(worker, groups, rule, space, begin, end, share):
+    at = begin + worker * share
+    made = _apply_moves(groups, rule, space, min(at, end), min(end, at + share), True)
+    fetch_add(space.counter, 16, made)
 
 
 @part(whole=True, counts_references=False)
@@ -313,7 +328,7 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
     return moves
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _move(rows, groups, rule, space, flow, found, rounds, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
@@ -335,9 +350,8 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                 continue
             space.counter[:] = 0
             chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
-            for worker in prange(workers):
-                own = found.keys[worker], found.sums[worker], found.used[worker]
-                _choose_chunks(rows, groups, rule, space, flow, own, begin, end, turn, chunk)
+            given = rows, groups, rule, space, flow, found, begin, end, turn, chunk
+            in_parallel(workers, _choose_chunks, given)
             if is_stopped():
                 # Some vertices have no target.
                 break
@@ -345,21 +359,14 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                 keep_to_limit(groups, rule, space, begin, end, round_)
             share = (end - begin + workers - 1) // workers
             if flow is not None:
-                for worker in prange(workers):
-                    at = begin + worker * share
-                    shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), -1)
+                in_parallel(workers, _shift_share, (rows, groups, space, flow, begin, end, share, -1))
             if end - begin <= ALONE:
                 moves += _apply_moves(groups, rule, space, begin, end, False)
             else:
-                for worker in prange(workers):
-                    at = begin + worker * share
-                    made = _apply_moves(groups, rule, space, min(at, end), min(end, at + share), True)
-                    fetch_add(space.counter, 16, made)
+                in_parallel(workers, _apply_share, (groups, rule, space, begin, end, share))
                 moves += space.counter[16]
             if flow is not None:
-                for worker in prange(workers):
-                    at = begin + worker * share
-                    shift_cuts(rows, groups, space, flow, min(at, end), min(end, at + share), 1)
+                in_parallel(workers, _shift_share, (rows, groups, space, flow, begin, end, share, 1))
                 settle(space, flow, begin, end)
         waking, last = not rule.refining and max(last, moves) <= many * n, moves
         total += moves
@@ -372,6 +379,5 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
             _wake(rows, groups, space, 0, listed, False)
         else:
             space.counter[0] = 0
-            for _ in prange(workers):
-                _wake_chunks(rows, groups, space, listed)
+            in_parallel(workers, _wake_chunks, (rows, groups, space, listed))
     return total

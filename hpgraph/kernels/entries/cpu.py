@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, prange, team
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds, tasks
 from hpgraph.kernels.spmv.cpu import NO_BITS, plain
@@ -33,12 +34,16 @@ def _map_rows(function, indptr, indices, data, thunk, begin, end, out, zero):
             out[np.uint64(p)] = convert(zero, call(function, weight(data, p, True), thunk, i, vertex(indices, p)))
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@part(error_model="numpy", counts_references=False)
+def _map_some(worker, function, indptr, indices, data, thunk, bounds, out, zero, counter):
+    for task in tasks(counter, bounds.size - 1):
+        _map_rows(function, indptr, indices, data, thunk, bounds[task], bounds[task + 1], out, zero)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _map_rows_tasks(function, indptr, indices, data, thunk, bounds, out, zero, workers):
     counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        for task in tasks(counter, bounds.size - 1):
-            _map_rows(function, indptr, indices, data, thunk, bounds[task], bounds[task + 1], out, zero)
+    in_parallel(workers, _map_some, (function, indptr, indices, data, thunk, bounds, out, zero, counter))
 
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
@@ -99,20 +104,28 @@ def _keep_rows(predicate, indptr, indices, data, thunk, begin, end, kept):
             p += 1
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@part(error_model="numpy", counts_references=False)
+def _count_some(worker, predicate, indptr, indices, data, thunk, bounds, counts, counter):
+    for task in tasks(counter, bounds.size - 1):
+        _count_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], counts)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _count_tasks(predicate, indptr, indices, data, thunk, bounds, counts, workers):
     counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        for task in tasks(counter, bounds.size - 1):
-            _count_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], counts)
+    in_parallel(workers, _count_some, (predicate, indptr, indices, data, thunk, bounds, counts, counter))
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@part(error_model="numpy", counts_references=False)
+def _keep_some(worker, predicate, indptr, indices, data, thunk, bounds, kept, counter):
+    for task in tasks(counter, bounds.size - 1):
+        _keep_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], kept)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _keep_tasks(predicate, indptr, indices, data, thunk, bounds, kept, workers):
     counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        for task in tasks(counter, bounds.size - 1):
-            _keep_rows(predicate, indptr, indices, data, thunk, bounds[task], bounds[task + 1], kept)
+    in_parallel(workers, _keep_some, (predicate, indptr, indices, data, thunk, bounds, kept, counter))
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:

@@ -11,8 +11,9 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, prange, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, njit, part, tasks, team
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds
 from hpgraph.kernels.spmv.cpu import plain
@@ -80,16 +81,20 @@ def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
     return k
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+@part(error_model="numpy")
+def _merge_runs(worker, both, left, right, nonzero, a, b, runs, out, zero, counter):
+    loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
+    for run in tasks(counter, runs.bounds.size - 1):
+        begin, end = runs.bounds[run], runs.bounds[run + 1]
+        own = Entries(out.indptr, loose, values, True, True)
+        count = _merge_rows(both, left, right, nonzero, a, b, begin, end, own, zero)
+        hand_over(runs.ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
     counter = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
-        for run in tasks(counter, runs.bounds.size - 1):
-            begin, end = runs.bounds[run], runs.bounds[run + 1]
-            own = Entries(out.indptr, loose, values, True, True)
-            count = _merge_rows(both, left, right, nonzero, a, b, begin, end, own, zero)
-            hand_over(runs.ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
+    in_parallel(workers, _merge_runs, (both, left, right, nonzero, a, b, runs, out, zero, counter))
 
 
 # The same for one thread: faster to compile.

@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.kernels.layout import DEPTH, SIDE_BITS
 from hpgraph.kernels.runtime.cpu.bits import bit_length
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, tasks, team, vertex
 from hpgraph.kernels.structure.cpu_spanning_forest import stable_order
 
@@ -253,49 +254,53 @@ def _pushed(x, y, sources, count):
     return fx, fy
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _push(tree, order, there, weights, theta, inverse, force, threads):
-    following, n = np.zeros(1, np.int64), order.size
-    for _ in prange(threads):
-        # Candidates of the nodes that wait, one list behind the other; a node's leaves too near for expansions, and
-        # their points; nodes that are distant.
-        lists, near, distant = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
-        sources, opened = np.empty((3, 1024), np.float32), np.empty(2 * DEPTH, np.int64)
-        stack, expansions = np.empty((2 * DEPTH, 3), np.int64), np.empty((2 * DEPTH, 4), np.complex128)
-        for chunk in tasks(following, n, CHUNK):
-            low, high = chunk, min(chunk + CHUNK, n)
-            lists[0], waiting = 0, 1
-            stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, 1
-            expansions[0] = 0
-            while waiting:
-                waiting -= 1
-                node, begin, end = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+    following = np.zeros(1, np.int64)
+    in_parallel(threads, _push_chunks, (tree, order, there, weights, theta, inverse, force, following))
+
+
+@part(error_model="numpy")
+def _push_chunks(worker, tree, order, there, weights, theta, inverse, force, following):
+    # Candidates of the nodes that wait, one list behind the other; a node's leaves too near for expansions, and
+    # their points; nodes that are distant.
+    lists, near, distant = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
+    sources, opened = np.empty((3, 1024), np.float32), np.empty(2 * DEPTH, np.int64)
+    stack, expansions = np.empty((2 * DEPTH, 3), np.int64), np.empty((2 * DEPTH, 4), np.complex128)
+    for chunk in tasks(following, order.size, CHUNK):
+        low, high = chunk, min(chunk + CHUNK, order.size)
+        lists[0], waiting = 0, 1
+        stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, 1
+        expansions[0] = 0
+        while waiting:
+            waiting -= 1
+            node, begin, end = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+            top, close, apart = _divided(tree, node, theta * theta, lists, begin, end, near, distant, opened)
+            while top < 0:
+                lists, near = np.concatenate((lists, lists)), np.empty(2 * near.size, np.int64)
+                distant = np.empty(2 * distant.size, np.int64)
                 top, close, apart = _divided(tree, node, theta * theta, lists, begin, end, near, distant, opened)
-                while top < 0:
-                    lists, near = np.concatenate((lists, lists)), np.empty(2 * near.size, np.int64)
-                    distant = np.empty(2 * distant.size, np.int64)
-                    top, close, apart = _divided(tree, node, theta * theta, lists, begin, end, near, distant, opened)
-                _expanded(tree, node, distant, apart, expansions[waiting])
-                a, b, c, d = expansions[waiting]
-                if tree.right[node] > 0:
-                    for child in (tree.right[node], node + 1):
-                        if tree.first[child] < high and tree.last[child] > low:
-                            h = complex(tree.x[child] - tree.x[node], tree.y[child] - tree.y[node])
-                            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = child, end, top
-                            expansions[waiting, 0] = a + h * (b + h * (c + h * d))
-                            expansions[waiting, 1] = b + h * (2 * c + 3 * h * d)
-                            expansions[waiting, 2] = c + 3 * h * d
-                            expansions[waiting, 3] = d
-                            waiting += 1
-                    continue
+            _expanded(tree, node, distant, apart, expansions[waiting])
+            a, b, c, d = expansions[waiting]
+            if tree.right[node] > 0:
+                for child in (tree.right[node], node + 1):
+                    if tree.first[child] < high and tree.last[child] > low:
+                        h = complex(tree.x[child] - tree.x[node], tree.y[child] - tree.y[node])
+                        stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = child, end, top
+                        expansions[waiting, 0] = a + h * (b + h * (c + h * d))
+                        expansions[waiting, 1] = b + h * (2 * c + 3 * h * d)
+                        expansions[waiting, 2] = c + 3 * h * d
+                        expansions[waiting, 3] = d
+                        waiting += 1
+                continue
+            count = _gathered(tree, there, weights, node, near, close, sources)
+            while count < 0:
+                sources = np.empty((3, 2 * sources.shape[1]), np.float32)
                 count = _gathered(tree, there, weights, node, near, close, sources)
-                while count < 0:
-                    sources = np.empty((3, 2 * sources.shape[1]), np.float32)
-                    count = _gathered(tree, there, weights, node, near, close, sources)
-                for i in range(max(low, tree.first[node]), min(high, tree.last[node])):
-                    x, y = there[i, 0] - tree.x[node], there[i, 1] - tree.y[node]
-                    h = complex(x, y)
-                    far = a + h * (b + h * (c + h * d))
-                    fx, fy = _pushed(np.float32(x), np.float32(y), sources, count)
-                    m, v = weights[i] * inverse, vertex(order, i)
-                    force[v, 0], force[v, 1] = m * (far.real + fx), m * (fy - far.imag)
+            for i in range(max(low, tree.first[node]), min(high, tree.last[node])):
+                x, y = there[i, 0] - tree.x[node], there[i, 1] - tree.y[node]
+                h = complex(x, y)
+                far = a + h * (b + h * (c + h * d))
+                fx, fy = _pushed(np.float32(x), np.float32(y), sources, count)
+                m, v = weights[i] * inverse, vertex(order, i)
+                force[v, 0], force[v, 1] = m * (far.real + fx), m * (fy - far.imag)

@@ -15,8 +15,9 @@ import numpy as np
 
 from hpgraph.core import work_clock
 from hpgraph.formats import CSR, RowFormat
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, njit, prange, put, tasks
+from hpgraph.kernels.runtime.cpu.kernel import SERIAL, njit, put, tasks
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
 from hpgraph.kernels.runtime.cpu.threads import in_python, rest, team
@@ -71,14 +72,13 @@ def _group(does, state, rows, begin, end, longest, messages):
     return end - begin
 
 
-@njit(error_model="numpy")
-def _rows(does, updates, rows, begin, end, longest, sums):
+@njit(error_model="numpy", counts_references=False)
+def _rows(does, updates, rows, begin, end, longest, messages, sums):
     """Rows begin..end except the long ones; their contribution is written to `sums`.
 
     Messages of a group of rows first, then their updates: a loop without branches, which LLVM vectorizes.
     """
     total = updates.nothing
-    messages = np.full(GROUP, does.identity)
     while begin < end:
         stop = min(begin + GROUP, end)
         count = _group(does, updates.state, rows, begin, stop, longest, messages)
@@ -90,8 +90,8 @@ def _rows(does, updates, rows, begin, end, longest, sums):
         sums[k] = total[k]
 
 
-@njit(error_model="numpy")
-def _tasks(does, updates, rows, plan, partial, counter, sums):
+@njit(error_model="numpy", counts_references=False)
+def _tasks(worker, does, updates, rows, plan, counter, partial, messages, sums):
     """One thread: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = plan.piece_row.size
     n_tasks = n_pieces + plan.bounds.size - 1
@@ -103,19 +103,17 @@ def _tasks(does, updates, rows, plan, partial, counter, sums):
             )  # fmt: skip
         else:
             b = task - n_pieces
-            _rows(does, updates, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, sums[b])
+            _rows(does, updates, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, messages[worker], sums[b])
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def _sweep(does, nothing, state, following, world, step, arcs, shares, sums, workers):
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _sweep(does, nothing, state, following, world, step, arcs, shares, room, sums):
     indptr, indices, data = arcs
     rows, plan = Rows(indptr, indices, data, convert(does.identity, 1)), Schedule(*shares)
-    counter, partial = np.zeros(1, np.int64), np.full(plan.piece_row.size, does.identity)
-    for _ in prange(workers):
-        # Here, as Numba takes no tuple within a tuple into the loop.
-        updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
-        _tasks(does, updates, rows, plan, partial, counter, sums)
     updates, total = Updates(does.renew, does.tally, nothing, state, following, world, step), nothing
+    counter, partial, messages = room
+    counter[0] = 0
+    in_parallel(messages.shape[0], _tasks, (does, updates, rows, plan, counter, partial, messages, sums))
     for i in range(plan.long_rows.size):
         message, v = does.identity, plan.long_rows[i]
         for piece in range(plan.long_pieces[i], plan.long_pieces[i + 1]):
@@ -126,12 +124,12 @@ def _sweep(does, nothing, state, following, world, step, arcs, shares, sums, wor
 
 
 # The same for one thread: it compiles in a third of the time, and needs no threading layer.
-@njit(cache=True, nogil=True, error_model="numpy")
-def _sweep_alone(does, nothing, state, following, world, step, arcs, longest, sums):
+@njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
+def _sweep_alone(does, nothing, state, following, world, step, arcs, longest, messages, sums):
     indptr, indices, data = arcs
     rows = Rows(indptr, indices, data, convert(does.identity, 1))
     updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
-    _rows(does, updates, rows, 0, rows.indptr.size - 1, longest, sums[0])
+    _rows(does, updates, rows, 0, rows.indptr.size - 1, longest, messages, sums[0])
 
 
 def sweeps(
@@ -150,9 +148,9 @@ def sweeps(
     if csr.nnz == 0:
         return "there are no arcs"
     does, sent, nothing = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
-    arcs, plan = arrays(csr), None if csr.nnz + csr.shape[0] <= SERIAL else tuple(schedule(csr))
+    arcs, plan = arrays(csr), None if csr.nnz + csr.shape[0] <= SERIAL else schedule(csr)
     longest = None if csr.nnz + csr.shape[0] <= FEW else csr.nnz
-    sums = np.empty((1 if plan is None else len(plan[0]), len(nothing)))
+    sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     # A double buffer: what is read and what is written in odd supersteps, and in even ones.
     swapped = [(b, a) if twice else (a, b) for a, b, twice in zip(state, following, sent, strict=True)]
@@ -163,13 +161,17 @@ def sweeps(
     times: list[int] = []
     stopped, asks, began = False, _asking(stop), work_clock.now()
     with team() as workers:
+        messages = np.empty((workers, GROUP), code.message)
+        # The next task, and the messages of pieces of long rows.
+        shares = None if plan is None else tuple(plan)
+        room = None if plan is None else (np.zeros(1, np.int64), np.empty(plan.piece_row.size, code.message), messages)
         while len(times) < limit and not stopped and rest():
             step = len(times) + 1
             now, following = buffers[len(times) & 1]
-            if plan is None:
-                _sweep_alone(does, nothing, now, following, world, step, arcs, longest, sums)
+            if shares is None:
+                _sweep_alone(does, nothing, now, following, world, step, arcs, longest, messages[0], sums)
             else:
-                _sweep(does, nothing, now, following, world, step, arcs, plan, sums, workers)
+                _sweep(does, nothing, now, following, world, step, arcs, shares, room, sums)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
             ended = work_clock.now()

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, tasks, team
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, tasks, team
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 
 # Sources side by side at most, and bytes of the states of a block where there are many vertices.
@@ -28,7 +29,7 @@ def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, foun
         workers = min(workers, -(-len(sources) // width))
         room = np.empty((workers, n, width), np.int32), np.empty((workers, rows, width), np.int32)
         column = np.full((workers, n), -1, np.int32)
-        _search(events, slot, sources, wanted, strict, found, room, column)
+        _search(events, slot, sources, wanted, strict, found, *room, column)
 
 
 @part
@@ -74,22 +75,27 @@ def _slots(arc, kind, time, slot):
     return rows + most
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _search(events, slot, sources, wanted, strict, found, room, column):
+@njit(cache=True, nogil=True)
+def _search(events, slot, sources, wanted, strict, found, states, flights, column):
     counter = np.zeros(1, np.int64)
-    width = room[0].shape[2]
-    for worker in prange(column.shape[0]):
-        state, flight, of = room[0][worker], room[1][worker], column[worker]
-        for begin in tasks(counter, sources.size, width):
-            block = sources[begin : begin + width]
-            state[:] = UNREACHED
-            for b in range(block.size):
-                of[block[b]] = b
-                if wanted != DURATION:
-                    state[block[b], b] = 0
-            _pass(events, slot, wanted, strict, found[begin : begin + width], state, flight, of)
-            for b in range(block.size):
-                of[block[b]] = -1
+    given = events, slot, sources, wanted, strict, found, states, flights, column, counter
+    in_parallel(column.shape[0], _search_blocks, given)
+
+
+@part
+def _search_blocks(worker, events, slot, sources, wanted, strict, found, states, flights, column, counter):
+    state, flight, of = states[worker], flights[worker], column[worker]
+    width = state.shape[1]
+    for begin in tasks(counter, sources.size, width):
+        block = sources[begin : begin + width]
+        state[:] = UNREACHED
+        for b in range(block.size):
+            of[block[b]] = b
+            if wanted != DURATION:
+                state[block[b], b] = 0
+        _pass(events, slot, wanted, strict, found[begin : begin + width], state, flight, of)
+        for b in range(block.size):
+            of[block[b]] = -1
 
 
 @part
