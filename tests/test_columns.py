@@ -107,6 +107,8 @@ def test_vertices_take_columns_by_name() -> None:
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [object(), 1]}), TypeError, "not objects"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": ["x", 1]}), TypeError, "not objects"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [1j, 2]}), TypeError, "'a'"),
+        (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [1, [2, 3]]}), TypeError, r"such as \[2, 3\]"),
+        (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [1, 2**64]}), TypeError, f"such as {2**64}"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": np.zeros(2, "m8[s]")}), TypeError, "astype"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns={"a": [[1], [2]]}), ValueError, "one-dimensional"),
         (lambda: hpg.from_edges([0, 1], [1, 2], columns=["a"]), TypeError, "give a dict"),

@@ -308,10 +308,13 @@ def _of_objects(given: Any, called: str) -> Any:
         return text_column(listed)
     if (dates := dates_of(listed)) is not None:
         return dates
-    values = np.array([np.nan if value is None else value for value in listed] if listed else np.empty(0))
+    try:
+        values = np.array([np.nan if value is None else value for value in listed] if listed else np.empty(0))
+    except ValueError:  # sequences of several lengths
+        values = np.empty(0, object)
     if values.dtype.kind not in "biuf" or any(isinstance(value, str) for value in present):
-        wrong = next((value for value in present if isinstance(value, str)), present[0] if present else None)
-        raise TypeError(f"{called} must hold numbers, text or dates, and not objects such as {wrong!r}")
+        unfit = (one for one in present if hasattr(one, "__len__") or np.asarray(one).dtype.kind not in "biuf")
+        raise TypeError(f"{called} must hold numbers, text or dates, and not objects such as {next(unfit, None)!r}")
     return values
 
 
