@@ -6,9 +6,9 @@ namespace hpgraph {
 
 // A wide bucket saves supersteps; a narrow one saves repeated arcs, whose source was lowered after it had sent. Both
 // are measured in the latency of one chain of dependent loads. A superstep takes at least one such latency; each wave
-// of repeated arcs, as many as the grid has in flight, takes another. At the best constant width of sixteen kinds of
-// graphs there were between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is
-// doubled; above four it is halved, if so many arcs are left that could be repeated. One bucket is enough to halve.
+// of repeated arcs (the number that the grid has in flight) takes another. At the best constant width of sixteen kinds
+// of graphs there were between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is
+// doubled; above four it is halved, if enough arcs are left that could be repeated. One bucket is enough to halve.
 // Doubling takes several, as the first buckets of an expander are nearly empty at any width; but only one after most
 // arcs have been sent: the rest belong to a few distant vertices. Arcs sent by one block alone are too few to be
 // counted.
@@ -21,7 +21,7 @@ struct BucketWidth {
     i64 supersteps, repeated;  // of the buckets since the last change
     i64 sent, covered;         // since the beginning: arcs sent, and those that the grid sent for the first time
 
-    // After a bucket that ended with superstep `step` and repeated `arcs` of the graph's `all` arcs.
+    // Adapt after a bucket that ended with superstep `step` and repeated `arcs` of the graph's `all` arcs.
     __device__ void adapt(i64 step, i64 arcs, i64 all, Value largest, i64 wave) {
         const i64 steps = step - began + 1;
         began = step;

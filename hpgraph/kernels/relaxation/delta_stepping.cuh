@@ -41,8 +41,8 @@ struct Priority {
     Value threshold, delta, ceiling, largest;  // threshold and delta: the initial ones
 };
 
-// Mean degree up to which a warp of a short queue looks ahead, and from how many vertices at the most: elsewhere it
-// repeats too much (on chained cliques half of the time more).
+// Maximum mean degree, and maximum number of vertices, at which a warp of a short queue looks ahead: elsewhere too many
+// arcs are repeated (on chained cliques half of the time more).
 constexpr i64 ARCS_AHEAD = 4;
 constexpr int VERTICES_AHEAD = 8;
 
@@ -306,8 +306,8 @@ private:
         trace.add(step, 0, count, arcs);
     }
 
-    // Where a warp has lowered a few vertices, these send at once: along a road a superstep gets as far as two. They stay
-    // queued, as other warps may lower them further.
+    // If a warp has lowered only a few vertices, they send at once: along a road a superstep then advances two arcs.
+    // They stay queued, as other warps may lower them further.
     template <class Send>
     __device__ void look_ahead(Send send_along) {
         const int count = stages.near.filled;

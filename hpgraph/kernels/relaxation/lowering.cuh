@@ -63,9 +63,9 @@ struct OwnsAll {
     __device__ bool operator()(i64) const { return true; }
 };
 
-// Lower vertices by messages; warp-collective. For each newly queued or waiting vertex calls arrive(comes, near, again,
-// vertex), `again` if it was near before: at most `size` times, until no lane of the warp has one. Of `few` messages
-// latency counts, not the number of atomics: minima and bits are not looked at before these.
+// Lower vertices by messages; warp-collective. Calls arrive(comes, near, again, vertex) for each newly queued or
+// waiting vertex, at most `size` times, until no lane of the warp has one; `again` if the vertex was near before. With
+// `few` messages latency matters, not the number of atomics: minima and bits are not tested before the atomics.
 template <bool few = false, int size, class Program, class Index, class Value, class Arrive, class Owns = OwnsAll>
 __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32* queued, u32* waiting,
                         const Index (&v)[size], const Value (&message)[size], bool (&live)[size], Arrive arrive,

@@ -4,7 +4,7 @@
 
 namespace hpgraph {
 
-// Arcs that a warp has in flight with a lane per source: as many as registers hold.
+// Arcs that a warp has in flight with a lane per source: limited by registers.
 template <class Value>
 constexpr int ROW_BATCH = 32 / sizeof(Value);
 // Mean number of sources per arc from which on a row is read with a lane per source; with fewer, pairs of an arc and a

@@ -45,7 +45,7 @@ apply(Program program, i64 n, typename Program::Number* messages, const u32* rec
             if constexpr (Program::WIDTH == 0) {
                 changed = program.apply(v, messages[v], step, sums);
             } else {
-                // Indexes v's message itself; a product later joins to what is here.
+                // `apply` indexes v's message itself, which is then reset: the next product accumulates into it.
                 changed = program.apply(v, messages, step, sums);
                 for (int k = 0; k < Program::WIDTH; ++k) messages[v * Program::WIDTH + k] = Program::identity();
             }
@@ -78,7 +78,7 @@ template <class Program>
 __global__ void __launch_bounds__(THREADS) settle(Program program, i64 n, u32* settled) {
     const int lane = threadIdx.x & 31;
     const i64 v = (i64)blockIdx.x * THREADS + threadIdx.x;
-    // The mask is 64 bits a word: a word's upper half may lie past the last vertex altogether.
+    // The mask has 64-bit words: the upper half of a word may lie entirely past the last vertex.
     if (v - lane >= (n + 63) / 64 * 64) return;
     const u32 bits = __ballot_sync(ALL, v < n && !program.cond(v));
     if (lane == 0) settled[v >> 5] = bits;

@@ -145,8 +145,8 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     const auto phase = [&](bool of_pieces, bool counts, bool applies, bool sends) {
         const Index* const list = of_two(space.list, space.following_list, turn & 1);
         Index* const listed = of_two(space.following_list, space.list, turn & 1);
-        // By value: for a reference to a parameter chosen at run time, the compiler would copy all of them to local
-        // memory and lose that their pointers are global.
+        // By value: for a reference to a parameter chosen at run time, the compiler would copy all parameters to local
+        // memory and lose the fact that their pointers are global.
         const Inbox<typename Program::Message> inbox = of_two(space.inbox, space.following_inbox, step & 1);
         const Inbox<typename Program::Message> following = of_two(space.following_inbox, space.inbox, step & 1);
         const i64 count = of_pieces ? (i64)now.pieces : rows, at = thread();

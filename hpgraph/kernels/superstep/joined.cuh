@@ -1,4 +1,4 @@
-// Join messages computed by another pass, on another GPU or for another block, to those already received.
+// Joins messages computed by another pass, on another GPU or for another block, to those already received.
 #pragma once
 #include "warp.cuh"
 
@@ -17,7 +17,7 @@ __global__ void join_listed(typename Program::Message* message, u32* received, i
     else message[v] = any ? sent[k] : Program::join(identity, sent[k]);
 }
 
-// One message for each of consecutive vertices, all of which have received.
+// One message for each of consecutive vertices, all of which have already received one.
 template <class Program>
 __global__ void join_all(typename Program::Message* message, const typename Program::Message* sent, i64 count) {
     const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// Messages that are short tuples of numbers, pushed: they are combined number by number, by compare-and-swap.
+// Pushed messages that are short tuples of numbers, combined element by element with compare-and-swap.
 //
 // The host prepends the structs ``Program`` and ``Product`` over ``Several``.
 #pragma once
@@ -14,7 +14,8 @@ struct MeetNumbers {
     __device__ static Number apply(Number a, Number b) { return Program::join(a, b); }
 };
 
-// A warp for each vertex of the frontier. Sets the bits of the targets in `received`; their messages were all neutral.
+// A warp for each vertex of the frontier. Sets the bits of the targets in `received`; all their messages start as the
+// identity.
 template <class Program, class Index>
 __global__ void __launch_bounds__(THREADS)
 send(const Program program, const i64 count, const Index* frontier, const i64* indptr, const Index* indices,

@@ -15,7 +15,7 @@ namespace hpgraph {
 constexpr int ALONE = 64;
 // Probes of each lane in flight at once after that.
 constexpr int TOGETHER = 2;
-// Arcs of long rows that a warp searches in one pull: some 30 microseconds.
+// Arcs of long rows that a warp searches in one pull: about 30 microseconds.
 constexpr int SPARE = 2048;
 
 // A warp's share: 32 words of the bitmasks.
@@ -81,8 +81,8 @@ struct Pull {
         return program.receive(v, program.gather(u, in.weight(j), v), step);
     }
 
-    // Test the neighbours from the j-th arc to the end of its quad, and advance j; whether one is active. `changed` is
-    // set to whether its message changed v.
+    // Test the neighbours from the j-th arc to the end of its quad, and advance j. Returns whether one is active;
+    // `changed` is set to whether its message changed v.
     __device__ bool probe(i64 v, i64& j, i64 end, bool received, bool& changed) {
         // Four neighbours are in one sector: load them together, then their bits together, and test in order.
         const i64 begin = quads.begin(j);
@@ -104,8 +104,8 @@ struct Pull {
         return received || hit >= 0;
     }
 
-    // Warp-collective: the first arc from the j-th on whose source is active, or -1. The search is bound by the latency
-    // of chains of two loads, so each lane has several in flight.
+    // Warp-collective: returns the first arc from the j-th on whose source is active, or -1. The search is bound by the
+    // latency of chains of two loads, so each lane has several in flight.
     __device__ i64 find(i64 v, i64 j, i64 end) {
         i64 first = -1;
         for (j += lane_of_warp(); __any_sync(ALL, j < end) && !(T::EARLY_EXIT && first >= 0); j += 32 * TOGETHER) {
@@ -131,7 +131,7 @@ struct Pull {
     __device__ void look_through(const Piece<Index>& piece, u32* settled, u32* next) {
         const i64 v = piece.vertex, begin = in.indptr[v] + (i64)piece.number * T::PIECE;
         const u32 flag = 1u << (v & 31);
-        // One lane tests for all, since another warp may settle the vertex in between.
+        // One lane tests for the whole warp, since another warp may settle the vertex in between.
         const u32 done = T::EARLY_EXIT && lane_of_warp() == 0 ? __ldcg(settled + (v >> 5)) : 0;
         if (__shfl_sync(ALL, done, 0) & flag) return;
         const i64 arc = find(v, begin, min(begin + T::PIECE, in.indptr[v + 1]));
@@ -141,7 +141,8 @@ struct Pull {
         found.note(out.indptr[v + 1] - out.indptr[v]);
     }
 
-    // Warp-collective: search the rest of the rows that lanes searched in vain, or defer them. `vertex` of a place.
+    // Warp-collective: search the rest of the rows in which lanes found nothing, or defer them. `vertex(place)` is the
+    // vertex at a place in the share.
     template <class Vertex>
     __device__ void search_together(bool in_vain, Vertex vertex, OpenRow<Index>& row, i64& j, bool& received,
                                     bool& changed) {
@@ -230,8 +231,8 @@ __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 w
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     PullShare& share = shares[threadIdx.x >> 5];
     Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
-    // All warps have the same number of shares, of the same size: a last share of a few warps would take as long as
-    // any.
+    // All warps have the same number of shares, of the same size: a last share for only a few warps would take as long
+    // as a full one.
     const u32 all = (u32)(words - begin), rounds = max(1u, (all + 32 * (u32)warps - 1) / (32 * (u32)warps));
     const u32 most = rounds * (u32)warps, each = (all + most - 1) / most;
     for (i64 first = begin + warp; first < words; first += each * warps) {

@@ -5,7 +5,7 @@
 namespace hpgraph {
 
 // Warp-collective claim: returns the mask of arcs of a batch whose target was unsettled. `v` receives the targets;
-// `beside(k)` is called when v[k] is known, before its bit is.
+// `beside(k)` is called once v[k] is known, before its bit is.
 template <int size, class Program, class Index, class Weight, class Beside>
 __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
                      const Batch<Index, size>& batch, Index (&v)[size], Beside beside) {

@@ -1,18 +1,19 @@
-// Top-down search by one thread block cluster, of graphs whose frontiers all are small: road networks, lattices.
+// Top-down search by one thread block cluster, for graphs whose frontiers are all small: road networks, lattices.
 //
-// Each block keeps its part of the frontier in shared memory, with the rows of its vertices, and queues what it finds
-// for itself while the blocks have about the same: nothing is read from another block, and no prefix sum is taken,
-// between the cluster's barrier and the loads of arcs. When the parts become uneven, each warp queues the vertices it
-// finds in another block's shared memory, in turns. Sums over the blocks arrive one superstep late, so that no barrier
-// waits for them: at the end two supersteps run without a vertex. A part that does not fit ends the search, and the
-// host begins it anew in `traverse`.
+// Each block keeps its part of the frontier, with the rows of its vertices, in shared memory. While the parts are even,
+// a block queues the vertices it discovers in its own part: between the cluster barrier and the loads of arcs it reads
+// no other block's memory and computes no prefix sum. When the parts become uneven, each warp queues the vertices it
+// discovers in another block's shared memory, round-robin. Sums over the blocks arrive one superstep late, so that no
+// barrier waits for them: at the end two supersteps run without a vertex. If a part overflows, the search ends, and the
+// host restarts it with `traverse`.
 #pragma once
 #include "traversal.cuh"
 
 namespace hpgraph {
 
 constexpr int CLUSTER = 16;
-// Vertices that a block's part of the frontier holds; of which one block has the most without being uneven.
+// Capacity in vertices of a block's part of the frontier, and the size of the largest part up to which parts count as
+// even.
 template <class Index>
 constexpr u32 PART_ROOM = sizeof(Index) == 4 ? 1024 : 512;
 constexpr u32 EVEN = 128;
@@ -25,7 +26,7 @@ struct QueuedRow {
     i64 start;
 };
 
-// Of a block's part of a frontier: `light` is its tail; of all parts: `light` is the longest one's.
+// Tally of a frontier. `light` is the tail of a block's part or, in the tally of all parts, the longest part's.
 struct PartTally {
     u32 light, count, arcs;
 };
@@ -33,22 +34,22 @@ struct PartTally {
 template <class Index>
 struct FrontierPart {
     PartTally own[3];  // one read, one filled, one cleared
-    PartTally all[3];  // likewise, a superstep later
+    PartTally all[3];  // the same, one superstep later
     QueuedRow<Index> rows[2][PART_ROOM<Index>];
 };
 
 #if __CUDA_ARCH__ >= 900
-// What the cluster's threads wrote before it, to shared and to global memory, is read after it.
+// Cluster barrier: writes before it, to shared and to global memory, are visible after it.
 __device__ inline void wait_for_cluster() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// The same without waiting for stores to global memory: what another block reads must have been written by atomics whose
-// results were waited for.
+// Cluster barrier that does not wait for stores to global memory: data for another block must be written by atomics
+// whose results the writer has waited for.
 __device__ inline void meet_cluster() {
     __syncthreads();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
 }
-// Where what this block has in its shared memory is in another block's.
+// Address in another block's shared memory of an object in this block's.
 template <class Value>
 __device__ Value* of_block(Value* own, u32 rank) {
     Value* there;
@@ -57,7 +58,7 @@ __device__ Value* of_block(Value* own, u32 rank) {
 }
 #define HPGRAPH_IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
 #else
-// Never launched there.
+// Never launched on these devices.
 __device__ inline void wait_for_cluster() { __trap(); }
 __device__ inline void meet_cluster() {}
 template <class Value>
@@ -73,7 +74,7 @@ struct ClusterTraversal {
     FrontierPart<Index>& part;
     u32 rank;
 
-    // Queue the vertices with `mine` for superstep `step`: in this block's part, or in that of another; warp-collective.
+    // Warp-collective: queue the vertices with `mine` for superstep `step`, in this block's part or in another's.
     template <int size>
     __device__ void add(const bool (&mine)[size], const QueuedRow<Index> (&rows)[size], i64 step, bool even) {
         u32 votes = 0, total = 0, before = 0, arcs = 0;
@@ -130,7 +131,7 @@ struct ClusterTraversal {
         wait_for_cluster();
     }
 
-    // Add this block's tally to that of all, in every block; a result to wait for.
+    // Add this block's tally to the common tally of every block. The caller waits for the result.
     __device__ u32 tell(const PartTally& own, i64 step) {
         if (threadIdx.x >= CLUSTER || !(own.count | own.light)) return 0;
         PartTally* const there = of_block(&part.all[(u32)step % 3], threadIdx.x);
@@ -146,7 +147,7 @@ struct ClusterTraversal {
             Index v[T::BATCH];
             QueuedRow<Index> rows[T::BATCH];
             bool mine[T::BATCH];
-            // Rows are loaded beside the bits of vertices, not after them.
+            // Load row pointers together with the bits of vertices, not after them.
             const u32 claimed = claim(program, out, settled, batch, v, [&](int k) {
                 rows[k] = batch.live[k] ? row(v[k]) : QueuedRow<Index>{};
             });
@@ -172,7 +173,7 @@ struct ClusterTraversal {
             const PartTally own = part.own[(u32)step % 3];
             if (step > 1) {
                 all = part.all[(u32)(step - 1) % 3];
-                // No sum with the limit, which may be the largest number there is.
+                // Not step > limit + 1: the limit may be the largest integer.
                 const bool ends = step - 1 > policy.limit;
                 fits = ends || all.light <= PART_ROOM<Index>;
                 if (!all.count || !fits || ends) break;
@@ -184,18 +185,18 @@ struct ClusterTraversal {
             const bool even = all.light <= EVEN || all.light * CLUSTER * 2 <= all.count * 3;
             if (step <= policy.limit) push(own, step, even);
             asm volatile("" ::"r"(told));
-            // While parts are even, a block reads only what it has written itself, and sums.
+            // While parts are even, a block reads only its own writes and sums.
             if (even) meet_cluster();
             else wait_for_cluster();
         }
-        // No block may end while another may write to its shared memory.
+        // A block must not end while another may write to its shared memory.
         wait_for_cluster();
         trace.end(step - 2, !fits);
         if (trace.is_writer()) policy.local.report(thin), policy.local.to_host[2] = step - 2;
     }
 };
 
-// In place of `traverse`, by one cluster of a grid; passes 1 as the vertices left active where it must run instead.
+// Alternative to `traverse` by one cluster. Reports 1 active vertex if `traverse` must run instead.
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void HPGRAPH_IN_CLUSTER __launch_bounds__(THREADS, 1)
 traverse_in_cluster(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,

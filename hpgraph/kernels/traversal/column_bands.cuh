@@ -1,4 +1,4 @@
-// The ends of the bands of columns in each row; see MultiSourcePull.
+// Ends of the column bands in each row; see MultiSourcePull.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -7,7 +7,8 @@ namespace hpgraph {
 
 constexpr int BANDS_THREADS = 256;
 
-// For sorted rows of up to `banded` arcs: the number of arcs before each band but the first, of `width` columns each.
+// For sorted rows of up to `banded` arcs: the number of arcs before each band but the first. A band has `width`
+// columns.
 template <class Index>
 __global__ void __launch_bounds__(BANDS_THREADS)
 end_bands(const i64* indptr, const Index* indices, i64 n, int bands, i64 width, int banded, unsigned short* ends) {

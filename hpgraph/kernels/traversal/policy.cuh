@@ -9,10 +9,10 @@ constexpr int PUSH = 0, PULL = 1;
 constexpr int PULL_COST = 16;
 
 struct Policy {
-    i64 alpha;   // switch to pull above so many out-arcs
+    i64 alpha;   // switch to pull above this number of out-arcs
     i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // PUSH, PULL, or -1 to choose by these
-    i64 limit;   // supersteps at the most
+    i64 limit;   // maximum number of supersteps
     i64 arcs;    // of the graph
     LocalLimits local;
 

@@ -6,8 +6,8 @@
 // in an array, until the others have ended or are parked, and is merged into the joint frontier at its own superstep.
 //
 // Meanwhile each source has a bitmap of the reached vertices: the bits of 256 consecutive vertices are in one sector,
-// which stays in the second-level cache while the frontier passes through them. Where the frontier is a few vertices, as on
-// a path, one warp runs on by itself and keeps these bits in the first-level cache.
+// which stays in the second-level cache while the frontier passes through them. Where the frontier is a few vertices,
+// as on a path, one warp runs alone and keeps these bits in the first-level cache.
 #pragma once
 #include "warp.cuh"
 #include "source_entries.cuh"
@@ -19,12 +19,13 @@ namespace hpgraph {
 // Consecutive sparse supersteps with little overlap after which searches continue separately: about the cost of
 // splitting and merging.
 constexpr i64 PARTING = 64;
-// If a source's share of the grid is this many blocks or fewer, one block is as fast (measured on an H200 and a lattice
-// of four million vertices, with 2, 8, 32 and 128 sources); if it is more, only for supersteps of so few arcs.
+// Up to this many blocks for each source's share of the grid, one block is as fast (measured on an H200 and a lattice
+// of four million vertices, with 2, 8, 32 and 128 sources); above it, only for supersteps of at most ARCS_OF_BLOCK
+// arcs.
 constexpr i64 BLOCKS_OF_SOURCE = 4, ARCS_OF_BLOCK = 1024;
-// Up to so many senders claim bits without testing them first: the superstep is bound by its chain of loads.
+// Up to this many senders, claims skip the non-atomic test of the bit: the superstep is bound by its chain of loads.
 constexpr u32 FEW_SENDERS = 8;
-// Up to so many senders and arcs one warp runs alone; it compares the vertices that it reaches one after another.
+// Up to this many senders and arcs, one warp runs alone; it compares the vertices that it reaches one after another.
 constexpr u32 WARP_ARCS = 16;
 
 __device__ inline bool is_crowded(i64 sources) { return BLOCKS_OF_SOURCE * sources >= gridDim.x; }
@@ -269,7 +270,8 @@ private:
                 if constexpr (Delivery::CHOOSES)
                     news = news && delivery.passing(one.vertex, out.weight(one.start + t), v, source >> 6,
                                                     1ull << (source & 63));
-                // Of lanes that reach one vertex the first is let through; those of one word store the same.
+                // Of lanes that reach the same vertex only the first claims it; lanes with the same word store the same
+                // value.
                 u32 bits = word;
                 for (u32 rest = __ballot_sync(ALL, news); rest; rest &= rest - 1) {
                     const u32 owner = __ffs(rest) - 1;

@@ -15,10 +15,10 @@ constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
 constexpr int LENGTHS = 32;
 
 struct MultiSourcePolicy {
-    i64 alpha;   // a pull is considered above so many out-arcs
+    i64 alpha;   // a pull is considered above this number of out-arcs
     i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // TOP_DOWN, BOTTOM_UP or -1 for the choice by cost
-    i64 limit;   // supersteps at the most
+    i64 limit;   // maximum number of supersteps
     i64 arcs;    // of the graph
     i64 rows;    // vertices with in-arcs
     i64 few;     // arcs up to which a superstep is sparse, without a scan of all vertices

@@ -20,8 +20,8 @@ __device__ u32 spread(u32 bits) {
     else return bits & 1;
 }
 
-// Masks by source and 32 vertices: of each history, and of the vertices that have their value otherwise, or are past the
-// last one. One column of padding avoids bank conflicts in both directions.
+// Masks by source and 32 vertices: one for each history, and one for vertices that already have their value or lie past
+// the last vertex. One column of padding avoids bank conflicts in both directions.
 template <int W>
 using HistoryMasks = u32[HISTORIES + 1][64 * W][HISTORY_VERTICES<W> / 32 + 1];
 
@@ -49,7 +49,7 @@ __device__ void load_tile(i64 v, i64 n, int count, const u64* reached, const u64
 }
 
 // Write a property, of shape (k, n): `values` holds an element's value after the message of each history, then the
-// initial one. Elements reached outside the histories have their value already. `aligned`: every row begins at a
+// initial value. Elements reached outside the histories already have their value. `aligned`: every row begins at a
 // multiple of 16 bytes.
 template <class Element, bool aligned, int W>
 __global__ void __launch_bounds__(HISTORY_THREADS)

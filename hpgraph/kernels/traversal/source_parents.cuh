@@ -1,10 +1,11 @@
-// Parents of many breadth-first searches from their levels: in each search, the first in-neighbour of a row that is one
-// level nearer. Of sorted rows that is the one of smallest id.
+// Parents in many breadth-first searches, from the levels: for each search, the first in-neighbour in a row that is one
+// level nearer. In sorted rows that is the smallest id.
 //
-// Codes of a vertex's levels in all searches are put side by side, in up to 128 bytes, so that an arc costs one cache line,
-// and a row ends when every search has its parent. If each arc has its reverse, levels of neighbours differ by one at most,
-// so that remainders by three tell which is nearer: two bits a search. Writing a parent as soon as a search reaches a vertex
-// would cost a sector of memory for each of them; here 32 consecutive vertices are written together.
+// The level codes of a vertex in all searches are contiguous, in up to 128 bytes, so that an arc costs one cache line,
+// and a row exits once every search has its parent. If each arc has its reverse, levels of neighbours differ by at most
+// one, so the level modulo three tells which is nearer: two bits per search. Writing a parent as soon as a search
+// reaches a vertex would cost a sector of memory for each parent; here the parents of 32 consecutive vertices are
+// written together.
 #pragma once
 #include "warp.cuh"
 
@@ -16,27 +17,27 @@ constexpr int PARENT_TILE = 32, PARENT_BATCH = 8;
 // Arcs above which a row is searched in pieces, as in row_bins.py.
 constexpr int PARENT_PIECE = 1024;
 
-// `WORDS` (a power of two up to 32) of codes of each vertex, of BITS each: the level, or of two bits its remainder by three;
-// all ones where a search does not arrive. The codes of a word are compared at once.
+// `WORDS` words (a power of two up to 32) of level codes for each vertex, BITS bits a code: the level, or with two bits
+// the level modulo three; all ones if the search does not reach the vertex. All codes of a word are compared at once.
 template <int BITS, int WORDS>
 struct Codes {
     static constexpr int EACH = 32 / BITS, SOURCES = WORDS * EACH;
     static constexpr u32 CODE = ~0u >> (32 - BITS), ONES = ~0u / CODE, HIGH = ONES << (BITS - 1);
 
     __device__ static u32 of(i64 level) { return BITS > 2 ? u32(level) & CODE : level < 0 ? 3 : u32(level % 3); }
-    // The highest bit of each code that is equal in both.
+    // The highest bit of each code that is equal in both words.
     __device__ static u32 equal(u32 a, u32 b) {
         const u32 differ = a ^ b;
         return ~((((differ & ~HIGH) + ~HIGH) | differ) | ~HIGH);
     }
-    // The codes of one level less.
+    // The codes of the levels one nearer.
     __device__ static u32 nearer(u32 word) {
         if (BITS > 2) return ((word | HIGH) - ONES) & ~HIGH;
         return (~(word | word >> 1) & ONES) << 1 | (word >> 1 & ONES);
     }
 };
 
-// Put codes of the levels of vertices side by side, from rows of length n for each of k sources.
+// Pack the level codes of each vertex, from rows of length n for each of k sources.
 template <class Level, int BITS, int WORDS>
 __global__ void __launch_bounds__(PARENT_THREADS) gather_levels(const Level* rows, i64 n, int k, u32* words) {
     using Of = Codes<BITS, WORDS>;
@@ -66,13 +67,13 @@ struct ParentSearch {
     u32 wanted, done;  // codes of the parents; the highest bit of each code that needs no more search
 
     __device__ explicit ParentSearch(u32 codes) : wanted(Of::nearer(codes)), done(Of::equal(codes, ~0u)) {
-        // Where a search begins nothing is nearer; of two bits no neighbour has the code that is wanted there.
+        // A source has no parent. With two bits no neighbour has the code that is wanted there.
         if (BITS > 2) done |= Of::equal(codes, 0);
     }
 
     __device__ bool is_over() const { return __all_sync(ALL, (done | ~Of::HIGH) == ~0u); }
 
-    // found(s, u) for each search s and neighbour u that may be its parent, the first one among others.
+    // Calls found(s, u) for each search s and each neighbour u that may be its parent; the first such u comes first.
     template <class Found>
     __device__ __forceinline__ void search(const u32* words, const Index* indices, i64 begin, i64 end, Found found) {
         constexpr int GROUPS = 32 / WORDS, STEP = GROUPS * PARENT_BATCH;
@@ -89,7 +90,7 @@ struct ParentSearch {
             for (int b = 0; b < PARENT_BATCH; ++b)
                 codes[b] = j + b * GROUPS < end ? words[(i64)u[b] * WORDS + word] : ~wanted;
             load(j + STEP, next);
-            // Else the compiler puts each load behind the comparison of the one before.
+            // Without this the compiler places each load after the preceding comparison.
             __syncwarp();
 #pragma unroll
             for (int b = 0; b < PARENT_BATCH; ++b) any |= codes[b] = Of::equal(codes[b], wanted);
@@ -110,7 +111,7 @@ struct ParentSearch {
     }
 };
 
-// Parents of the vertices whose rows are not cut in pieces; of the others, NONE where pieces find them.
+// Parents of vertices whose rows are not divided into pieces; for the others, NONE where the pieces write them.
 template <int BITS, int WORDS, class Index>
 __global__ void __launch_bounds__(PARENT_THREADS)
 find_parents(const i64* indptr, const Index* indices, i64 n, const u32* words, const Index* sources, int k, Index* parents) {
@@ -139,7 +140,7 @@ find_parents(const i64* indptr, const Index* indices, i64 n, const u32* words, c
     }
 }
 
-// A warp for each piece of a long row.
+// Parents from the pieces of long rows; a warp for each piece.
 template <int BITS, int WORDS, class Index>
 __global__ void __launch_bounds__(PARENT_THREADS)
 find_in_pieces(const i64* indptr, const Index* indices, i64 n, const u32* words, Index* parents, i64 pieces,

@@ -131,7 +131,7 @@ private:
     __device__ void share_front() {
         if constexpr (Team::DIVIDED) share_words(team, exchange.fronts[bits_turned]);
     }
-    // Count a superstep whose frontier had so many vertices and out-arcs.
+    // Count a superstep whose frontier had `count` vertices and `arcs` out-arcs.
     __device__ void note(i64 count, i64 arcs) {
         if constexpr (Team::DIVIDED) {
             count = now.count_before, arcs = now.arcs_before;
@@ -245,8 +245,8 @@ private:
                (policy.forced >= 0 || !policy.dense(now)));
     }
 
-    // Deliver to the claimed vertex `v`: an own one receives at once, a remote one is sent a message. Whether it
-    // changed.
+    // Deliver to the claimed vertex `v`: the part's own vertex receives at once, a remote one is sent a message.
+    // Returns whether it changed.
     __device__ bool take(bool has_one, const Claim<Index>& one, Index& v) {
         v = has_one ? out.indices[one.arc] : 0;
         if constexpr (Team::DIVIDED) {

@@ -15,7 +15,7 @@ namespace hpgraph {
 constexpr int THREADS = HPGRAPH_THREADS;
 constexpr int WARPS = THREADS / 32;
 
-// What techniques.py chooses. Without pieces the degree limit is such that a warp's sum of 32 degrees fits an int.
+// Set by techniques.py. Without pieces the degree limit is such that a warp's sum of 32 degrees fits an int.
 template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool short_queues = true>
 struct Techniques {
     static constexpr int PIECE = pieces ? 256 : 1 << 25;

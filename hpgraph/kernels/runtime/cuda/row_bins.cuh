@@ -4,12 +4,12 @@
 
 namespace hpgraph {
 
-// Most entries of a row of each bin, the longest rows first; longer rows are the last bin.
+// Maximum row length of each bin, in entries, longest rows first; still longer rows form the last bin.
 constexpr int BINS = 6;
 struct BinEnds {
     i64 most[BINS - 1];
 };
-// Rows that a warp bins, and entries of a piece of a long row.
+// Rows that a warp bins, and entries in a piece of a long row.
 constexpr i64 BINNED = 1024;
 constexpr int PIECE = 1024;
 
@@ -29,7 +29,7 @@ __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* t
         if (!listing && lane < BINS) through[lane * warps + warp] = 0;
         return;
     }
-    // A lane for each bin: its number of rows so far, or the place of the next one.
+    // One lane per bin: its number of rows so far, or the slot of its next row.
     i64 place = 0;
     if (listing && lane < BINS && lane * warps + warp > 0) place = through[lane * warps + warp - 1];
     for (i64 first = warp * BINNED; first < min(rows, (warp + 1) * BINNED); first += 32) {
@@ -65,7 +65,7 @@ __global__ void count_pieces(const i64* indptr, const u32* long_slots, i64 long_
     pieces[k + 1] = (indptr[v + 1] - indptr[v] + PIECE - 1) / PIECE;
 }
 
-// The row of each piece, and which of the row's it is; a warp for each row.
+// The row of each piece, and the index of the piece within its row; a warp for each row.
 __global__ void list_pieces(const u32* long_slots, i64 long_rows, const i64* first_piece, u32* piece_slot,
                             u32* piece_order) {
     const i64 k = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32;

@@ -12,7 +12,7 @@ constexpr u32 ALL = 0xffffffffu;  // every lane of a warp
 __device__ inline int lane_of_warp() { return threadIdx.x & 31; }
 __device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
 
-// The value of a lane, of any size.
+// Broadcasts the value of a lane; any size.
 template <class T>
 __device__ T warp_shuffle(T value, int lane) {
     if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
@@ -30,14 +30,14 @@ __device__ T warp_sum(T value) {
 __device__ inline u64 warp_sum(u64 value) {
 #if __CUDA_ARCH__ >= 800
     if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
-    // Seldom needed, at many places: unrolled at each, it would be a sixth of the largest kernels' code.
+    // Rarely executed but inlined in many places: unrolled, it would be a sixth of the largest kernels' code.
 #pragma unroll 1
 #endif
     for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
     return value;
 }
 
-// The bits that are set in any lane, in every lane.
+// Bitwise OR over the warp, in every lane.
 __device__ inline u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL, bits);
@@ -48,8 +48,7 @@ __device__ inline u32 warp_or(u32 bits) {
 }
 __device__ inline u64 warp_or(u64 bits) { return warp_or((u32)bits) | (u64)warp_or((u32)(bits >> 32)) << 32; }
 
-// A square of 32 x 32 bits, a row per lane: row i of 32 words becomes column i, so that thread l of the warp receives bit
-// l of every thread's word.
+// Transposes a 32 x 32 bit matrix, one row per lane: thread l of the warp receives bit l of every thread's word.
 __device__ inline u32 transpose_bits(u32 word) {
     const int lane = lane_of_warp();
     u32 mask = 0x0000ffffu;
