@@ -6,7 +6,7 @@
 // mask, unless row j is not short and fewer entries of row i would be read: then it is listed with others of its column
 // and computed from the side of B.
 //
-// A row with possibly more than MUCH look-ups, by its length and the number of its places, has its places divided into
+// A row that may need more than MUCH look-ups, by its length and its number of places, has its places divided into
 // tasks of PIECE for a whole block, small for the sake of load balance; other rows take a warp. Groups of lanes read
 // rows concurrently, and each group reduces its lanes' results in a fixed order: results are bitwise reproducible.
 //
@@ -155,7 +155,7 @@ struct Batch {
 // Lengths saturate here in sums, which only separate long rows from short ones.
 constexpr u32 MANY = 1024;
 
-// Collects those of the owner's places base..end that are computed from this side; returns their number, and about
+// Collects the owner's places in base..end that are computed from this side; returns their number, and approximately
 // their number of entries. Warp-collective.
 template <class M, bool TURNED>
 __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i64 end, Batch<M>& batch, u32& entries) {
@@ -186,8 +186,8 @@ __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i
     return __popc(which);
 }
 
-// Computes the places of a batch, `lanes` lanes to a row. The first loads of some rows, and then some loads along a
-// row, are in flight at once. Warp-collective.
+// Computes the places of a batch, with `lanes` lanes per row. The first loads of several rows, and then several loads
+// along a row, are in flight at once. Warp-collective.
 template <class M, bool TURNED>
 __device__ __forceinline__ void dots(const Owner<M, TURNED>& owner, const Batch<M>& batch, int rows, int lanes,
                                      typename M::C* values, bool* found) {
@@ -220,7 +220,7 @@ __device__ __forceinline__ void dots(const Owner<M, TURNED>& owner, const Batch<
 #pragma unroll
                 for (int a = 0; a < ALONG; ++a)
                     if (next[a] < beyond) here[r].look_up(owner, next[a], start + at + a * lanes, other);
-                // Rows ascend: what follows is beyond, too.
+                // Rows ascend: all further entries are beyond, too.
                 if (next[ALONG - 1] >= beyond) break;
             }
         }

@@ -103,7 +103,7 @@ __device__ void list_of(const Operands<M>& f, i64 row, Task* tasks, u64* counter
     for (i64 at = begin; at < end; at += PIECE, ++to) tasks[to] = {TURNED ? ~row : row, at};
 }
 
-// Lists the tasks of whole blocks; counters[0] counts them and starts at 0.
+// Lists the tasks of whole blocks; counters[0] is their number and starts at 0.
 template <class M>
 __global__ void __launch_bounds__(THREADS) list_tasks(Operands<M> f, i64 rows, i64 columns, Task* tasks,
                                                       u64* counters) {
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(THREADS) list_tasks(Operands<M> f, i64 rows, i
     else if (row - rows < columns) list_of<M, true>(f, row - rows, tasks, counters);
 }
 
-// Entries that the two methods for the places of a mask would read, in every `step`-th row: totals[0] by dots,
-// totals[1] by rows.
+// Number of entries that each of the two methods for masked products would read, in every `step`-th row: totals[0] by
+// dots, totals[1] by rows.
 template <class Index>
 __global__ void __launch_bounds__(THREADS) masked_work(const i64* mask_indptr, const Index* mask_indices,
                                                        const i64* a_indptr, const Index* a_indices, i64 rows, i64 step,

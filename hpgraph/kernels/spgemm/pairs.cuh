@@ -59,8 +59,8 @@ struct WholeRows {
     }
 };
 
-// Assigns the pairs of a row to the lanes: use(whether there is one, p, k, q, lane that read p) for entries p of A and
-// q of B; `range` selects entries of B's row. Warp-collective, including the calls of `use`.
+// Assigns the pairs of a row to the lanes: calls use(has a pair, p, k, q, lane that read p) for entries p of A and q of
+// B; `range` selects entries of B's row. Warp-collective, including the calls of `use`.
 template <class M, class Range, class Use>
 __device__ __forceinline__ void for_pairs(const Factors<M>& f, i64 row, Range range, Use use) {
     const int lane = threadIdx.x & 31;
@@ -93,8 +93,8 @@ __device__ __forceinline__ void for_pairs(const Factors<M>& f, i64 row, Range ra
     }
 }
 
-// Reduces the values of lanes with the same column, in the order of the lanes; true in the first of them, which gets
-// the result.
+// Reduces the values of lanes with the same column, in the order of the lanes. Returns true in the first of them, which
+// receives the result.
 template <class M>
 __device__ __forceinline__ bool join_lanes(bool valid, int owner, typename M::Index j, typename M::C& value) {
     // Rows of B are free of duplicates.

@@ -24,8 +24,8 @@
 namespace hpgraph {
 
 constexpr int THREADS = 256;
-// Most pairs of a row for a hash table; slots of the smallest table; the kind of rows by windows, and the number of
-// kinds.
+// Maximum number of pairs of a row for a hash table; slots of the smallest table; the kind of rows by windows, and the
+// number of kinds.
 constexpr i64 MAX = 1024;
 constexpr u32 MIN = 64;
 constexpr int WINDOWED = 6;

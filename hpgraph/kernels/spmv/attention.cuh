@@ -1,8 +1,8 @@
-// What graph attention computes at the entries of a matrix: sums of a row's and a column's number, and softmax by rows.
+// Graph attention at the entries of a matrix: sums of a row's and a column's number, and row-wise softmax.
 //
-// A group of `entries` times `tile` lanes shares a row: a lane takes one head of every entries-th entry. Softmax follows
-// M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018: one pass finds the maximum and the sum, a
-// second one writes. Rows longer than PIECE are divided, and the results of their pieces joined in order.
+// A group of `entries` times `tile` lanes shares a row: a lane takes one head of every entries-th entry. Softmax
+// follows M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018: one pass finds the maximum and
+// the sum, a second one writes. Rows longer than PIECE are divided into pieces, whose results are joined in order.
 #pragma once
 #include "dense_rows.cuh"
 
@@ -10,13 +10,13 @@
 
 namespace hpgraph {
 
-// `tiles` groups of heads, each of `tile` adjacent ones, the last perhaps of fewer.
+// `tiles` groups of `tile` adjacent heads; the last group may have fewer.
 struct Heads {
     i64 count;
     u32 tile, tiles, entries;
 };
 
-// A lane's place in its group, and its group's task.
+// A lane's position in its group, and its group's task.
 struct Lane {
     i64 task, head;
     int entry;
@@ -32,7 +32,7 @@ struct Lane {
         head = i64(blockIdx.x) % heads.tiles * heads.tile + place % heads.tile;
         idle = !inside || task >= tasks || head >= heads.count;
     }
-    // The same head of the entry whose number differs by one bit.
+    // The same head's value at the entry whose index differs in one bit (butterfly exchange).
     template <class T>
     __device__ T other(T value, const Heads& heads, int bit) const {
         const int distance = inside ? ((entry ^ bit) - entry) * int(heads.tile) : 0;
@@ -40,7 +40,7 @@ struct Lane {
     }
 };
 
-// The maximum of numbers, and the sum of their exponentials over that of the maximum.
+// Running maximum, and sum of exponentials relative to it.
 template <class T>
 struct Exponentials {
     T most = -T(INFINITE), sum = 0;
@@ -69,7 +69,7 @@ struct Exponentials {
     __device__ T of(T x, T) const { return exp(x - most) / sum; }
 };
 
-// The sum of products of a softmax and its gradient.
+// Sum of the products of a softmax and its gradient.
 template <class T>
 struct Products {
     T sum = 0;
@@ -84,7 +84,7 @@ struct Products {
     __device__ T of(T y, T gradient) const { return y * (gradient - sum); }
 };
 
-// Calls `use(e, a, b)` for the lane's entries, four of which are loaded before the first is used.
+// Calls `use(e, a, b)` for the lane's entries; four entries are loaded before the first is used.
 template <class Value, class Use>
 __device__ void each_entry(const RowPart& row, const Lane& lane, const Heads& heads, const Value* a, const Value* b,
                            Use use) {
@@ -124,7 +124,7 @@ fold_pieces(const i64* __restrict__ indptr, Bins bins, Heads heads, const Value*
     if (!lane.idle && lane.entry == 0) part[lane.task * heads.count + lane.head] = fold;
 }
 
-// Each piece of a row gets what all of them make.
+// Joins the pieces of each long row, and stores the result in every piece.
 template <class Value, template <class> class Fold>
 __global__ void __launch_bounds__(BLOCK)
 join_pieces(const i64* __restrict__ first_piece, i64 rows, i64 heads, Fold<typename Wide<Value>::type>* __restrict__ part) {
@@ -144,7 +144,7 @@ write_rows(const i64* __restrict__ indptr, Bins bins, i64 short_rows, Heads head
     const Lane lane(heads, bins.pieces + short_rows);
     const RowPart row(indptr, bins, lane.idle ? 0 : lane.task);
     auto whole = row;
-    // Of a piece's row `part` has the fold already.
+    // `part` already holds the fold of a piece's row.
     if (row.is_piece) whole.end = whole.begin;
     auto fold = fold_row<Value, Fold>(whole, lane, heads, a, b);
     if (lane.idle) return;

@@ -17,16 +17,16 @@
 namespace hpgraph {
 
 constexpr int GATHERERS = 1024;       // threads of a block of the first phase
-constexpr int GROUP = 1024;           // rows whose results one warp adds up
+constexpr int GROUP = 1024;           // rows whose results one warp sums
 constexpr int AT_ONCE = 8;             // columns whose loads a thread has in flight
 constexpr int SLOTS = 8;              // loads of partial results in flight
 constexpr u16 LAST = 0x8000;
 
 struct Blocks {
     const u16* arcs;
-    const u32* first;    // partial results before each stretch, and of all
+    const u32* first;    // partial results before each stretch, then the total
     const u32* block;    // block of columns of each stretch
-    const u32* order;    // columns in the order of the blocks; null for their own
+    const u32* order;    // columns in the order of the blocks; null for the identity
     const u32* share;    // first stretch of each thread block of the first phase, and the end
     i64 stretches;
     i64 columns;
@@ -40,7 +40,7 @@ struct BlockEntries {
         Eight<u16> arc;
         Eight<typename P::Weight> weight;
     };
-    const u16* arcs;                     // of the lane
+    const u16* arcs;                     // this lane's arcs
     const typename P::Weight* weights;
     const typename P::Staged* staged;
     const typename P::Gather& gather;    // from shared memory
@@ -129,13 +129,13 @@ __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typ
     partial[where] = P::reduce(value, partial[where]);
 }
 
-// Groups of rows in the second phase: one warp each, or all warps of a thread block if a group has many partial
-// results, as adjacent hubs do.
+// Groups of rows in the second phase: one warp each, or a whole thread block if a group has many partial results, as
+// groups of adjacent hubs do.
 struct Groups {
-    const u32* bounds;   // for each group, and for the end, where its partial results of each block begin
+    const u32* bounds;   // start of each group's partial results of each block; then the end
     const u32* order;    // groups, those of whole thread blocks first
     i64 groups;
-    i64 heavy;           // of whole thread blocks
+    i64 heavy;           // groups processed by whole thread blocks
     i64 n_blocks;
     i64 rows;
 };
@@ -146,7 +146,7 @@ struct Batch {
     typename P::Message value[SLOTS];
     int where[SLOTS];
 
-    // `left` has the lanes whose blocks are still to come; `at` and `stop` are the warp's range in the current one.
+    // `left`: lanes whose blocks are still to be processed; `at` and `stop`: the warp's range in the current block.
     __device__ void load(const typename P::Message* partial, const u16* row, u32 begins, u32 ends, u32& left, u32& at,
                          u32& stop) {
         const int lane = threadIdx.x % 32;
@@ -170,14 +170,14 @@ struct Batch {
 #pragma unroll
         for (int k = 0; k < SLOTS; ++k) {
             if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
-            // The next ones may be of another block, with the same rows.
+            // The next partial results may belong to another block, with the same rows.
             __syncwarp();
         }
     }
 };
 
 // A warp sums the partial results of a group of rows: those of every `step`-th block from `first` on. The next batch is
-// loaded while one is added.
+// loaded while the current one is added.
 template <class P>
 __device__ void add_group(const typename P::Message* partial, const u16* row, const Groups& groups, i64 group,
                           int first, int step, typename P::Message* sums) {

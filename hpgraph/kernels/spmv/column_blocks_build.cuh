@@ -1,5 +1,5 @@
-// The arcs of a CSR matrix in the order of column_blocks.cuh: by block of columns, and within it by row. A stable
-// partition in two passes, counting and placing. A thread block reorders a piece of adjacent arcs in shared memory, so
+// Reorders the arcs of a CSR matrix for column_blocks.cuh: by block of columns, and within it by row. A stable
+// partition in two passes: count and scatter. A thread block reorders a piece of adjacent arcs in shared memory, so
 // that its arcs of one block of columns are written in one run.
 #pragma once
 #include "column_blocks.cuh"
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u
         const bool live = begin + i < arcs;
         const u32 natural = live ? u32(stream(column + begin + i)) : 0;
         const u32 block = (rank ? rank[natural] : natural) >> shift;
-        // With hot columns first most arcs lie in the first block.
+        // With hot columns first, most arcs are in the first block.
         const u32 first = __ballot_sync(ALL, live && block == 0);
         if (live && block) atomicAdd(shared + block, 1u);
         else if (first && threadIdx.x % 32 == __ffs(first) - 1) atomicAdd(shared, u32(__popc(first)));
@@ -71,17 +71,17 @@ __global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u
 // Shared memory of a block that places arcs; the host computes the same size.
 struct Placing {
     u32* stage;   // buffer of PORTION values
-    u16* from;    // arc of the piece at each place of the new order
+    u16* from;    // arc of the piece at each position of the new order
     u16* block;   // its block
-    u32* base;    // of each block: its first place in memory less its first place here
-    u16* next;    // of each warp and block: the place of the next arc
+    u32* base;    // of each block: its start in memory minus its start here
+    u16* next;    // of each warp and block: position of its next arc
 
     __device__ Placing(u32* memory, int n_blocks)
         : stage(memory), from(reinterpret_cast<u16*>(stage + PORTION)), block(from + PORTION),
           base(reinterpret_cast<u32*>(block + PORTION)), next(reinterpret_cast<u16*>(base + n_blocks)) {}
 };
 
-// Moves one value of each arc to its place: `get` reads that of arc i of the piece, `put` writes to a place in memory.
+// Scatters one value per arc: `get(i)` reads that of arc i of the piece, `put` writes to a position in memory.
 template <class Get, class Put>
 __device__ void place_values(const Placing& placing, int arcs, Get get, Put put) {
     __syncthreads();
@@ -93,7 +93,7 @@ __device__ void place_values(const Placing& placing, int arcs, Get get, Put put)
         put(placing.base[placing.block[i]] + i, placing.stage[placing.from[i]]);
 }
 
-// Moves each arc, with its row and weight, to its place; `offsets`: first place of each block's arcs of each piece.
+// Scatters arcs with their rows and weights. `offsets`: start of each block's arcs of each piece.
 template <class I, class W>
 __global__ void __launch_bounds__(PLACERS)
 place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 arcs, i64 pieces, int n_blocks, int shift,
@@ -121,7 +121,7 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
         __syncwarp();
     }
     __syncthreads();
-    // First place of each block in the piece, and of each warp within it; one thread a block, in order.
+    // Start of each block in the piece, and of each warp within it; one thread per block, in order.
     u32 before = 0;
     for (int first = 0; first < n_blocks; first += PLACERS) {
         const int b = first + threadIdx.x;
@@ -177,7 +177,7 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
         place_values(placing, mine, [&](int i) { return u32(stream(weight + begin + i)); },
                      [&](u32 to, u32 value) { placed_weight[to] = W(value); });
     } else {
-        // In two halves of 32 bits.
+        // Split into two 32-bit halves.
         const u32* halves = reinterpret_cast<const u32*>(weight);
         u32* placed_halves = reinterpret_cast<u32*>(placed_weight);
         for (int half = 0; half < 2; ++half)

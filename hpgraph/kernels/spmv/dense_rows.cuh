@@ -1,11 +1,11 @@
-// What SpMM and SDDMM share: tasks, which are rows or pieces of long ones, and elements that one load takes.
+// Shared by SpMM and SDDMM: tasks (rows, or pieces of long rows), and vector loads.
 #pragma once
 #include "halves.cuh"
 #include "spmv.cuh"
 
 namespace hpgraph {
 
-// Adjacent elements, read and written at once.
+// Adjacent elements, read and written as one vector.
 template <class T, int WIDTH>
 struct alignas(WIDTH * sizeof(T)) Pack {
     T of[WIDTH];

@@ -1,4 +1,5 @@
-// Which entry the extreme message of a row came from: a warp takes STRETCH entries, and goes on to the next of their rows.
+// Arg-extremes: the entry that gave the extreme message of a row. A warp takes STRETCH entries, and advances through
+// their rows.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
@@ -7,7 +8,7 @@ namespace hpgraph {
 
 constexpr int THREADS = 256, STRETCH = 32;
 
-// For each row and column the first entry whose message is the row's extreme; `first` holds LLONG_MAX beforehand.
+// For each row and column, the first entry whose message equals the row's extreme; `first` is initialized to LLONG_MAX.
 template <class Index, class Value>
 __global__ void __launch_bounds__(THREADS)
 extreme_entries(const i64* __restrict__ indptr, const Index* __restrict__ indices, const Value* __restrict__ values,

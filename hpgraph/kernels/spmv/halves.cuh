@@ -1,4 +1,4 @@
-// Numbers of 16 bits: stored as such, computed with as float.
+// 16-bit floating-point numbers: stored as such, computed as float.
 #pragma once
 
 namespace hpgraph {

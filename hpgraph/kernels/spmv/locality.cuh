@@ -7,7 +7,7 @@
 namespace hpgraph {
 
 constexpr int LOOKERS = 256;       // threads of a block
-constexpr int LOOKED = 2048;       // adjacent entries that a block reads, as many as a thread block has in flight
+constexpr int LOOKED = 2048;       // adjacent entries that a block reads: those that it has in flight
 constexpr int SLOTS_OF_SET = 4096; // slots of the hash set of sectors
 constexpr u32 VACANT = 0xffffffffu;
 

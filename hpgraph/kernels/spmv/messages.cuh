@@ -1,4 +1,4 @@
-// Messages summed over the columns of the operands, too, as in SDDMM. `lanes`, a power of two, share a row.
+// Messages summed over the columns of the operands, as in SDDMM. `lanes` lanes, a power of two, share a row.
 #pragma once
 #include "spmm.cuh"
 

@@ -50,7 +50,8 @@ count_ends(const i64* indptr, const u32* rows, i64 count, i64 stretches, u32* fi
     first[t] = u32(low);
 }
 
-// Values of 8 bytes are not prefetched a batch ahead, as columns are: they would take the registers of half the warps.
+// 8-byte values are not prefetched a batch ahead, as columns are: the registers would halve the number of resident
+// warps.
 template <class P>
 constexpr bool LATE = !P::pattern && sizeof(typename P::Weight) >= 8;
 

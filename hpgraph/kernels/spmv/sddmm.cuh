@@ -1,13 +1,13 @@
 // SDDMM, a product of two dense matrices at the entries of a sparse one.
 //
-// LANES adjacent threads share a row, and keep LOADS times WIDTH of its columns each, WIDTH of which one load takes. BATCH
-// entries are gathered at a time, and their sums added over the lanes together.
+// LANES adjacent threads share a row; each keeps LOADS vectors of WIDTH of its columns. BATCH entries are gathered at a
+// time, and their sums are reduced over the lanes together.
 #pragma once
 #include "dense_rows.cuh"
 
 namespace hpgraph {
 
-// Adds up each of BATCH values over LANES lanes; lane l ends with that of number l / (LANES / BATCH).
+// Reduces each of BATCH values over LANES lanes; lane l ends with the sum of value l / (LANES / BATCH).
 template <int LANES, int BATCH, class Sum>
 __device__ Sum add_lanes(Sum (&sum)[BATCH], u32 group) {
     int distance = LANES / 2;
@@ -24,7 +24,7 @@ __device__ Sum add_lanes(Sum (&sum)[BATCH], u32 group) {
     return sum[0];
 }
 
-// Columns c, c + apart, ... of a row: all of them if WHOLE, else those that are there.
+// Columns c, c + apart, ... of a row: all of them if WHOLE, else those that exist.
 template <class Value, int LOADS, int WIDTH, bool WHOLE>
 struct Part {
     Pack<Value, WIDTH> of[LOADS];
@@ -45,8 +45,8 @@ struct Part {
     }
 };
 
-// out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j); columns are those of a head, as many as the lanes
-// keep if WHOLE.
+// out[e, h] = sum over c of x[i, h, c] * y[j, h, c] for entry e = (i, j). WHOLE: a head has exactly the number of
+// columns that the lanes keep.
 template <class Index, class Value, int LANES, int LOADS, int BATCH, int WIDTH, bool WHOLE>
 __global__ void __launch_bounds__(BLOCK)
 sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, Bins bins, i64 short_rows, i64 heads,
@@ -81,7 +81,7 @@ sample_dense(const i64* __restrict__ indptr, const Index* __restrict__ indices, 
                 if (BATCH + b < left) u[b] = indices[j + BATCH + b];
             }
             for (i64 c = first; WHOLE || c < columns; c += STEP) {
-                // Of more columns than are kept at once the next are read again for each batch.
+                // If the columns exceed what the lanes keep, the further ones are reloaded for each batch.
                 if (!WHOLE && columns > STEP) own.load(own_row, c, APART, columns);
                 Part<Value, LOADS, WIDTH, WHOLE> other[BATCH];
 #pragma unroll

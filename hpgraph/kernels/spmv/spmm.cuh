@@ -1,23 +1,23 @@
 // SpMM, the product of a sparse and a dense matrix over any semiring: adjacent threads for each row.
 //
-// A thread folds the entries of its row in order, for `loads` times `width` columns, `width` of which one load takes.
-// Some gathers are in flight before the first is used, and the ids of the next entries are on their way. As in spmv.cuh,
-// rows longer than PIECE are divided, and a second phase joins the results in order: they are bitwise reproducible.
+// A thread folds the entries of its row in order, for `loads` vectors of `width` columns. Several gathers are in flight
+// before the first is used, and the ids of the next entries are prefetched. As in spmv.cuh, rows longer than PIECE are
+// divided, and a second phase joins the results in order: they are bitwise reproducible.
 #pragma once
 #include "dense_rows.cuh"
 
 namespace hpgraph {
 
-// Distribution of the dense matrix's columns: `lanes` adjacent threads of a block for a row, and as many rows a block
-// as fit; blocks with the same blockIdx.y process the same columns. Columns of a head share the weights of entries.
-// `order`, if the gather has a type for it, is where the weights of entries are.
+// Distribution of the dense matrix's columns: `lanes` adjacent threads of a block share a row, and a block has as many
+// rows as fit; blocks with the same blockIdx.y process the same columns. The columns of a head share the weights of
+// entries. If the gather has a type Order, `order` holds the positions of the weights.
 struct Columns {
     const void* order;
     i64 count, heads;
     u32 lanes;
 
     __device__ i64 row() const { return i64(blockIdx.x) * (BLOCK / lanes) + threadIdx.x / lanes; }
-    // The first column of a thread; those of its next load are `lanes` times `width` further.
+    // The first column of a thread; its next load is `lanes` * `width` columns further.
     __device__ i64 first(int width, int loads) const {
         return (i64(blockIdx.y) * lanes * loads + threadIdx.x % lanes) * width;
     }
@@ -32,14 +32,14 @@ struct Places { T of[COUNT]; };
 template <int COUNT>
 struct Places<void, COUNT> {};
 
-// Column and weight of each of a batch of entries, `left` of which are there.
+// Columns and weights of a batch of entries, `left` of which exist.
 template <class P>
 struct Ids {
     typedef typename P::Gather::Order Order;
     static constexpr int BATCH = P::Gather::batch;
     typename P::Index u[BATCH];
     typename P::Weight w[BATCH];
-    // Of the next batch's weights: their loads need not wait for them.
+    // Positions of the next batch's weights, prefetched.
     Places<Order, BATCH> at;
 
     __device__ void begin(const Columns& columns, i64 j, i64 left) {
@@ -63,7 +63,7 @@ struct Ids {
     }
 };
 
-// The columns that a thread has of a row.
+// Accumulators of the columns that a thread has in a row.
 template <class P>
 struct Values {
     typename P::Message of[P::Gather::loads][P::Gather::width];

@@ -21,7 +21,7 @@ struct Pushed {
     Entries<P> entries;
 };
 
-// visit(arc's number, u, j) for every arc of the frontier, distributed over all blocks.
+// Calls visit(number of the arc, u, j) for every arc of the frontier, distributed over all blocks.
 template <class P, class Visit>
 __device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
     __shared__ i64 range[2];

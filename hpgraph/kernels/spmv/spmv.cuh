@@ -142,7 +142,7 @@ __device__ __forceinline__ void fold_slots(const typename P::Gather& gather, con
         typename P::Index u[BATCH];
         typename P::Weight w[BATCH];
         bool live[BATCH];
-        // Weights of padding too: waiting for the columns first would cost another memory latency.
+        // Load the weights of padding too: waiting for the columns first would cost another memory latency.
 #pragma unroll
         for (int i = 0; i < BATCH; ++i) {
             const bool inside = k + i < to;
@@ -159,7 +159,7 @@ __device__ __forceinline__ void fold_slots(const typename P::Gather& gather, con
     }
 }
 
-// Phase 1: one thread for each row of the slab. Writes every allowed row, also those that the tail continues.
+// Phase 1: one thread for each row of the slab. Writes every allowed row, including those continued by the tail.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, Entries<P> slab, i64 rows, i64 width,
                                                    Sets sets, typename P::Message* out) {

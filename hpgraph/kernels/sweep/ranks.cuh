@@ -1,12 +1,13 @@
 // A step of several PageRanks at once: product with a dense matrix, update and sums in one pass over the rows.
 //
 // A thread reads 16 bytes of a row of the dense matrix, and a group of threads the whole row. The group follows a row's
-// arcs, in order, and updates the vertex when its message is complete; rows longer than PIECE are summed by pieces
-// first, each by a warp. Sums are added within blocks of the grid, then in order of the blocks: the results repeat bit for bit.
+// arcs, in order, and updates the vertex when its message is complete; rows longer than PIECE are first summed by
+// pieces, one warp each. Sums are added within blocks of the grid, then in order of the blocks: results are bitwise
+// reproducible.
 //
 // A step is bound by gathers. Ranks in double precision are sent either as they are, or as changes in single precision:
-// each vertex then sends how much its share has grown since it last sent, and carries the rounding error over to the
-// next step (compensated summation). So the sum of what it has sent lacks only the rounding of the last change, whose
+// each vertex then sends the increase of its share since it last sent, and carries the rounding error over to the next
+// step (compensated summation). The sum of what it has sent therefore lacks only the rounding of the last change, whose
 // effect decays as any change does: the iteration ends where that in double precision does, with an error of at most
 // 2^-24 of all ranks.
 #pragma once
@@ -54,7 +55,7 @@ constexpr bool IS_WEIGHT = true;
 template <>
 constexpr bool IS_WEIGHT<Unweighted> = false;
 
-// The sum over a range of arcs, in order, of a thread's ranks; or over ROWS_AHEAD of every `apart` arcs.
+// The sum of a thread's ranks over a range of arcs, in order; or over ROWS_AHEAD of every `apart` arcs.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
 __device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member,
                              i64 apart = ROWS_AHEAD) {
@@ -82,7 +83,7 @@ __device__ auto gather_ranks(const RankStep<Real, Sent, Index, Weight>& step, i6
     return sum;
 }
 
-// The same, of arcs that the groups of a warp share, in turn; each group has the sum.
+// The same for arcs that the groups of a warp share, round-robin; each group has the sum.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
 __device__ auto gather_together(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
@@ -94,7 +95,7 @@ __device__ auto gather_together(const RankStep<Real, Sent, Index, Weight>& step,
     return sum;
 }
 
-// A warp a piece.
+// One warp per piece.
 template <int HOLD, class Real, class Sent, class Index, class Weight>
 __global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real, Sent, Index, Weight> step) {
     constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
@@ -107,8 +108,8 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real,
     if (lane < GROUP) ((Values<Real, EACH>*)step.part)[p * GROUP + member] = sum;
 }
 
-// AHEAD: load the inputs of a row's update, and the pointers of the next row, before its arcs. With few arcs a row that
-// is most of the latency; with many it only takes registers.
+// AHEAD: load the inputs of a row's update, and the pointers of the next row, before its arcs. With few arcs per row
+// that hides most of the latency; with many it only takes registers.
 template <bool AHEAD, int HOLD, class Real, class Sent, class Index, class Weight>
 __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const RankStep<Real, Sent, Index, Weight> step) {
     using Step = RankStep<Real, Sent, Index, Weight>;
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const Ran
             update(v, [&] { return gather_ranks<HOLD>(step, step.indptr[v], step.indptr[v + 1], member); });
         }
     }
-    // Of the block's groups, in order.
+    // Sums of the block's groups, in order.
     __shared__ double of_groups[GROUPS][HOLD];
 #pragma unroll
     for (int s = 0; s < SUMS; ++s) {
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(RANK_THREADS) begin_changes(const Real* shares
     }
 }
 
-// A warp for each sum over the blocks, in a fixed order.
+// One warp for each sum over the blocks, in a fixed order.
 __global__ void __launch_bounds__(32) add_blocks(const double* sums, int blocks, int width, double* totals) {
     double sum = 0;
     for (int b = threadIdx.x; b < blocks; b += 32) sum += sums[(i64)b * width + blockIdx.x];

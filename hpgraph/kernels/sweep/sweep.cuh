@@ -1,8 +1,8 @@
 // Supersteps in which every vertex sends and is updated, without the host between them: sums, the number of the
 // superstep and whether to stop stay on the device.
 //
-// The host adds to the program: take(sums), which puts the last superstep's sums in its parameters, and
-// converged(step). Launches that follow the end find it stopped and change nothing, so the host may run ahead.
+// The host adds to the program: take(sums), which stores the last superstep's sums in its parameters, and
+// converged(step). Launches after convergence find `stopped` set and change nothing, so the host may run ahead.
 #pragma once
 #include "apply.cuh"
 
