@@ -1,8 +1,8 @@
 // Shared by both passes of betweenness: data layout, path counts beyond the range of doubles, distribution of a step's
 // work over warps, and the sum over a vertex's neighbours.
-//
-// The numbers of a vertex's sources are contiguous, `stride` of them, a power of two. A thread
-// handles two sources, so that a warp reads the numbers of 64 sources, or of fewer sources of several neighbours, by one
+// The numbers of a vertex's sources are contiguous, `stride` of them, a power of two. A thread handles two sources, so
+// that a warp reads the numbers of 64 sources, or of fewer sources of several neighbours, by one instruction. A vertex
+// with few arcs times sources is handled by one thread.
 // instruction. A vertex with few arcs times sources is handled by one thread.
 #pragma once
 #include "persistent.cuh"
@@ -42,7 +42,7 @@ struct PathArcs {
 };
 
 // Counts of a level being built: vertices, arcs that leave and reach them, in-arcs of those reached in all sources,
-// whether a number reached the limit, whether there is a long row.
+// whether a number reached the limit, and whether there is a long row.
 struct LevelSlot {
     u64 count, leaving, reaching, full, large, heavy;
 };
@@ -106,7 +106,8 @@ __device__ inline double quotient(double inverse, int less) {
     return less == 0 ? inverse : less == 1 ? inverse * STEP_DOWN : 0.0;
 }
 
-// Calls body(first) for every 32 of `count` items, by warps: the first chunk of each is static, the others dynamic.
+// Calls body(first) for every 32 of `count` items, by warps: the first chunk of each warp is static, further chunks are
+// dynamic.
 template <class Body>
 __device__ void for_chunks(u64* counter, i64 count, Body body) {
     const i64 warps = i64(gridDim.x) * PATH_WARPS, total = (count + 31) / 32;

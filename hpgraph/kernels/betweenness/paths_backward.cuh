@@ -5,8 +5,8 @@
 
 namespace hpgraph {
 
-// Results: the dependencies on vertices, and on arcs. Those of each source on vertices are multiplied by its share, if
-// there are any.
+// Results: dependencies on vertices, and on arcs. Each source's dependencies on vertices are multiplied by its share,
+// if shares are given.
 struct PathSums {
     double *vertices, *arcs;
     const double* shares;
@@ -128,7 +128,7 @@ paths_backward(PathArcs<Index> out, PathArcs<Index> in, PathState<Index> state, 
         if (me == 0) state.chunks[(step + 2) & 3] = 0;
         return state.chunks + (step++ & 3);
     };
-    // The list ends where the level after the last would begin; so do the levels after that.
+    // The list ends at the start of the level after the last.
     const i64 end_of_list = state.levels[depth].begin;
     const auto begins = [&](i64 level) { return level < depth ? state.levels[level].begin : end_of_list; };
     for (i64 level = depth - 1; level >= (PLACES ? 0 : 1); --level) {

@@ -33,7 +33,7 @@ struct PathsForward {
     using Pull = PathPull<Index, SCALED, false, false, WEIGHTED>;
     using Sum = typename Pull::Sum;
 
-    // Counts a vertex that has all its sources of this level; called once for each.
+    // Counts a vertex whose sources of this level are complete; called once for each.
     __device__ void note(i64 v, u64 met) {
         const u64 to = in.indptr[v + 1] - in.indptr[v], from = out.indptr[v + 1] - out.indptr[v];
         leaving += from, reaching += to;
@@ -71,7 +71,7 @@ struct PathsForward {
             if (!atomicOr(next + v, fresh)) append(v);
     }
 
-    // Along an arc that is tight in some sources; a vertex is reached with its last pending arc.
+    // Visits an arc that is tight in some sources; a vertex is reached with its last pending arc.
     __device__ void send(Index u, Index v, double weight, u64 mask) {
         u64 ready = 0;
         for (; mask; mask &= mask - 1) {
@@ -164,7 +164,7 @@ struct PathsForward {
         note(v, state.seen[v]);
     }
 
-    // The sources wanted of a vertex: those that reached it, or in a pull all that have not.
+    // The wanted sources of a vertex: those that reached it or, in a pull, all that have not.
     __device__ u64 wanted(i64 v, bool pushed) const { return pushed ? next[v] : state.every & ~state.seen[v]; }
     __device__ void take_pieces(bool pushed) {
         Pull pull(in, state, front, nullptr, share.warps[threadIdx.x / 32]);
@@ -221,7 +221,7 @@ paths_forward(PathArcs<Index> out, PathArcs<Index> in, PathState<Index> state, i
         }
         barrier.wait();
     }
-    // The counter of the next step but one is not in use.
+    // The counter of the step after the next is not in use.
     const auto counter = [&] {
         if (me == 0) state.chunks[(step + 2) & 3] = 0;
         return state.chunks + (step++ & 3);

@@ -1,9 +1,9 @@
-// Maximum matchings of rows and columns, in one kernel.
+// Maximum bipartite matching of rows and columns, in one kernel.
 //
 // Each row takes its first free column. Then alternating trees grow from all free rows at once, level by level, each up
-// to its first free column; the paths to these, one in each tree and so disjoint, are augmented, and new trees grow
-// until none reaches a free column (M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum cardinality
-// matching algorithms for bipartite graphs", Euro-Par'13). Levels are separated by a barrier of the grid, not by
+// to its first free column; the paths to these, one in each tree and therefore disjoint, are augmented, and new trees
+// grow until none reaches a free column (M. Deveci, K. Kaya, B. Uçar, Ü. V. Çatalyürek, "GPU accelerated maximum
+// cardinality matching algorithms for bipartite graphs", Euro-Par'13). Levels are separated by a grid barrier, not by
 // launches.
 #pragma once
 #include "frontier_queue.cuh"
@@ -13,8 +13,8 @@
 
 namespace hpgraph {
 
-// The mate of each row and column, -1 for none. Of trees: the root of each row's tree, the row before each column, -1
-// outside of all trees, and the free column that each root's tree has reached, -1 for none.
+// The mate of each row and column, -1 if none. For trees: the root of each row's tree; the predecessor row of each
+// column, -1 outside of all trees; and the free column that each root's tree has reached, -1 if none.
 template <class Index>
 struct MatchingSpace {
     Header* header;
@@ -22,7 +22,7 @@ struct MatchingSpace {
     Frontier<Index> queue, following;
 };
 
-// Whether this thread is the one that replaces -1.
+// Atomic claim: whether this thread replaced -1.
 template <class Index>
 __device__ bool claimed(Index* slot, Index value) {
     if constexpr (sizeof(Index) == 4) return atomicCAS((u32*)slot, ~0u, (u32)value) == ~0u;
@@ -32,8 +32,8 @@ __device__ bool claimed(Index* slot, Index value) {
 // Binary logarithm of the arcs that the grid reads in the time of a barrier.
 constexpr int LEVEL_SHIFT = 16;
 
-// `most`: levels, those of many arcs counted as several, after which the kernel ends with paths left; `levels` receives
-// how many there were, or -1 then.
+// `most`: maximum number of levels (a level of many arcs counts as several), after which the kernel ends with paths
+// left; `levels` receives their number, or -1 in that case.
 template <class Index, class T>
 __global__ void __launch_bounds__(THREADS, 1)
 match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i64* __restrict__ indptr,
@@ -52,7 +52,7 @@ match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i
     u32 passes = 0;
     const auto queue = [&] { return of_two(space.queue, space.following, turned); };
     const auto following = [&] { return of_two(space.following, space.queue, turned); };
-    // One pass of the grid that fills the other queue, which is the queue then.
+    // One pass of the grid that fills the other queue, which then becomes the current queue.
     const auto pass = [&](auto work) {
         const u32 next = (passes + 1) % 3, after = (passes + 2) % 3;
         if (thread == 0) space.header->tally[after] = Tally{};
@@ -87,7 +87,8 @@ match(const Index* __restrict__ rows, const i64 size, const i64 columns, const i
             stage.add(is_free, v, [&](bool has_one, const Index& one) { found.add(has_one, one); });
         }
     };
-    // From rows to columns outside of all trees, and on to their rows, which are passed to take(mine, row).
+    // From rows to columns outside of all trees, and to the mates of these columns, which are passed to take(mine,
+    // row).
     const auto grow = [&](const Batch<Index, T::BATCH>& batch, auto take) {
         Index u[T::BATCH], root[T::BATCH], mate[T::BATCH];
         bool is_open[T::BATCH];

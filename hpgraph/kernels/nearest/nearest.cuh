@@ -1,11 +1,12 @@
-// Nearest neighbours on the GPU: a warp a row. Its lanes compare a tile's distances with the largest that is kept; those
-// below it, which are few after the first tile, are put into the ascending list one by one, by all lanes.
+// k nearest neighbours on the GPU, one warp per row. Its lanes compare a tile of distances with the largest distance
+// kept; smaller ones, which are few after the first tile, are inserted into the sorted list one by one, by all lanes.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
-// Distances that a lane loads before any is looked at: with one, too few bytes are under way to fill the memory's bandwidth.
+// Distances that a lane loads before the first comparison: a single load in flight does not saturate the memory
+// bandwidth.
 constexpr int LOADS = 4;
 
 template <class Real>
@@ -39,7 +40,7 @@ __global__ void keep_nearest(const Real* products, const Real* squares, i64 rows
                 const Real next = __shfl_sync(ALL, value, from);
                 if (!(next < limit)) continue;
                 const i64 number = column + begin + 32 * load + from;
-                // From the end on, so that an element is read before the one above it is overwritten.
+                // From the end on, so that an element is read before the element above it is overwritten.
                 for (int top = (k - 1) / 32 * 32; top >= 0; top -= 32) {
                     const int at = top + lane;
                     const bool held = at < k;

@@ -1,4 +1,4 @@
-// Common entries of pairs of rows. The entries of all shorter rows are laid end to end, as if they were the rows of one
+// Common neighbours of pairs of rows. The entries of all shorter rows are concatenated, as if they were the rows of one
 // matrix, and warps process stretches of equal length (S. Baxter, Modern GPU: load-balancing search), so that a pair of
 // hubs costs no more than many pairs of leaves. Each entry is looked up in the longer row; if all 32 of a batch belong
 // to one pair, only in the range that the batch spans. The order of a pair's sum depends on the pairs alone.
@@ -29,7 +29,7 @@ order_pairs(const i64* __restrict__ indptr, const i64* __restrict__ source, cons
     length[k + 1] = a < b ? a : b;
 }
 
-// row_of, warp-collective: 33 parts a step.
+// row_of, warp-collective: 33-ary search.
 __device__ __forceinline__ i64 warp_row_of(const i64* __restrict__ indptr, i64 low, i64 high, i64 p) {
     while (low < high) {
         const i64 part = (high - low) / 33 + 1, probe = low + (lane_of_warp() + 1) * part;

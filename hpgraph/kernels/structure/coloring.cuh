@@ -1,5 +1,5 @@
-// Strong components by rounds of coloring (Slota, Rajamanickam, Madduri, IPDPS'14) in one kernel, with barriers of the
-// grid. Each round passes over all rows until nothing changes, a warp a row: for few vertices.
+// Strong components by rounds of coloring (Slota, Rajamanickam, Madduri, IPDPS'14) in one kernel, with grid barriers.
+// Each round passes over all rows until nothing changes, one warp per row: for few vertices.
 //
 // I: int or long long, the type of ids.
 #pragma once
@@ -10,7 +10,7 @@ namespace hpgraph {
 
 constexpr int COLOR_THREADS = 1024;
 
-// Random in the upper half, so that even a long path takes few rounds; the vertex in the lower.
+// Random in the upper half, so that even a long path takes few rounds; the vertex id in the lower half.
 __device__ __forceinline__ i64 color_of(i64 v) { return (i64)(mixed((u64)v * GOLDEN) >> 33 << 32 | (u64)v); }
 
 // `part`: no component has vertices in two parts; negative where the component is known. `changes`: three zeros.
@@ -23,8 +23,8 @@ color_components(i64 n, const i64* __restrict__ indptr, const I* __restrict__ in
     const int lane = lane_of_warp();
     const i64 warp = ((i64)blockIdx.x * COLOR_THREADS + threadIdx.x) / 32, warps = (i64)gridDim.x * (COLOR_THREADS / 32);
     int turn = 0;
-    // Whether any thread of the grid has changed something since the last call. Three flags in turn: the one cleared
-    // here was read by all before the last barrier, and is set after the next.
+    // Whether any thread of the grid has changed something since the last call. Three flags in rotation: the one
+    // cleared here was read by all threads before the last barrier, and is set after the next.
     const auto any = [&](bool changed) {
         if (changed) __stcg(changes + turn, 1u);
         barrier.wait();
@@ -57,7 +57,7 @@ color_components(i64 n, const i64* __restrict__ indptr, const I* __restrict__ in
             });
             changed = any(changed);
         }
-        // A vertex of its own color is a root; those of its color that reach it are its component.
+        // A vertex of its own color is a root; its component is the vertices of that color that reach it.
         for (bool changed = true; changed;) {
             changed = false;
             each([&](i64 v, i64 own) {

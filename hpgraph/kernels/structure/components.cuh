@@ -1,8 +1,8 @@
 // Weakly connected components by union-find with path halving (Afforest, M. Sutton, T. Ben-Nun, A. Barak, IPDPS'18).
 //
-// `label` is a forest: every vertex points to one with a smaller id, or to itself. As in ECL-CC (J. Jaiganesh,
-// M. Burtscher, HPDC'18) a vertex begins below its first neighbour if that is smaller, which costs no atomic operation,
-// and long rows are shared by a warp, very long ones by the grid.
+// `label` is a forest: every vertex points to one with a smaller id, or to itself. As in ECL-CC (J. Jaiganesh, M.
+// Burtscher, HPDC'18) a vertex starts with its first neighbour as parent if that is smaller, which costs no atomic
+// operation; long rows are shared by a warp, very long ones by the grid.
 #pragma once
 #include "warp.cuh"
 
@@ -12,8 +12,8 @@ constexpr int COMPONENT_THREADS = 256;
 // Arcs of a row that one thread processes, and that one warp processes.
 constexpr i64 THREAD_ARCS = 32, WARP_ARCS = 4096;
 
-// Find, with path halving: a root, or what was one a moment ago. Labels may be stale in L1, which spares the few roots from
-// all reads; safe, since labels only ever fall and a stale one is merely a longer path.
+// Find with path halving: returns a root, or a vertex that was one recently. Labels may be stale in L1, which keeps
+// reads off the few roots; safe, since labels only fall and a stale one is merely a longer path.
 template <typename Id> __device__ Id root_of(Id* label, Id v) {
     Id above = label[v];
     while (above != v) {
@@ -30,8 +30,8 @@ __device__ inline i64 swap_if(i64* at, i64 expected, i64 desired) {
     return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
-// Union: hook the larger of two roots under the smaller by compare-and-swap. If it is no root any more, go on from what the
-// swap found there. hooked(high, low) where a root was hooked.
+// Union: hook the larger of two roots under the smaller by compare-and-swap. If the larger is no longer a root,
+// continue from the label that the swap returned. Calls hooked(high, low) if a root was hooked.
 template <typename Id, class Hooked> __device__ void hook(Id* label, Id u, Id v, Hooked hooked) {
     Id a = root_of(label, u), b = root_of(label, v);
     while (a != b) {
@@ -46,8 +46,8 @@ template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
     hook<Id>(label, u, v, [](Id, Id) {});
 }
 
-// Rows of the `n` vertices from number `base` on: of each the arcs from `begins` to `ends`, which may be those to some columns
-// alone. Ids and labels are those of all vertices.
+// Rows of the `n` vertices from id `base` on; row i has the arcs `begins[i]` to `ends[i]`, which may be restricted to a
+// range of columns. Ids and labels are global.
 template <typename Id, typename Offset = i64> struct Rows {
     const Offset* begins;
     const Offset* ends;
@@ -63,8 +63,8 @@ template <typename Id, typename Offset = i64> struct Rows {
 // Distance in ids up to which a neighbour's label is probably in L1.
 constexpr i64 NEAR = 32;
 
-// The arc by which a vertex begins below another: the first, which leads to the smallest neighbour; or with `near`, the last
-// among the first few that leads to a smaller one, if that is near by.
+// The arc that gives a vertex its initial parent: the first, which leads to the smallest neighbour; or with `near`, the
+// last of the first few that leads to a smaller neighbour, if that is within NEAR.
 template <class Rows>
 __device__ i64 first_link(const Rows& rows, i64 begin, i64 end, i64 v, bool near) {
     i64 at = begin;
@@ -85,7 +85,7 @@ begin_forest(Rows<Id, Offset> rows, int neighbours, bool near, Id* label, bool* 
     label[v] = above < v ? above : Id(v);
 }
 
-// Moves the label of each of the `n` vertices from number `base` on up to `hops` steps towards its root.
+// Moves the label of each of the `n` vertices from id `base` on up to `hops` steps towards its root.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 base, i64 n, int hops, Id* label) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 base, i64
     if (above != first) label[v] = above;
 }
 
-// The first few arcs of every vertex but the one followed already. Where every arc has its reverse, only those to smaller
-// ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another. If no row has more of
-// them, as in a road network, all arcs are linked.
+// Links the first few arcs of every vertex, except the one to its initial parent. If every arc has its reverse, links
+// only arcs to smaller ids: rows ascend, so these come first, and most arcs to larger ids are among the first arcs of
+// the other end. If no row has further such arcs, as in a road network, all arcs are linked.
 template <typename Id, typename Offset>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_first(Rows<Id, Offset> rows, int neighbours, bool symmetric, bool near, Id* label, bool* left) {
@@ -117,8 +117,8 @@ link_first(Rows<Id, Offset> rows, int neighbours, bool symmetric, bool near, Id*
     if (end < last && (!symmetric || rows.target(end) < v) && !*left) *left = true;
 }
 
-// The root that occurs most often in a sample of the `n` vertices from number `base` on; by one block. `near` holds an
-// ancestor of each of these, or the vertex itself.
+// The most frequent root in a sample of the `n` vertices from id `base` on; by one block. `near` holds an ancestor of
+// each vertex, or the vertex itself.
 template <typename Id> __device__ void note_most_frequent_root(i64 n, const Id* near, Id* label, Id* largest) {
     __shared__ Id roots[COMPONENT_THREADS];
     __shared__ int most;
@@ -139,13 +139,13 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 base
     note_most_frequent_root(n, label + base, label, largest);
 }
 
-// call(v, u) for the arcs but the first `done` of each lane's vertex, if it is wanted; warp-collective. Rows too long
-// for a warp are listed.
+// Calls call(v, u) for the arcs after the first `done` of each lane's vertex, if it is wanted; warp-collective. Rows
+// too long for a warp are listed.
 template <typename Id, class Call>
 __device__ void for_each_arc(const Rows<Id>& rows, bool wanted, i64 v, int done, Id* listed, u64* tail, Call call) {
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
-    // Few are wanted: skip the row pointers of the others.
+    // Few vertices are wanted: skip the row pointers of the others.
     if (wanted) begin = rows.begin(v - rows.base) + done, end = rows.end(v - rows.base);
     if (end - begin <= THREAD_ARCS)
         for (i64 at = begin; at < end; ++at) call(Id(v), rows.target(at));
@@ -211,7 +211,7 @@ link_listed_within(Rows<Id> rows, const Id* group, Id* label, const Id* listed, 
     for_each_listed(rows, 0, listed, tail, LinkWithin<Id>{group, label});
 }
 
-// Several vertices a thread (some past the last), so that as many loads are in flight: call(k, v). A warp takes 32
+// Several vertices per thread (some past the last), to have several loads in flight: call(k, v). A warp takes 32
 // consecutive vertices at once.
 constexpr int VERTICES_EACH = 4;
 constexpr int BLOCK_VERTICES = VERTICES_EACH * COMPONENT_THREADS;
@@ -221,7 +221,7 @@ template <class Call> __device__ void for_each_vertex(Call call) {
         call(k, i64(blockIdx.x) * BLOCK_VERTICES + k * COMPONENT_THREADS + threadIdx.x);
 }
 
-// Roots of a thread's vertices. Most labels point at a root already: the first loads are issued together.
+// Roots of a thread's vertices. Most labels already point at a root: the first loads are issued together.
 template <typename Id> __device__ void find_roots(Id* label, Id (&above)[VERTICES_EACH]) {
     Id next[VERTICES_EACH];
 #pragma unroll
@@ -252,11 +252,13 @@ __device__ inline u32 sum_up_to(u32 value) {
     return value;
 }
 
-// State of a block of `rank_words`, in the bits above the number: its own roots, or all up to its end; 0 before either.
+// State of a block of `rank_words`, in the bits above the count: only its own roots are known, or the inclusive prefix;
+// 0 before either.
 constexpr u64 OWN_ROOTS = 1ull << 62, ALL_ROOTS = 2ull << 62;
 constexpr int WORDS_EACH = 4, BLOCK_WARPS = COMPONENT_THREADS / 32;
 
-// The roots of all blocks before this one; called by the first warp, after its block has published its own.
+// Decoupled look-back: the number of roots in all blocks before this one. Called by the first warp, after its block has
+// published its own.
 __device__ inline u64 roots_before_block(const u64* state) {
     u64 sum = 0;
     for (i64 last = i64(blockIdx.x) - 1; last >= 0; last -= 32) {

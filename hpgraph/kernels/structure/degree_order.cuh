@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(ORDER_THREADS) degree_sums(const i64* __restri
     }
 }
 
-// Sorted, these keys list the vertices by falling degree, ties by id.
+// Keys that sort the vertices by falling degree, ties by id.
 __global__ void vertex_keys(const i64* __restrict__ indptr, i64 n, i64 largest, u64* keys) {
     const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (v < n) keys[v] = u64(largest - (indptr[v + 1] - indptr[v])) << 32 | u64(v);
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(ORDER_THREADS) arc_keys(const i64* __restrict_
     }
 }
 
-// Where the arcs of each rank start among the sorted keys; row_start[n] is their number.
+// Start of each rank's arcs among the sorted keys; row_start[n] is the number of arcs.
 __global__ void row_starts(const u64* __restrict__ keys, i64 arcs, i64 n, i64* row_start) {
     const i64 r = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (r > n) return;

@@ -85,7 +85,7 @@ template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) stan
 
 // The words of the bitmap of first..last, and some past it, one a lane: call(the first vertex of a warp's 1,024).
 constexpr int SPAN = 32 * 32;
-// Thread blocks that a multiprocessor holds: a part of 2²³ vertices has as many spans as there are resident warps.
+// Resident blocks per multiprocessor: a part of 2²³ vertices has as many spans as there are resident warps.
 constexpr int RESIDENT = 8;
 template <class Call> __device__ void for_each_span(i64 first, i64 last, Call call) {
     const i64 warp = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) / 32, warps = i64(gridDim.x) * BLOCK_WARPS;
@@ -160,7 +160,7 @@ template <typename Id> struct LinkOutside {
     }
 };
 
-// An arc of a vertex inside: links it if it is the first into the largest tree of a part before. False to stop.
+// Links an arc of a vertex inside if it is the first into the largest tree of an earlier part. Returns false to stop.
 template <typename Id> __device__ bool link_inside(const Division<Id>& division, Id v, Id u) {
     if (u >= division.first() || division.has_reached_all_before()) return false;
     const int part = division.part_of(u);
@@ -191,19 +191,19 @@ link_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const 
     const i64 all = i64(*count);
     for (i64 i = thread; i - lane_of_warp() < all; i += threads)
         for_each_arc(rows, i < all, i < all ? i64(outside[i]) : 0, 0, listed, tail, LinkOutside<Id>{division});
-    // Nearly always some row leads there. With more than one block all would find it at once and contend for the same
-    // label.
+    // Nearly always one of these rows leads into an earlier part's tree. With more than one block, all would find it at
+    // once and contend for the same label.
     if (blockIdx.x == 0) link_insides(rows, division, threadIdx.x, min(rows.n, i64(BLOCK_VERTICES)), COMPONENT_THREADS);
 }
 
-// The longest rows outside; and if no arc has led there yet, all arcs of those inside.
+// The longest rows of vertices outside; and if no arc has led to the earlier trees yet, all arcs of vertices inside.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_long_others(Rows<Id> rows, const __grid_constant__ Division<Id> division, const Id* listed, const u64* tail) {
     for_each_listed(rows, 0, listed, tail, LinkOutside<Id>{division});
     const i64 thread = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, threads = i64(gridDim.x) * COMPONENT_THREADS;
     link_insides(rows, division, thread, rows.n, threads);
-    // The rest of long rows, a warp to a row.
+    // The rest of long rows, a warp for each row.
     for (i64 row = thread / 32; row < rows.n && !division.has_reached_all_before(); row += threads / 32) {
         const i64 v = rows.base + row;
         if (!division.is_marked(v)) continue;
@@ -309,7 +309,7 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
             const Id found = inside >> lane & 1 ? of_inside : rank + Id(__popc(alone & lanes_below()));
             if (v < n && (inside | alone) >> lane & 1) number[v] = found;
         }
-        // Vertices of other trees are few, and take the longest.
+        // Vertices of other trees are few, and take the most time.
         const u32 all = !there ? 0 : n - word * 32 < 32 ? (1u << (n - word * 32)) - 1 : ALL;
         for (u32 rest = all & ~(settled | roots); rest; rest &= rest - 1) {
             const Id v = Id(word * 32 + __ffs(rest) - 1);

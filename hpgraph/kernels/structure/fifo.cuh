@@ -1,8 +1,8 @@
 // A FIFO queue that one block processes, across levels: breadth-first order of a graph's vertices, while the queue is
 // too short to be worth a grid.
 //
-// Arcs are numbered in the order of the queue. A vertex belongs to the first arc that leads to it, the least that
-// atomicMin has left in earliest[]; vertices discovered before have smaller numbers than any arc to come.
+// Arcs are numbered in the order of the queue. A vertex belongs to the first arc that leads to it: atomicMin leaves the
+// smallest number in earliest[]. Vertices discovered earlier have smaller numbers than all later arcs.
 #pragma once
 #include "warp.cuh"
 
@@ -26,7 +26,7 @@ __device__ inline i64 sum_through(i64 amount, i64* sums) {
     return amount;
 }
 
-// Replaces the counts of all warps, EACH a lane of the first warp, by the sums of those before; returns the sum of all.
+// Replaces the counts of all warps, EACH per lane of the first warp, by their exclusive prefix sum; returns the total.
 __device__ inline int sums_before(int* counts) {
     int mine[EACH], sum = 0;
     for (int k = 0; k < EACH; ++k) mine[k] = counts[threadIdx.x * EACH + k], sum += mine[k];
@@ -39,12 +39,12 @@ __device__ inline int sums_before(int* counts) {
     return __shfl_sync(ALL, through, 31);
 }
 
-// Where the queue is read and written, and the number of the next arc.
+// Read and write positions of the queue, and the number of the next arc.
 struct Progress {
     i64 head, tail, arc;
 };
 
-// Runs until the queue is empty, or is estimated to have more arcs than `most`.
+// Runs until the queue is empty, or its estimated number of arcs exceeds `most`.
 template <class Index>
 __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ indptr, const Index* __restrict__ indices,
                                                        i64 most, Progress* progress, Index* queue, Index* predecessors,
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     Progress now = *progress;
     while (now.head < now.tail) {
-        // The next vertices, and their arcs laid end to end.
+        // The next vertices, with their arcs concatenated.
         const i64 waiting = now.tail - now.head;
         const int size = waiting < THREADS ? int(waiting) : THREADS;
         i64 degree = 0;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
                 const i64 arc = base + k * THREADS;
                 slot[k] = 0, target[k] = 0;
                 if (arc >= arcs) continue;
-                // Binary search for the vertex that the arc leaves.
+                // Binary search for the source of the arc.
                 for (int step = THREADS / 2; step; step /= 2)
                     if (ends[slot[k] + step - 1] <= arc) slot[k] += step;
                 target[k] = indices[first[slot[k]] + arc - (slot[k] ? ends[slot[k] - 1] : 0)];

@@ -1,9 +1,9 @@
 // Greedy choices. Independent sets and colours are decided vertex by vertex in a given order, in one launch: warps take
-// vertices in that order, and a vertex waits until the neighbours before it have settled. The first unsettled vertex
-// waits for none, and the unsettled ones before any other are held by running warps, so there is no deadlock. (The
-// order of M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14, 1993, and of M.
-// Luby, "A simple parallel algorithm for the maximal independent set problem", STOC'85, drawn once.) Matchings go by
-// rounds of mutual preference.
+// vertices in that order, and a vertex waits until its earlier neighbours have settled. The first unsettled vertex
+// waits for none, and all earlier unsettled vertices are held by running warps, so there is no deadlock. (The order of
+// M. Jones, P. Plassmann, "A parallel graph coloring heuristic", SIAM J. Sci. Comput. 14, 1993, and of M. Luby, "A
+// simple parallel algorithm for the maximal independent set problem", STOC'85, drawn once.) Matchings proceed by rounds
+// of mutual preference.
 #pragma once
 #include "warp.cuh"
 
@@ -20,8 +20,8 @@ constexpr i64 WARP_ARCS = 4096;
 // State written by other warps while this kernel runs: bypasses L1.
 template <class Id> __device__ Id settled(const Id* state, Id v) { return *(volatile const Id*)(state + v); }
 
-// Vertices are numbered by their place in the order; rows hold those before, ascending, so the last to settle is read
-// last. `state` is -1 at first; 1 is in the set, 0 is not.
+// Vertices are numbered by position in the order; rows hold the earlier neighbours, ascending, so the last to settle is
+// read last. `state` is -1 at first; 1 is in the set, 0 is not.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* state, u64* next) {
@@ -47,8 +47,8 @@ take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices,
     }
 }
 
-// The same for colours: the least that no neighbour before has. A warp that waits for several neighbours polls only the
-// first: the earliest in the order is the likeliest to settle first.
+// The same for colours: the least colour that no earlier neighbour has. A warp that waits for several neighbours polls
+// only the first: the earliest in the order is the likeliest to settle first.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* color, u64* next) {
@@ -123,8 +123,8 @@ template <class Id> struct First {
     }
 };
 
-// Preferred neighbour of each unmatched vertex: -1 if none, -2 before the first scan. `waiting` counts the vertices not
-// done. Rows too long for a warp are listed.
+// Preferred neighbour of each unmatched vertex: -1 if none, -2 before the first scan. `waiting` counts unfinished
+// vertices. Rows too long for a warp are listed.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 prefer(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, u64 seed, const Id* __restrict__ mate,

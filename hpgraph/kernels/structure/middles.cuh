@@ -1,15 +1,16 @@
-// Vertices and their spans: parts of rows whose entries are looked up among the vertex's neighbours below, which are a bit
-// filter in shared memory.
+// Triangle search: the entries of a vertex's spans (parts of rows) are looked up among its lower neighbours, which are
+// in a bit filter in shared memory.
 //
-// "Below" is by rank in order of falling degree, or by id where degrees are even. Of a triangle u > v > w the vertex is by
-// rank the middle one, v, and the spans the parts of the rows of its neighbours above that lie below it: each pair of edges
-// from one u down is looked at once, the least that any enumeration of wedges needs. Where degrees are even it may as well be
-// u, whose spans are the rows of its neighbours below, and need not be listed.
+// "Lower" is by rank in order of falling degree, or by id if degrees are even. For a triangle u > v > w, by rank the
+// vertex is the middle one, v, and the spans are the parts of its upper neighbours' rows that precede v: each pair of
+// edges down from one u is examined once, the minimum for any enumeration of wedges. If degrees are even the vertex may
+// as well be u, whose spans are the rows of its lower neighbours and need not be listed.
 //
-// The filter keeps ids modulo its size. Up to that size it is exact; beyond, a bit that is set is confirmed by binary search.
-// After ordering by degree nearly all wedges have small ranks: of kron21's, 98% lie below 131,072.
+// The filter keeps ids modulo its size. It is exact for ids below its size; otherwise a set bit is confirmed by binary
+// search. After ordering by degree nearly all wedges have small ranks: of kron21's, 98% lie below 131,072.
 //
-// Vertices of up to LONG spans and neighbours take a warp each. Those of others are cut in tasks of PIECE, each the work of
+// A vertex of at most LONG spans and neighbours is processed by a warp. Other vertices are divided into tasks of PIECE
+// spans, each processed by one block.
 // one block.
 #pragma once
 #include "search.cuh"
@@ -21,10 +22,10 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int LONG = 256;
 constexpr int PIECE = 1024;
-// Bits of a warp's own filter.
+// Bits of a warp's filter.
 constexpr u32 SHORT_BITS = 16384;
 
-// A vertex, its spans from `begin` to `end`, and its neighbours below, from `low` to `stop` in `lower`.
+// A vertex, its spans `begin` to `end`, and its lower neighbours, `low` to `stop` in `lower`.
 template <class Index>
 struct Middle {
     Index v;
@@ -35,17 +36,18 @@ struct Middle {
     __device__ bool is_long() const { return end - begin > LONG || stop - low > LONG; }
 };
 
-// Entries of `lower` from one place to another.
+// A range of entries of `lower`.
 template <class Place>
 struct alignas(2 * sizeof(Place)) Span {
     Place start, stop;
 };
 
-// By rank the spans of a middle vertex are the parts of the rows of its neighbours above that lie below it, and it has
-// its own row; by id a vertex has one span, the neighbours below it, and those of these neighbours are its spans.
+// By rank, a middle vertex's spans are the parts of its upper neighbours' rows that precede it, beside its own row. By
+// id, each vertex has one span, its lower neighbours, and the spans to look up are those of its lower neighbours.
 constexpr int BY_RANK = 0, BY_ID = 1;
 
-// Rows of neighbours below, ascending: of a graph, by id, or of its degree order. Read-only during a kernel, hence __ldg.
+// Rows of lower neighbours, ascending: by id of a graph, or of its degree order. Read-only during a kernel, hence
+// __ldg.
 template <class Index, class Place, int ABOVE>
 struct Upwards {
     const i64* row_start;   // by rank
@@ -64,9 +66,9 @@ struct Upwards {
             return {span.x, span.y};
         }
     }
-    // Number `at` of all spans that vertices look up.
+    // Span number `at` in the order in which vertices look them up.
     __device__ Span<Place> span(i64 at) const { return load(ABOVE == BY_RANK ? at : i64(__ldg(lower + at))); }
-    // The vertex, and the edge from it to the other, of a span: the upper end by rank, the lower one by id.
+    // The vertex in whose row a span lies, and the edge to it: by rank the upper end of the edge, by id the lower end.
     __device__ Index vertex(i64 at, Span<Place> span) const {
         return ABOVE == BY_RANK ? __ldg(upper + span.stop) : __ldg(lower + at);
     }
@@ -81,15 +83,15 @@ struct Upwards {
     }
 };
 
-// By id: the neighbours below each vertex in its row.
+// By id: the lower neighbours of each vertex in its row.
 template <class Index, class Place>
 __global__ void own_spans(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, Span<Place>* spans) {
     const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (v < n) spans[v] = {Place(indptr[v]), Place(lower_bound(ReadOnly<Index>{indices}, indptr[v], indptr[v + 1], Index(v)))};
 }
 
-// By rank: for each entry v of a row, what precedes it there, among the spans of v; a warp a row. `next`: the first of each
-// vertex's spans; their order does not matter.
+// By rank: for each entry v of a row, append the part of the row before v to the spans of v; a warp for each row.
+// `next`: the first span of each vertex; their order does not matter.
 template <class Index, class Place>
 __global__ void list_spans(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, u64* next, Span<Place>* spans) {
     const i64 u = (i64(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
@@ -99,7 +101,7 @@ __global__ void list_spans(const i64* __restrict__ row_start, const Index* __res
         spans[atomicAdd(next + lower[at], 1ull)] = {Place(begin), Place(at)};
 }
 
-// The neighbours below v; without FILTERED they are found by binary search alone.
+// The lower neighbours of v; without FILTERED they are found by binary search alone.
 template <class Index, bool FILTERED>
 struct Members {
     u32* filter;
@@ -120,7 +122,7 @@ struct Members {
         const Index at = lower_bound<Index>(sorted, 0, size, w);
         return at < size && sorted[at] == w;
     }
-    // The place of w in its row, or -1.
+    // Position of w among the lower neighbours, or -1.
     __device__ Index place(Index w) const {
         if (FILTERED) {
             const u32 word = filter[(u32(w) & mask) >> 5], bit = u32(w) & 31;
@@ -132,13 +134,14 @@ struct Members {
     }
 };
 
-// The share of the work of one of several GPUs that hold the graph: every one of `parts` pieces, from the `part`th on.
+// Share of one of several GPUs that each hold the graph: piece number `part`, and every `parts`-th piece after it.
 struct OfParts {
     int part, parts;
 };
 
-// Vertices from `begin` on that are not long, `share` at a time to a warp (at most 32): use(middle, members), by all its lanes,
-// with the filter set; erase is called for each neighbour below with its place among them. `next` starts at 0.
+// Processes vertices from `begin` on that are not long, `share` at a time per warp (at most 32): all lanes call
+// use(middle, members) with the filter set; erase is called for each lower neighbour with its position. `next` starts
+// at 0.
 template <bool FILTERED, class Index, class Place, int ABOVE, class Use, class Erase>
 __device__ __forceinline__ void for_short(const Upwards<Index, Place, ABOVE>& up, i64 begin, i64 n, int share, OfParts of,
                                           u64* next, u32* filter, Use use, Erase erase) {
@@ -194,7 +197,7 @@ __global__ void list_tasks(const Upwards<Index, Place, ABOVE> up, i64 begin, i64
     }
 }
 
-// The same as for_short, of the tasks, by blocks; `filter` has `bits` bits, a power of two.
+// The counterpart of for_short for tasks, by blocks; `filter` has `bits` bits, a power of two.
 template <bool FILTERED, class Index, class Place, int ABOVE, class Use, class Erase>
 __device__ __forceinline__ void for_tasks(const Upwards<Index, Place, ABOVE>& up, const Tasks<Index>& tasks, u32 bits, u64* next,
                                           u32* filter, Use use, Erase erase) {
@@ -218,8 +221,9 @@ __device__ __forceinline__ void for_tasks(const Upwards<Index, Place, ABOVE>& up
     }
 }
 
-// If all degrees are small, as in road networks: the triangles of one middle vertex, by merging rows in the order of ids.
-// found(w, to w from v, to w from u) for each, and found_at(u, place of v in u's row, how many) for each u with any.
+// For graphs whose degrees are all small, such as road networks: triangles of one middle vertex, by merging rows in the
+// order of ids. Calls found(w, arc v to w, arc u to w) for each triangle, and found_at(u, position of v in u's row,
+// count) for each u with triangles.
 template <class Index, class Found, class FoundAt>
 __device__ __forceinline__ void merge_rows(const i64* __restrict__ indptr, const Index* __restrict__ indices, Index v,
                                            Found found, FoundAt found_at) {

@@ -33,7 +33,7 @@ __device__ inline u64 take_one(unsigned short* left) {
 // Vertices that a thread processes together, so that their loads are in flight at once.
 constexpr int ABREAST = 4;
 
-// Least remaining degree, a ring of three like the tallies, and the tails of two lists of remaining vertices.
+// Minimum remaining degree, three in rotation like the tallies, and the tails of two lists of remaining vertices.
 struct Levels {
     u64 least[3], tail[2];
 };
@@ -65,8 +65,8 @@ __device__ inline void least_of_grid(u64 mine, u64* of_warps, u64* of_grid) {
     if (threadIdx.x == 0 && mine != ~0ull) atomicMin(of_grid, mine);
 }
 
-// With LEVELS rows ascend, or have no loops, and each vertex has `beyond` more arcs, if these are given, that stay to the
-// end; without, `left` is input, and only `round_of` of removed vertices is written.
+// With LEVELS, rows ascend or have no loops, and each vertex has `beyond` additional arcs (if given) that are never
+// removed. Without LEVELS, `left` is input, and only `round_of` of removed vertices is written.
 template <class Index, class Count, class T, bool LEVELS>
 __global__ void __launch_bounds__(THREADS, 1)
 peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices,
@@ -138,7 +138,7 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
     u32 phase = 0, lists = 0;
     i64 round = 0;
     const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
-    // One pass of the grid that fills the other queue, which is the queue then.
+    // One pass of the grid that fills the other queue, which then becomes the current queue.
     const auto pass = [&](auto work) {
         const u32 next = (phase + 1) % 3, after = (phase + 2) % 3;
         if (thread == 0) space.header->tally[after] = Tally{}, space.levels->least[after] = ~0ull;
@@ -176,7 +176,8 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
             for (int k = 0; k < ABREAST; ++k) visit(v[k], (u64)d[k]);
         }
     };
-    // Queues vertices of degree `wanted`, and finds the least degree; the list is rebuilt when half of it is gone.
+    // Queues vertices of degree `wanted`, and finds the minimum degree; the list is rebuilt when half of it has been
+    // removed.
     const auto look = [&](u64 wanted, bool renew) {
         pass([&](Collector<T, Index>& found, u64* of_grid) {
             Index* const others = of_two(space.fewer, space.remaining, list_turned);

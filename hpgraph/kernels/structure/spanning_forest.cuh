@@ -1,10 +1,9 @@
-// A spanning forest of least weight by Borůvka's rounds: every tree takes its lightest arc to another.
+// Minimum spanning forest by Borůvka's rounds: every tree takes its lightest arc to another tree.
 //
-// Arcs are in one order, by weight, of equal ones by their lower end, then by the other: no cycle can close, and the forest
-// is deterministic. A vertex keeps its lightest arc to another tree until both ends are in one; only then is its row
-// read again. A vertex without such an arc is dropped. One tree, the largest by a sample, leaves the choice to the
-// others, which spares most arcs of many graphs. A hooked root keeps the arc it was hooked by: these arcs are the
-// forest.
+// Arcs are totally ordered by weight, then by lower end, then by the other end: no cycle can close, and the forest is
+// deterministic. A vertex keeps its lightest arc to another tree until both ends are in one tree; only then is its row
+// read again. A vertex without such an arc is dropped. One tree, the largest by a sample, does not choose an arc, which
+// saves most of the arcs in many graphs. A hooked root keeps the arc by which it was hooked: these arcs are the forest.
 #pragma once
 #include "frontier_queue.cuh"
 #include "components.cuh"
@@ -31,8 +30,8 @@ template <class Integer> __device__ u64 in_order(Integer w) {
 template <class Weight> __device__ u64 key_of(const Weight* data, i64 at) { return in_order(data[at]); }
 __device__ inline u64 key_of(const Pattern*, i64) { return 0; }
 
-// The trees so far. `arc` is the lightest of each vertex to another tree, -1 if not scanned, -2 if there is none; `key`
-// and `ends` are the least of a root's vertices; `chosen` and `source` are the arc by which a root was hooked.
+// The trees so far. `arc`: each vertex's lightest arc to another tree, -1 if not scanned, -2 if there is none. `key`
+// and `ends`: the minimum over a root's vertices. `chosen` and `source`: the arc by which a root was hooked.
 template <class Id>
 struct Trees {
     Id *root, *above, *source;
@@ -40,18 +39,18 @@ struct Trees {
     u64 *key, *ends;
 };
 
-// Of one round: listed rows, hooked trees, and vertices still active.
+// Counts of one round: listed rows, hooked trees, and vertices still active.
 struct Counts {
     u64 listed, joined, looking_on;
 };
 
-// Whether an arc leads to another tree. At first every vertex is its own root, which need not be read.
+// Whether an arc leads to another tree. At first every vertex is its own root, so no root is read.
 template <bool FIRST, class Id>
 __device__ bool leaves(const Id* indices, const Id* root, Id mine, i64 at) {
     return (FIRST ? indices[at] : root[indices[at]]) != mine;
 }
 
-// The lightest arc of a row to another tree; rows ascend, so that of equal weights the first is the least.
+// The lightest arc of a row to another tree; rows ascend, so of equal weights the first is the minimum.
 struct Lightest {
     u64 key;
     i64 arc;
@@ -60,7 +59,7 @@ struct Lightest {
     __device__ bool precedes(u64 other_key, i64 other) const {
         return arc < 0 || key < other_key || (key == other_key && arc < other);
     }
-    // Considers an arc after `past`, up to which all lead into the vertex's own tree.
+    // Considers an arc after `past`; all arcs up to `past` lead into the vertex's own tree.
     template <bool FIRST, class Id, class Weight>
     __device__ void look(const Id* indices, const Weight* data, const Id* root, Id mine, i64 at, const Lightest& past) {
         const u64 weight = key_of(data, at);
@@ -89,7 +88,7 @@ struct Lightest {
     }
 };
 
-// Millions of vertices may contend for one tree's minimum, mostly without lowering it: so it is read first. It only
+// Millions of vertices may contend for one tree's minimum, mostly without lowering it, so it is read first. It only
 // falls, so a stale value is safe.
 __device__ inline void bring_least(u64* at, u64 value) {
     if (value < *at) atomicMin(at, value);
@@ -193,7 +192,7 @@ find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indi
     }
 }
 
-// Both ends of an arc, the lower one first, as one number.
+// Both ends of an arc as one number, the lower end in the upper bits.
 template <class Id> __device__ u64 ends_of(Id u, Id v) {
     return u < v ? (u64)u << 32 | (u64)v : (u64)v << 32 | (u64)u;
 }
@@ -217,8 +216,8 @@ settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, Loo
     if (is_lightest(data, trees, v, *left_out, mine, at)) bring_least(trees.ends + mine, ends_of((Id)v, indices[at]));
 }
 
-// Hooks each tree under the other end of its lightest arc; of two that chose the same arc the one with the larger root.
-// Vertices that may have an arc to another tree stay active.
+// Hooks each tree under the other end of its lightest arc; if two trees chose the same arc, the one with the larger
+// root. Vertices that may have an arc to another tree stay active.
 template <class Id, class Weight>
 __global__ void __launch_bounds__(FOREST_THREADS)
 join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
@@ -246,8 +245,8 @@ join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Look
     append_of_block(sums, looks_on, (Id)v, look_on, &counts->looking_on);
 }
 
-// Points every vertex at its root, resets the minima; and finds the tree to leave out, the largest. Path halving: a
-// concurrent store writes an ancestor too.
+// Points every vertex at its root, resets the minima, and finds the tree to leave out, the largest. Path halving: a
+// concurrent store also writes an ancestor.
 template <class Id>
 __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees, Counts* counts, Id* left_out) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
@@ -256,11 +255,11 @@ __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id>
         const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
         if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
     }
-    // `root` may be old or new here: either leads to the new root.
+    // `root` may be old or new here: both lead to the new root.
     if (blockIdx.x == 0) note_most_frequent_root<Id>(n, trees.root, trees.above, left_out);
 }
 
-// Roots of a block that keep an arc; then their list, `tail` being the inclusive sum over blocks.
+// Counts a block's roots that keep an arc; then lists them, with `tail` the inclusive sum over blocks.
 template <class Id>
 __global__ void __launch_bounds__(FOREST_THREADS) count_kept(i64 n, Trees<Id> trees, Id* tail) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;

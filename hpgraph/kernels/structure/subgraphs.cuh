@@ -1,5 +1,5 @@
-// Search for a small pattern by joins: a table of partial mappings, a row each, is extended by a vertex of the pattern at a
-// time (L. Zeng et al., "GSI: GPU-friendly subgraph isomorphism", ICDE'20). Rows and tests are those of
+// Subgraph isomorphism by joins: a table of partial mappings, one a row, is extended by one pattern vertex at a time
+// (L. Zeng et al., "GSI: GPU-friendly subgraph isomorphism", ICDE'20). Rows and tests are those of
 // hpgraph.kernels.structure.cpu_subgraphs; a thread tests one candidate of one row.
 #pragma once
 #include "grid_scan.cuh"
@@ -9,7 +9,8 @@ namespace hpgraph {
 
 constexpr int THREADS = 256, ITEMS = 8, TILE = THREADS * ITEMS, WORDS = TILE / 32;
 
-// A graph by source and by target, and for each vertex a bit for each step of the pattern that it may be mapped to.
+// A graph by source and by target, and a bit for each vertex and each step of the pattern that the vertex may be mapped
+// to.
 template <class Index>
 struct Graph {
     const i64* indptr;
@@ -18,7 +19,7 @@ struct Graph {
     const Index* in_indices;
     const u64* allowed;
 
-    // By the shorter of two rows.
+    // Searches the shorter of the two rows.
     __device__ __forceinline__ bool has_arc(i64 u, i64 v) const {
         const i64 out = indptr[u], into = in_indptr[v];
         const bool first = indptr[u + 1] - out <= in_indptr[v + 1] - into;
@@ -29,8 +30,8 @@ struct Graph {
     }
 };
 
-// The candidates of each row of a table, the shortest row of arcs that has them all: twice its start, plus one for arcs by
-// target; -1 stands for all n vertices.
+// The candidates of each table row, given by the shortest row of arcs that contains them all: twice its start, plus one
+// for arcs by target; -1 stands for all n vertices.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 find_candidates(const i64* indptr, const i64* in_indptr, i64 n, const i64* other, const bool* outward, const bool* is_arc,
@@ -50,7 +51,8 @@ find_candidates(const i64* indptr, const i64* in_indptr, i64 n, const i64* other
     length[row] = size;
 }
 
-// A bit for each candidate, whether it extends its row, and their number in each tile. `starts`: the first candidate of each row.
+// One bit per candidate, whether it extends its row, and the number of set bits in each tile. `starts`: the first
+// candidate of each row.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 test_candidates(const i64* indptr, const Index* indices, const i64* in_indptr, const Index* in_indices, const u64* allowed,
@@ -83,7 +85,7 @@ test_candidates(const i64* indptr, const Index* indices, const i64* in_indptr, c
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// Extends each row by the candidates that fit, in order. `begins`: the first new row of each tile.
+// Extends each row by the accepted candidates, in order. `begins`: the first new row of each tile.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 extend_rows(const Index* indices, const Index* in_indices, i64 step, const Index* __restrict__ table, i64 stride, i64 rows,

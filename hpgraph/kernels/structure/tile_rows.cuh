@@ -5,8 +5,8 @@
 
 namespace hpgraph {
 
-// Call visit(p, row of p) for the block's tile of entries, those of a warp side by side. A thread searches the row of the
-// first of a few entries, and goes on from there.
+// Calls visit(p, row of p) for the entries of the block's tile; the entries of a warp are adjacent. A thread searches
+// for the row of the first of its few entries, and advances from there.
 template <int THREADS, int ITEMS, class Visit>
 __device__ __forceinline__ void for_tile_rows(const i64* __restrict__ indptr, i64 rows, i64 entries, Visit visit) {
     __shared__ i64 bounds[2];

@@ -1,16 +1,16 @@
-// Triangles, each found at one of its vertices, whose spans are read and looked up among its neighbours below (middles.cuh).
-// Counts are integers, so results do not depend on the schedule.
+// Triangle counting: each triangle is found at one of its vertices, whose spans are looked up among its lower
+// neighbours (middles.cuh). Counts are integers, so results do not depend on the schedule.
 #pragma once
 #include "middles.cuh"
 
 namespace hpgraph {
 
-// What is counted: triangles in all, and besides those of each vertex or of each edge.
+// What is counted besides the total: nothing, triangles of each vertex, or triangles of each edge.
 constexpr int TOTAL = 0, OF_VERTICES = 1, OF_EDGES = 2;
 
-// Triangles by vertex or by edge. Those at the neighbours below v, or at the edges to them, are counted in shared memory,
-// by place, and added to the tally when v is done: of many triangles most have the same few vertices. Places from NEAR on
-// go to the tally at once.
+// Triangles by vertex or by edge. Those at the lower neighbours of v, or at the edges to them, are counted in shared
+// memory by position and added to the tally when v is done, as most triangles share the same few vertices. Positions
+// from NEAR on are added to the tally directly.
 template <class Index, int TALLY, int NEAR>
 struct Counts {
     u32* near;
@@ -18,13 +18,13 @@ struct Counts {
     u32* support;        // by edge, which is its position in
     const Index* lower;  // the rows of neighbours below
 
-    // To a neighbour of v below, w.
+    // Adds to a lower neighbour of v, or to the edge to it.
     template <bool FILTERED>
     __device__ void add_below(const Members<Index, FILTERED>& members, i64 place, u32 count) const {
         if (TALLY == OF_EDGES) atomicAdd(support + (members.sorted.values - lower) + place, count);
         else atomicAdd(tally + members.sorted[place], u64(count));
     }
-    // A triangle with w, at that place among the neighbours, and at `at` in the row of u.
+    // Counts a triangle with the neighbour at `place` and the arc at `at` in the row of u.
     template <bool FILTERED>
     __device__ void add(const Members<Index, FILTERED>& members, Index place, i64 at) const {
         if (TALLY == OF_EDGES) atomicAdd(support + at, 1u);
@@ -39,10 +39,10 @@ struct Counts {
     }
 };
 
-// No tally: only the total is wanted.
+// No tally: only the total.
 struct NoCounts {};
 
-// Whether w, at `at` in `lower`, is a member; counted if it is.
+// Returns whether w, at `at` in `lower`, is a member, and counts it if so.
 template <class Index, bool FILTERED>
 __device__ bool look_up(const Members<Index, FILTERED>& members, Index w, i64, NoCounts) { return members.contains(w); }
 template <class Index, bool FILTERED, int TALLY, int NEAR>
@@ -52,21 +52,22 @@ __device__ bool look_up(const Members<Index, FILTERED>& members, Index w, i64 at
     return place >= 0;
 }
 
-// A span of at least one entry. The lines that a warp looks up are numbered through its spans; less `origin` they are counted
-// from the first of all rows.
+// A nonempty span. Cache lines that a warp looks up are numbered consecutively over its spans; adding `origin` gives
+// the line's number in `lower`.
 template <class Place>
 struct alignas(4 * sizeof(Place)) Numbered {
     Place start, stop, origin;
 };
 
-// Those of the spans that a warp looks up at once, and the triangles found in each.
+// The spans that a warp looks up together, and the triangles found in each.
 template <class Place>
 struct Batch {
     Numbered<Place> spans[32];
     u32 found[32];
 };
 
-// The entries of a line, the first of which is number `first`, that may be members. All loads are in flight at once.
+// Returns the bits of the entries of a line, from number `first` on, that may be members. All loads are in flight at
+// once.
 template <int LINE, class Index, class Place, bool FILTERED>
 __device__ __forceinline__ u32 filter_line(const Index* __restrict__ lower, i64 entries, Place first, const Numbered<Place>& span,
                                            const Members<Index, FILTERED>& members) {
@@ -95,8 +96,9 @@ __device__ __forceinline__ u32 filter_line(const Index* __restrict__ lower, i64 
     return hits & ((1u << end) - (1u << skipped));
 }
 
-// This lane's share of the triangles of a vertex: every `stride` of its spans, from number `first` on, a warp's 32. Lanes
-// take lines of LINE bytes, however many a span has, so that those of one span are read together.
+// Returns this lane's share of the triangles of a vertex: the warp processes 32 spans from number `first` on, then
+// advances by `stride`. Lanes take lines of LINE bytes, for any number of lines a span, so that the lines of a span are
+// read together.
 template <int LINE, class Index, class Place, int ABOVE, int TALLY, bool FILTERED, class Kept>
 __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, const Middle<Index>& middle, int first, int stride,
                                         const Members<Index, FILTERED>& members, Batch<Place>& batch, const Kept& counts) {
@@ -121,7 +123,7 @@ __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, 
         __syncwarp();
         int begun = -1;
         for (u32 taken = 0; taken < all; taken += 32) {
-            // Bits of the lines that are the first of a span.
+            // Bits of the lines that begin a span.
             const u32 starts = warp_or(lines && before - taken < 32 ? 1u << (before - taken) : 0);
             const int owner = begun + __popc(starts & (lanes_below() | 1u << lane));
             begun += __popc(starts);
@@ -141,7 +143,7 @@ __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, 
                     closed += look_up(members, __ldg(up.lower + entry), entry, counts);
                 }
             } else if (__any_sync(ALL, hits)) {
-                // A lane an entry, so that the words of entries that lie together are added to together.
+                // One lane an entry, so that adjacent entries update adjacent words together.
 #pragma unroll 1
                 for (int round = 0; round < ENTRIES; ++round) {
                     const int from = round * (32 / ENTRIES) + lane / ENTRIES;
@@ -172,7 +174,7 @@ __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, 
     return here;
 }
 
-// What a kernel keeps of the triangles by vertex or edge. `near` is shared memory.
+// Kernel argument for the triangles by vertex or edge. `near` is shared memory.
 template <int TALLY, int NEAR, class Index>
 __device__ auto counts_of(u32* near, void* tally, const Index* lower) {
     if constexpr (TALLY) return Counts<Index, TALLY, NEAR>{near, (u64*)tally, (u32*)tally, lower};
@@ -204,10 +206,11 @@ count_short(const Upwards<Index, Place, ABOVE> up, i64 begin, i64 n, int share, 
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
-// Of an exact filter, whose words are multiples of the block: the members before each word. Collective over the block.
+// For each word of an exact filter, which has a multiple of THREADS words: the number of members before it. Collective
+// over the block.
 __device__ inline void rank_words(const u32* filter, u32 words, unsigned short* before) {
     __shared__ u32 of_warps[WARPS];
-    // An odd number of words each, as of an even one threads would wait for each other at the banks.
+    // An odd number of words per thread avoids bank conflicts.
     const u32 each = (words + THREADS - 1) / THREADS | 1, begin = min(threadIdx.x * each, words), end = min(begin + each, words);
     u32 mine = 0;
     for (u32 i = begin; i < end; ++i) mine += __popc(filter[i]);
@@ -257,8 +260,8 @@ count_long(const Upwards<Index, Place, ABOVE> up, const Tasks<Index> tasks, u32 
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
-// Neighbours of the first `hubs` vertices in the order of degrees among each other, as bits: below each, or by vertex all.
-// A warp a vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
+// Adjacency bit matrix of the first `hubs` vertices in degree order: lower neighbours or, by vertex, all neighbours.
+// One warp per vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
 template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS)
 mark_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 hubs, u32* bits) {
@@ -271,14 +274,15 @@ mark_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i6
     }
 }
 
-// Triangles whose two least vertices are hubs: for each vertex u, what the bits of its row share with those of each hub in
-// it; by vertex each triangle is found at both hubs. Dynamic shared memory: a row of bits for each warp.
+// Triangles whose two lowest vertices are hubs: for each vertex u, the intersection of its bits with the row of each
+// hub adjacent to it; by vertex each triangle is found at both hubs. Dynamic shared memory: a row of bits for each
+// warp.
 template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS, 8)
 count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, const u32* __restrict__ bits,
            i64 hubs, int share, OfParts of, u64* next, u64* total, u64* tally) {
     extern __shared__ uint4 hub_rows[];
-    constexpr int LANES = 8;  // to a hub
+    constexpr int LANES = 8;  // per hub
     const int lane = lane_of_warp(), words = int(hubs / 32);
     uint4* const row = hub_rows + threadIdx.x / 32 * (words / 4);
     u32* const word = (u32*)row;
@@ -333,7 +337,7 @@ count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i
     if (lane == 0 && found) atomicAdd(total, found);
 }
 
-// If all degrees are small: one thread a vertex.
+// For graphs whose degrees are all small: one thread per vertex.
 template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS)
 count_few(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, OfParts of, u64* total, void* tally) {

@@ -1,10 +1,10 @@
-// Trusses by peeling edges: those in fewer than `level` triangles are removed, and each of their triangles takes one from
-// its other two edges, by rounds; then those of the next level.
+// Trusses by peeling edges: edges in fewer than `level` triangles are removed, and each of their triangles decrements
+// the support of its other two edges, round by round; then the next level begins.
 //
-// Rounds are those of H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels
-// run in one launch, until half of the edges are gone. A triangle is visited when its first edge is removed. In sparse
-// graphs the row of the edge's end that has fewer is read, and each neighbour is looked up among those of the other, in a
-// hash table of the row; in dense ones the rows of both ends are bitmaps, and what they share is their triangles.
+// Rounds follow H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels run
+// in one launch, until half of the edges are removed. A triangle is visited when its first edge is removed. In sparse
+// graphs the row of the end with lower degree is read, and each neighbour is looked up in a hash table of the other
+// end's row; in dense graphs the rows are bitmaps, and the intersection of both ends' rows gives the triangles.
 #pragma once
 #include "persistent.cuh"
 #include "search.cuh"
@@ -13,15 +13,16 @@
 namespace hpgraph {
 
 constexpr int TRUSS_THREADS = 256;
-// Of the kernel that peels: fewer blocks wait for each other in less time.
+// For the peeling kernel: fewer blocks spend less time at barriers.
 constexpr int LEVEL_THREADS = 512, LEVEL_WARPS = LEVEL_THREADS / 32;
-constexpr int WORDS = 4;  // that a lane has in flight
-// Of an edge's word. Below them lies its support; with ENDED the level at which it was removed.
+constexpr int WORDS = 4;  // words that a lane has in flight
+// Flags in an edge's word: removed, or to be removed in this round. The lower bits hold the support or, with ENDED, the
+// level at which the edge was removed.
 constexpr u32 ENDED = 1u << 31, GOING = 1u << 30;
 constexpr u64 VACANT = ~0ull;
 
-// Edges by both ends, in the order of their upper ends, then of their lower ends. `edge`: the edges of each vertex, by
-// their other ends, which ascend.
+// Edges by both ends, sorted by upper end, then by lower end. `edge`: the edges of each vertex, ascending by the other
+// end.
 template <class Index>
 struct Edges {
     const Index* upper;
@@ -30,10 +31,10 @@ struct Edges {
     u32* edge;
 };
 
-// A row of length d has its hash table in slots 2d: an edge, and the lower half of a neighbour's number.
+// The hash table of a row of length d has 2d slots: an edge, and the low 32 bits of a neighbour's id.
 template <class Index>
 struct HashedRows : Edges<Index> {
-    static constexpr int BLOCKS = 4;  // that a multiprocessor holds at once
+    static constexpr int BLOCKS = 4;  // resident blocks per multiprocessor
     Index* neighbour;
     u64* table;
 
@@ -52,13 +53,13 @@ struct HashedRows : Edges<Index> {
     __device__ void remove(u32) const {}
 };
 
-// Neighbours in a word of a bitmap, and how many come before them in the row.
+// Neighbours in a word of a bitmap, and the number of neighbours before it in the row.
 struct RankedWord {
     u32 bits, before;
 };
 
-// Each row is a bitmap of `words` words, a multiple of four: `left`, the neighbours by edges that are not removed, and
-// `ranked`, those at first.
+// Each row is a bitmap of `words` words, a multiple of four. `left`: neighbours by edges not yet removed; `ranked`: all
+// neighbours.
 template <class Index>
 struct BitRows : Edges<Index> {
     static constexpr int BLOCKS = 3;
@@ -84,14 +85,14 @@ struct BitRows : Edges<Index> {
     }
 };
 
-// Sorted, these keys list the edges by their lower ends.
+// Keys that sort the edges by lower end.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS) edge_keys(const Index* __restrict__ lower, i64 edges, u64* keys) {
     const i64 e = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     if (e < edges) keys[e] = u64(lower[e]) << 32 | u64(e);
 }
 
-// `below`: where the edges of each upper end begin; `keys`: sorted.
+// `below`: start of the edges of each upper end; `keys`: sorted.
 template <class Index, class Rows>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 list_rows(const i64* __restrict__ below, const u64* __restrict__ keys, const Rows rows, i64 edges) {
@@ -106,13 +107,13 @@ list_rows(const i64* __restrict__ below, const u64* __restrict__ keys, const Row
 struct Levels {
     u32* word;
     u32 *going, *following;
-    // Three lengths of lists, three least supports and three numbers of edges that warps have taken, of which those of the
-    // next phase are reset in this one; and the level at the end.
+    // Used in rotation: three list lengths, three minimum supports, and three counters of edges taken by warps; a phase
+    // resets those of the next phase. Then the final level.
     u64* counters;
     unsigned* arrived;
 };
 
-// Appends one entry to a list for each lane that has one; warp-collective.
+// Appends an entry to a list for each lane that has one; warp-collective.
 __device__ __forceinline__ void append(bool mine, u32 edge, u32* list, u64* tail) {
     const u32 which = __ballot_sync(ALL, mine);
     if (!which) return;
@@ -122,7 +123,7 @@ __device__ __forceinline__ void append(bool mine, u32 edge, u32* list, u64* tail
     if (mine) list[place] = edge;
 }
 
-// Lists the edges with support below `level`, of which none has gone, and finds the least support of the others.
+// Lists the remaining edges with support below `level`, and finds the minimum support of the others.
 __device__ inline void list_going(const Levels& levels, u32* going, i64 edges, u32 level, u64* tail, u64* least) {
     __shared__ u32 least_of_block;
     if (threadIdx.x == 0) least_of_block = ~0u;
@@ -151,17 +152,17 @@ __device__ inline void list_going(const Levels& levels, u32* going, i64 edges, u
     if (threadIdx.x == 0) atomicMin(least, u64(least_of_block));
 }
 
-// A going edge's share of its triangles, one of 1 << shift, is the work of a warp.
+// An edge being removed, and one of 1 << shift parts of its triangles, processed by a warp.
 struct Departure {
     u32 edge, level;
     int part, shift;
     u32* following;
     u64* tail;
 
-    // The triangle of each lane that has `closed` one, whose other edges f and g have these words: they lose one, unless
-    // they go too or are below `level` already. Warp-collective.
+    // Each lane with `closed` has a triangle, whose other edges f and g have the given words. Decrements their supports
+    // unless they are being removed too or are already below `level`. Warp-collective.
     __device__ void leave(const Levels& levels, bool closed, u32 f, u32 of_f, u32 g, u32 of_g) const {
-        // Of two that go, the first decrements the third.
+        // If two edges of the triangle are being removed, the lower one decrements the third.
         const bool f_loses = closed && of_f < GOING && of_f >= level && (of_g < GOING || edge < g);
         const bool g_loses = closed && of_g < GOING && of_g >= level && (of_f < GOING || edge < f);
         append(f_loses && atomicSub(levels.word + f, 1u) == level, f, following, tail);
@@ -190,7 +191,7 @@ __device__ __forceinline__ void leave_triangles(const HashedRows<Index>& rows, c
             f = __ldg(rows.edge + begin + place);
             of_f = __ldcg(levels.word + f);
         }
-        // What f subtracts from g, if both e and f are removed and f comes first, need not be looked up.
+        // If e and f are both removed and f comes first, f decrements g: no look-up is needed.
         if (f != e && !(of_f & ENDED) && (of_f < GOING || e < f)) {
             const Index w = __ldg(rows.neighbour + begin + place);
             u32 at = rows.slot(w, slots);
@@ -279,11 +280,11 @@ peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last
         }
         while (count) {
             u64* const tail = begin_phase();
-            // With warps to spare several share an edge: a round takes as long as its edge of highest degree. Of more edges
-            // a warp takes some at a time, the next while it looks for triangles.
+            // With spare warps several share an edge: a round takes as long as its edge of highest degree. With many
+            // edges a warp takes several at a time, and fetches the next batch while it searches for triangles.
             int shift = 0;
             while (shift < 5 && count << (shift + 1) <= warps) ++shift;
-            // If all remaining edges are removed, no support is to be updated.
+            // If all remaining edges are removed, no support needs an update.
             const i64 shares = gone + count < edges ? count << shift : 0;
             const u32 some = min(u32(shares) / u32(4 * warps) + 1, 16u);
             for (i64 first = some * warp; first < shares;) {
@@ -312,7 +313,7 @@ peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last
     if (thread == 0) counters[9] = level;
 }
 
-// Positions of both arcs of an edge in the graph, whose vertices are `order[rank]`, or the ranks themselves.
+// Positions of both arcs of an edge in the graph. Its vertices are `order[rank]` or, if that is null, the ranks.
 template <class Index, class Value>
 struct ToArcs {
     const i64* indptr;
@@ -327,7 +328,7 @@ struct ToArcs {
     }
 };
 
-// Writes the truss numbers of the removed edges, or whether edges are left to those that are, or to those that are not.
+// Writes the truss numbers of the removed edges, or the flag `left` for edges that remain or that were removed.
 template <class Index, class Value>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 write_arcs(const Index* __restrict__ upper, const Index* __restrict__ lower, const u32* __restrict__ word, i64 edges,
@@ -337,7 +338,7 @@ write_arcs(const Index* __restrict__ upper, const Index* __restrict__ lower, con
     arcs.write(upper[e], lower[e], sizeof(Value) == 1 ? Value(left) : Value((word[e] & ~ENDED) + 1));
 }
 
-// Loops are in no truss.
+// Self-loops have number 0.
 template <class Index>
 __global__ void __launch_bounds__(TRUSS_THREADS)
 number_loops(const i64* __restrict__ indptr, const Index* __restrict__ indices, i64 n, i64* number) {

@@ -1,4 +1,4 @@
-// Symmetric patterns of edges in any order: keys to sort, distinct ones of sorted keys, triangles completed.
+// Symmetric patterns from edges in any order: keys to sort, distinct keys, and completion to both triangles.
 #pragma once
 #include "grid_scan.cuh"
 #include "tile_rows.cuh"
@@ -9,7 +9,7 @@ constexpr int THREADS = 256, ITEMS = 8, TILE = THREADS * ITEMS;
 // The key of loops, above all others.
 constexpr i64 LOOP = 0x7fffffffffffffffll;
 
-// Keys rise with the lower end of an edge, and of one lower end with the higher one, in `below` bits.
+// Keys ascend by the lower end of an edge, then by the higher end, which takes `below` bits.
 template <class Id>
 __global__ void __launch_bounds__(THREADS)
 edge_keys(const Id* __restrict__ source, const Id* __restrict__ target, i64 edges, int below, i64* __restrict__ key) {
@@ -19,7 +19,7 @@ edge_keys(const Id* __restrict__ source, const Id* __restrict__ target, i64 edge
     key[edge] = u == v ? LOOP : (u < v ? u : v) << below | (u < v ? v : u);
 }
 
-// Bits of a thread's sorted keys: those that differ from the key before and are no loops.
+// Bits of a thread's sorted keys that differ from the previous key and are no loops.
 __device__ __forceinline__ u32 different(const i64* __restrict__ key, i64 first, i64 count) {
     u32 found = 0;
     i64 before = first && first < count ? key[first - 1] : -1;
@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(THREADS) count_different(const i64* __restrict
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// The distinct keys, without those of the ranks in `absent`, which ascend. `starts`: the rank of the first of each tile.
+// The distinct keys, without those whose ranks are in `absent`, ascending. `starts`: the rank of the first key of each
+// tile.
 __global__ void __launch_bounds__(THREADS)
 keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ starts, const i64* __restrict__ absent,
                i64 removed, i64* __restrict__ kept) {
@@ -57,7 +58,7 @@ keep_different(const i64* __restrict__ key, i64 count, const i64* __restrict__ s
     }
 }
 
-// Where the keys of each row begin.
+// Start of each row's keys.
 __global__ void __launch_bounds__(THREADS)
 find_rows(const i64* __restrict__ key, i64 count, i64 rows, int below, i64* __restrict__ indptr) {
     const i64 row = (i64)blockIdx.x * THREADS + threadIdx.x;
@@ -71,7 +72,7 @@ read_columns(const i64* __restrict__ key, i64 count, int below, Index* __restric
     if (p < count) column[p] = (Index)(key[p] & ((i64(1) << below) - 1));
 }
 
-// Moves each row up by the number of entries that the other half has in the rows before, and, `after` it, in this one.
+// Shifts each row by the number of entries that the other half has in earlier rows and, with `after`, in this row.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 spread_rows(const i64* __restrict__ indptr, i64 rows, const Index* __restrict__ column, i64 count,
