@@ -1,5 +1,5 @@
-// The graph of communities on the GPU: the arcs of each community's members, laid end to end, are summed by target
-// community, in a hash table of a warp, of a block, or of several blocks. The slot of a community depends on the
+// Aggregation: the graph of communities on the GPU. The arcs of each community's members are concatenated and summed by
+// target community, in a hash table of a warp, of a block, or of several blocks. The slot of a community depends on the
 // schedule, and so does the order in a row; its sum does not.
 #pragma once
 #include "group_members.cuh"
@@ -33,7 +33,7 @@ struct Aggregator {
 
     // Adds a range of the arcs of a community's members to a table.
     __device__ void gather(i64 c, i64 begin, i64 end, int first, int stride, const GroupTable<Index, Sum>& table) const {
-        // The members that the range's ends belong to.
+        // The members that the ends of the range belong to.
         const i64 low = row_of(a.arcs_before, a.starts[c], a.starts[c + 1] - 1, begin);
         const i64 high = row_of(a.arcs_before, low, a.starts[c + 1] - 1, end - 1);
         for (i64 p = begin + first; p < end; p += AT_ONCE * stride) {

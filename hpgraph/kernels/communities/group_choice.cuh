@@ -1,17 +1,17 @@
-// The choice of a vertex's community: weights to the communities around it are summed by a thread in registers, by
+// The choice of a vertex's community: the weights to neighbouring communities are summed by a thread in registers, by
 // sixteen lanes, by a warp or a block in shared memory, or by several blocks in global memory.
 #pragma once
 #include "group_table.cuh"
 
 namespace hpgraph {
 
-// Longest rows of a thread, of half a warp, and of a warp in registers.
+// Maximum row lengths for a thread, for half a warp, and for a warp in registers.
 constexpr int FEW_ARCS = 8, HALF_ARCS = 16, TWO_A_LANE = 64;
 constexpr u64 NO_LABEL = ~0ull;
-// As on the CPU: share of the weight around a vertex from which one order for all vertices breaks ties.
+// As on the CPU: the share of a vertex's weight from which on ties are broken by one order for all vertices.
 constexpr double EVIDENCE = 1.0 / 8;
 
-// Whether no lane of the warp has a larger value.
+// Whether this lane has the warp's largest value.
 __device__ inline bool has_most(u64 value) {
 #if __CUDA_ARCH__ >= 800
     const u32 high = u32(value >> 32), low = u32(value), most = __reduce_max_sync(ALL, high);
@@ -41,16 +41,16 @@ struct Moving {
     Index* group_size;
     i64* group_load;
     const Index* within;
-    // Under a size limit: original vertices of each vertex, and what those from each priority on would add to each
-    // community. Vertices that may move, null if all.
+    // Under a size limit: original vertices of each vertex, and the demand on each community from vertices of each
+    // priority and above. The vertices that may move; null if all.
     const i64* load;
     i64* demand;
     const unsigned char* movable;
     unsigned char* active;
     Index *listed, *target;
     u64* counters;
-    // Of vertices whose arcs several blocks share: their index among these, and for each the start of its table, the
-    // weight to its own community, the pieces done, and the best of each piece.
+    // For vertices whose arcs several blocks share: the index among them, and for each the start of its table, the
+    // weight to its own community, the number of finished pieces, and the best choice of each piece.
     const Index* hub_of;
     const i64* hub_begin;
     u64* hub_inside;
@@ -64,7 +64,7 @@ struct Moving {
     int rounds, bits, two_sided, refining, alone, by_weight;
 };
 
-// Ties are broken by a random order of each vertex; among labels with enough weight, by one order for all.
+// Ties are broken by a random order of each vertex or, among labels with enough weight, by one order for all.
 struct Ties {
     u64 chance, order;
     double least;
@@ -81,7 +81,7 @@ __device__ __forceinline__ bool is_better(Choice a, Choice b, Ties ties) {
     return a.label != b.label && group_hash(a.label ^ key) < group_hash(b.label ^ key);
 }
 
-// Maps scores to integers in the same order; none is 0.
+// Maps scores to integers in the same order; never 0.
 __device__ __forceinline__ u64 rank_of(double score) {
     const u64 bits = u64(__double_as_longlong(score));
     return bits >> 63 ? ~bits : bits | 1ull << 63;
@@ -164,11 +164,11 @@ struct Chooser {
             // Another vertex may have joined it in this round.
             if (m.group_size[own] != 1) to = own;
         } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) {
-            // Singletons swap only if in different batches; one under another vertex's number may be of any batch.
+            // Singletons swap only between batches; one under another vertex's number may be of any batch.
             const bool apart = m.label[to] == to && batch_of(to) != batch_of(v);
             if (!apart) to = own;
         }
-        // It leaves for the community under its own number, which no other vertex takes while it is empty.
+        // The vertex leaves for the empty community with its own number, which no other vertex takes.
         if (m.alone && (to == own ? stay : best.score) < 0 && m.group_size[v] == 0) to = v;
         m.target[place] = to;
     }
@@ -209,7 +209,7 @@ struct Chooser {
         settle(place, v, own, i64(inside), best, ties, of);
     }
 
-    // LANES lanes a vertex, an arc a lane; warp-collective.
+    // LANES lanes per vertex, one arc per lane; warp-collective.
     template <int LANES>
     __device__ void by_lanes(i64 place, bool live) const {
         const int lane = threadIdx.x % LANES, base = (threadIdx.x & 31) - lane;
@@ -290,7 +290,7 @@ struct Chooser {
         const Index v = m.listed[place];
         return {v, m.indptr[v], m.indptr[v + 1]};
     }
-    // Listed vertices from place i on, `stride` apart: use(place, row). The bounds of the next rows are loaded before.
+    // Calls use(place, row) for listed vertices from place i on, `stride` apart; the next row bounds are prefetched.
     template <class Use>
     __device__ void for_listed(i64 i, i64 end, i64 stride, Use use) const {
         if (i >= end) return;
@@ -304,8 +304,8 @@ struct Chooser {
         }
     }
 
-    // All arcs in a warp's registers, two a lane. With unit weights one instruction finds the arcs of the same label;
-    // else each arc in turn is broadcast.
+    // All arcs in a warp's registers, two per lane. With unit weights one instruction matches the arcs of the same
+    // label; otherwise each arc in turn is broadcast.
     __device__ void by_registers(i64 place, Row row) const {
         const int lane = lane_of_warp(), degree = int(row.end - row.begin);
         const Index v = row.v, own = m.label[v];
@@ -370,7 +370,7 @@ struct Chooser {
         __syncwarp();
     }
 
-    // The sum and the best choice over the block, in thread 0.
+    // Reduces the sum and the best choice over the block, in thread 0.
     __device__ void join_block(Ties ties, u64& inside, Choice& best) const {
         __shared__ u64 insides[GROUP_WARPS];
         __shared__ Choice bests[GROUP_WARPS];

@@ -1,4 +1,5 @@
-// The choice for vertices whose arcs several blocks share: each block adds some of them to a table in global memory.
+// The choice for hubs, vertices whose arcs several blocks share: each block adds a part of the arcs to a table in
+// global memory.
 #pragma once
 #include "group_choice.cuh"
 
@@ -12,16 +13,16 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
     using typename Base::Strengths;
     using typename Base::Table;
 
-    // The table of such a vertex: no more slots than there are communities to hold.
+    // The table of a hub: no more slots than the number of communities requires.
     __device__ FarTable table_of(Index hub, u64 groups) const {
         const i64 begin = m.hub_begin[hub];
         return {m.hub_keys + begin, m.hub_sums + begin, min(u64(m.hub_begin[hub + 1] - begin), (2 * groups + 64) / 4 * 4)};
     }
-    // Chunks of the arcs of a vertex.
+    // Number of chunks of a vertex's arcs.
     __device__ i64 chunks_of(Index v) const {
         return (m.indptr[v + 1] - m.indptr[v] + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
     }
-    // Adds a chunk of its arcs to the table.
+    // Adds a chunk of a vertex's arcs to its table.
     __device__ void gather_chunk(i64 place, i64 chunk, u64 groups, Index* keys, Sum* sums) const {
         const Index v = m.listed[place], own = m.label[v], hub = m.hub_of[v];
         const i64 end = m.indptr[v + 1], begin = m.indptr[v] + chunk * BLOCK_ENTRIES;
@@ -33,7 +34,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         near.empty_into(table_of(hub, groups), threadIdx.x, GROUP_THREADS);
         __syncthreads();
     }
-    // Best choice of a piece of the table; the block that does the last piece settles the vertex.
+    // Best choice of a piece of the table; the block that finishes the last piece settles the vertex.
     __device__ void look_at_piece(i64 place, i64 piece, i64 pieces, u64 groups) const {
         __shared__ bool is_last;
         const Index v = m.listed[place], hub = m.hub_of[v];

@@ -1,10 +1,10 @@
-// Communities and their members on the GPU: strengths, sizes and members.
+// Strengths, sizes and members of communities on the GPU.
 #pragma once
 #include "group_table.cuh"
 
 namespace hpgraph {
 
-// Counts one for each active lane, one atomic for lanes with the same place; returns the count before each.
+// Warp-aggregated count: one atomic for all active lanes with the same place; returns the count before each lane.
 __device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
     const u32 peers = __match_any_sync(__activemask(), place);
     const int leader = __ffs(peers) - 1;
@@ -33,7 +33,7 @@ __global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const
     }
 }
 
-// Numbers of rows with entries, and of those with more than a block sums.
+// Counts the nonempty rows, and those longer than a block sums.
 __global__ void count_rows(i64 n, const i64* indptr, u64* stats) {
     u64 joined = 0, hubs = 0;
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
@@ -47,7 +47,7 @@ __global__ void count_rows(i64 n, const i64* indptr, u64* stats) {
     if (hubs) atomicAdd(stats + 1, hubs);
 }
 
-// The smallest vertex of each label; a stale read is larger, and the atomic operation compares again.
+// The smallest vertex of each label; a stale read is larger, which is safe as the atomic compares again.
 template <class Index>
 __global__ void least_members(i64 n, const Index* label, Index* least) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)
@@ -59,7 +59,7 @@ __global__ void represent(i64 n, const Index* label, const Index* least, Index* 
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) made[v] = least[label[v]];
 }
 
-// The community of each part, under the number of its part with the smallest vertex.
+// The community of each part, numbered by the smallest vertex of the part.
 template <class Index>
 __global__ void inherit(i64 n, const Index* label, const Index* number, const Index* least, Index* made) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)
@@ -98,9 +98,9 @@ __global__ void list_members(i64 n, const i64* indptr, const Index* number, cons
     }
 }
 
-// Chunks of communities with more arcs than a warp sums, and slots of those that several blocks share: half of them
-// stay free. One scan goes over members, arcs, chunks and slots: the second and the third begin with less by the totals
-// before them.
+// Chunks of communities with more arcs than a warp sums, and slots of those that several blocks share: half of the
+// slots stay free. One scan covers members, arcs, chunks and slots: the totals of the earlier sections are subtracted
+// from the first element of the second and third.
 __global__ void plan_tables(i64 count, i64 vertices, i64 arcs, i64* arcs_of, i64* chunks, i64* slots) {
     const i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (c == 0) arcs_of[0] = -vertices, chunks[0] = -arcs;
@@ -119,7 +119,7 @@ __global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64
     if (received) atomicAdd(group_received + label[v], u64(received[v]));
 }
 
-// Sums of the products of shares of what communities send and receive, one a block.
+// Sums of the products of the shares that communities send and receive, one per block.
 __global__ void multiply_shares(i64 count, const i64* sent, const i64* received, double total, double* sums) {
     __shared__ double each[32];
     double sum = 0;

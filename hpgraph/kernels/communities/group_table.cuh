@@ -1,4 +1,4 @@
-// Weights of a vertex, or a community, by neighbouring community: hash tables in shared or global memory.
+// Hash tables of the weights of a vertex, or of a community, by neighbouring community; in shared or global memory.
 #pragma once
 #include "warp.cuh"
 
@@ -7,7 +7,8 @@ namespace hpgraph {
 constexpr int GROUP_THREADS = 256, GROUP_WARPS = GROUP_THREADS / 32;
 // Slots that each warp has in shared memory; a block's are those of all its warps.
 constexpr u32 WARP_SLOTS = 512, BLOCK_SLOTS = WARP_SLOTS * GROUP_WARPS;
-// Most entries that a warp, or a block, sums by itself: half of the slots stay free. More are divided into chunks.
+// Maximum number of entries that a warp, or a block, sums alone: half of the slots stay free. Longer rows are divided
+// into chunks.
 constexpr i64 WARP_ENTRIES = WARP_SLOTS / 2, BLOCK_ENTRIES = BLOCK_SLOTS / 2;
 // Slots of a table in global memory that one block reads.
 constexpr i64 PIECE_SLOTS = BLOCK_SLOTS;
@@ -65,7 +66,7 @@ struct GroupTable {
         return Slot((u64(hash) * slots) >> 32);
     }
     __device__ Slot after(Slot slot) const { return slot + 1 == slots ? 0 : slot + 1; }
-    // Claims a slot: returns the key it has, this one if it was free.
+    // Claims a slot: returns its key, which is `key` if the slot was free.
     __device__ Index claim(Slot slot, Index key) const {
         Index seen;
         if constexpr (sizeof(Index) == 4) seen = Index(atomicCAS((u32*)(keys + slot), ~0u, u32(key)));
@@ -82,7 +83,7 @@ struct GroupTable {
             }
         }
     }
-    // Takes the contents of a slot and empties it; bypasses L1, as other multiprocessors may have written it.
+    // Takes the contents of a slot and empties it; bypasses L1, as another multiprocessor may have written it.
     __device__ bool take(Slot slot, Index& key, Sum& sum) const {
         key = *(volatile Index*)(keys + slot);
         if (key == Index(-1)) return false;
@@ -91,8 +92,8 @@ struct GroupTable {
         sums[slot] = 0;
         return true;
     }
-    // As `take_all`, of a table in global memory without concurrent writers: four consecutive slots, in words of 16
-    // bytes. All slot numbers are multiples of four.
+    // The counterpart of `take_all` for a table in global memory without concurrent writers: four consecutive slots, in
+    // words of 16 bytes. All slot numbers are multiples of four.
     template <class Use>
     __device__ void take_fours(Slot begin, Slot end, int first, int stride, Use use) const {
         static_assert(AT_ONCE == 4, "four slots");

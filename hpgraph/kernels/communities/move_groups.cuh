@@ -1,6 +1,6 @@
 // Local moving on the GPU, and label propagation (FREQUENT): all rounds of a level in one cooperative launch. The
-// algorithm of hpgraph.kernels.communities.cpu, with the same results. Listed vertices lie by batch, and within a batch
-// by degree, which determines how many threads choose for a vertex.
+// algorithm is that of hpgraph.kernels.communities.cpu, with the same results. Listed vertices are sorted by batch, and
+// within a batch by degree, which determines how many threads choose for a vertex.
 #pragma once
 #include "group_hubs.cuh"
 #include "persistent.cuh"
@@ -15,7 +15,7 @@ constexpr int BINS = 5, MAX_BATCHES = 64, BUCKETS = BINS * MAX_BATCHES;
 constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, ACTIVE = MOVES + 2, SET = MOVES + 3;
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
-// A block's view of the list: the start of each bucket, of the block's vertices in each, and how many these are.
+// A block's view of the list: the start of each bucket, the block's start in each, and the size of its part.
 struct MoveShare {
     i64 starts[BUCKETS + 1], base[BUCKETS], ends[GROUP_THREADS];
     u32 hist[BUCKETS];
@@ -40,8 +40,8 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         return this->batch_of(v) * BINS + bin;
     }
 
-    // Sets the bits of a batch for this round, from the active vertices: enough that a vertex has half an active neighbour
-    // in its own batch.
+    // Sets the bits of a batch for this round from the number of active vertices, such that a vertex has on average
+    // half an active neighbour in its own batch.
     __device__ __forceinline__ void draw_batches(u64* set, i64 low, i64 high, GridBarrier& barrier) {
         u64 count = 0;
         for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS)
@@ -53,7 +53,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         for (this->bits = MIN_BITS; this->bits < m.bits && u64(m.joined) << this->bits < count;) ++this->bits;
     }
 
-    // Lists the active vertices by bucket, this block's being low..high; returns the number of communities.
+    // Lists the active vertices by bucket; this block's share is low..high. Returns the number of communities.
     __device__ __forceinline__ u64 list(MoveShare& share, u64* set, i64 low, i64 high, GridBarrier& barrier) const {
         for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) share.hist[i] = 0;
         __syncthreads();
@@ -91,7 +91,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         return groups;
     }
 
-    // Chooses for the vertices of a batch, whose buckets start at `at`; of hubs only the sums are begun.
+    // Chooses for the vertices of a batch, whose buckets start at `at`; for hubs this only begins the sums.
     __device__ __forceinline__ void choose(const i64* at, u64 groups, i64* ends, Index* keys, Sum* sums) const {
         const int warp = threadIdx.x / 32;
         Index* const warp_keys = keys + warp * WARP_SLOTS;
@@ -109,8 +109,8 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         for (i64 i = at[4] + number * 32 + lane_of_warp(); i < at[5]; i += warps * 32) this->by_thread(i);
     }
 
-    // The vertices of a batch that would move: use(place, v, target, priority). A priority is p or more with a
-    // probability of 2^-p, from the low bits of the hash whose high bits are the batch.
+    // Calls use(place, v, target, priority) for the vertices of a batch that would move. A priority is at least p with
+    // probability 2^-p, from the low bits of the hash whose high bits are the batch.
     template <class Use>
     __device__ void for_moving(i64 begin, i64 end, Use use) const {
         for (i64 i = begin + (i64)blockIdx.x * GROUP_THREADS + threadIdx.x; i < end; i += (i64)gridDim.x * GROUP_THREADS) {
@@ -120,8 +120,9 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             use(i, v, to < 0 ? Index(-2 - to) : to, __ffsll(i64(bits | 1ull << (PRIORITIES - 1))) - 1);
         }
     }
-    // Gives vertices of a batch target -1 if those of their priority and above would together exceed the limit. The
-    // steps, with a barrier after the first two: demand on each community, vertices within its limit, reset of the demand.
+    // Enforces the size limit: sets the target to -1 for vertices of a batch whose demand, with that of their priority
+    // and above, exceeds the limit. The steps, with a barrier after the first two: demand on each community, vertices
+    // within its limit, reset of the demand.
     __device__ void add_demand(i64 begin, i64 end) const {
         for_moving(begin, end, [&](i64, Index v, Index to, int priority) {
             for (int p = 0; p <= priority; ++p) atomicAdd((u64*)m.demand + p * m.n + to, u64(m.load[v]));
@@ -139,12 +140,12 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         });
     }
 
-    // Applies the moves of a batch; returns how many this thread made.
+    // Applies the moves of a batch; returns the number of moves by this thread.
     __device__ u64 apply_moves(i64 begin, i64 end) const {
         u64 moves = 0;
         for (i64 i = begin + (i64)blockIdx.x * GROUP_THREADS + threadIdx.x; i < end; i += (i64)gridDim.x * GROUP_THREADS) {
             const Index v = m.listed[i], to = m.target[i], own = m.label[v];
-            // A vertex that does not fit in now chooses again in the next round.
+            // A vertex without room in its target now chooses again in the next round.
             if (to == Index(-1)) continue;
             m.active[v] &= ~IS_ACTIVE;
             if (to == own) {
@@ -171,13 +172,13 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
         }
         return moves;
     }
-    // Whether a vertex with a long row is examined again as its neighbour v has moved: by chance.
+    // Whether a vertex with a long row is examined again after its neighbour v has moved: at random.
     __device__ bool is_woken(Index u, Index v) const {
         const i64 shares = (m.indptr[u + 1] - m.indptr[u]) / LONG_ROW;
         const u64 drawn = group_hash((u64(u) << 32 ^ u64(v)) + m.seed + u64(this->round) * 0x9E3779B97F4A7C15ull);
         return drawn >> __clzll(shares) == 0;
     }
-    // Activates the neighbours, by some of its arcs, of the vertex at a place if it moved to another community than theirs.
+    // If the vertex at a place moved, activates the neighbours, along some of its arcs, outside its new community.
     __device__ void wake(i64 place, i64 begin, i64 end, int first, int stride) const {
         const Index to = m.target[place], v = m.listed[place];
         if (to == Index(-1)) return;
@@ -224,7 +225,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
     const i64 low = m.n / gridDim.x * blockIdx.x + min((i64)blockIdx.x, m.n % gridDim.x);
     const i64 high = low + m.n / gridDim.x + ((i64)blockIdx.x < m.n % gridDim.x);
     u64 last = u64(m.n), total = 0, groups = 0;
-    // Without batches the list of the round before is reused if all vertices are examined again.
+    // Without batches, the previous round's list is reused if all vertices are examined again.
     bool is_known = false;
     for (int round = 0; round < m.rounds; ++round) {
         Mover<FREQUENT, Index, W, Sum> mover{m, round};
@@ -237,9 +238,9 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             if (starts[BUCKETS] == 0) break;
         }
         barrier.wait();
-        // Each listed vertex may begin another community.
+        // Each listed vertex may start a new community.
         const u64 most = !FREQUENT && m.alone ? groups + u64(starts[BUCKETS]) : groups;
-        // The next round's counters are not read any more.
+        // The next round's counters are no longer read.
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < SET; i += GROUP_THREADS) m.counters[((round + 1) & 1) * SET + i] = 0;
         // If communities are given, few moves are expected.
@@ -265,7 +266,8 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             const u64 moves = warp_sum(mover.apply_moves(at[0], at[BINS]));
             if (lane_of_warp() == 0 && moves) atomicAdd(tally + 1, moves);
             __syncthreads();
-            // By an exchange: a plain read may be hoisted by all threads above the condition, which racecheck reports.
+            // By an exchange: the compiler may hoist a plain read above the condition, for all threads, which racecheck
+            // reports.
             if (threadIdx.x == 0)
                 if (const u64 all = atomicExch(tally + 1, 0ull)) atomicAdd(set + MOVES, all);
             barrier.wait();

@@ -1,5 +1,5 @@
-// Barnes and Hut's forces: the tree of hpgraph.kernels.layout.cpu. A node's centre is that of its children, from the leaves
-// to the root in an order that the tree alone decides.
+// Barnes-Hut repulsion: the tree of hpgraph.kernels.layout.cpu. A node's centre of mass is computed from its children,
+// from the leaves to the root, in an order determined by the tree alone.
 #pragma once
 #include "warp.cuh"
 
@@ -12,7 +12,7 @@ struct alignas(32) Node {
     double x, y, mass, square;
 };
 
-// The bits of a number below 2^31, interleaved with zeros.
+// Spreads the bits of a number below 2^31, interleaving zeros (Morton code).
 __device__ inline i64 apart(i64 number) {
     number = (number | number << 16) & 0x0000FFFF0000FFFFll;
     number = (number | number << 8) & 0x00FF00FF00FF00FFll;
@@ -21,12 +21,12 @@ __device__ inline i64 apart(i64 number) {
     return (number | number << 1) & 0x5555555555555555ll;
 }
 
-// The side of the square that holds all points, between their least and largest coordinates.
+// Side of the bounding square of all points.
 __device__ __forceinline__ double side_of(const double* low, const double* high) {
     return fmax(fmax(high[0] - low[0], high[1] - low[1]), 2.2250738585072014e-308);
 }
 
-// The Morton codes of points' cells.
+// Morton codes of the points' cells.
 __global__ void __launch_bounds__(POINT_THREADS)
 find_codes(const double* __restrict__ points, const double* __restrict__ low, const double* __restrict__ high, i64 n,
            i64* codes) {
@@ -56,7 +56,8 @@ __device__ __forceinline__ int shared_bits(const i64* __restrict__ codes, i64 n,
     return x ? __clzll(x) : 64 + __clzll(i ^ j);
 }
 
-// Children of an inner node are inner nodes, or ~leaf; its `points` are the first and the last. `parent` has inner nodes, the root first, then leaves.
+// Children of an inner node: inner nodes, or ~leaf. `points`: its first and last point. `parent`: of inner nodes, root
+// first, then of leaves.
 __global__ void __launch_bounds__(POINT_THREADS)
 build_tree(const i64* __restrict__ codes, i64 n, const double* __restrict__ lowest, const double* __restrict__ highest,
            longlong2* __restrict__ children, longlong2* __restrict__ points, Node* __restrict__ nodes,
@@ -83,21 +84,21 @@ build_tree(const i64* __restrict__ codes, i64 n, const double* __restrict__ lowe
     parent[low == at ? n - 1 + at : at] = i;
     parent[high == at + 1 ? n + at : at + 1] = i;
     if (i == 0) parent[0] = -1;
-    // The two bits above those of the cells are zeros; points of one cell may be as far apart as it is wide.
+    // The two bits above the cell bits are zero; points of one cell may be as far apart as the cell is wide.
     const int level = (shared - 64 + 2 * SIDE_BITS) / 2;
     const double side = ldexp(side_of(lowest, highest), -(level < SIDE_BITS ? level : SIDE_BITS));
     nodes[i].square = side * side;
 }
 
-// Mass and centre of each inner node. A thread begins at its leaf and ascends; at each node the second child to arrive adds
-// up both. `visited` is 0.
+// Mass and centre of each inner node. A thread starts at its leaf and ascends; at each node the thread that arrives
+// second adds up both children. `visited` starts at 0.
 __global__ void __launch_bounds__(POINT_THREADS)
 add_up_nodes(const longlong2* __restrict__ children, const i64* __restrict__ parent, const double2* __restrict__ points,
              const double* __restrict__ mass, i64 n, u32* visited, Node* nodes) {
     const i64 i = (i64)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= n) return;
     for (i64 node = parent[n - 1 + i]; node >= 0; node = parent[node]) {
-        // Releases the centre of the child before, and acquires that of the other.
+        // Release the centre of this child, and acquire the other's.
         __threadfence();
         if (atomicAdd(visited + node, 1u) == 0) return;
         __threadfence();
@@ -112,8 +113,8 @@ add_up_nodes(const longlong2* __restrict__ children, const i64* __restrict__ par
     }
 }
 
-// Adjacent threads, 1 << SPLIT of them, share a point: each takes a part of the tree's top, as its number's bits lead to the
-// left or right, so that few points fill the GPU. Points of a warp are close together, and traverse the tree similarly.
+// 1 << SPLIT adjacent threads share a point: each takes a subtree of the top of the tree, selected by the bits of its
+// index, so that few points fill the GPU. The points of a warp are close together, and traverse the tree similarly.
 template <int SPLIT>
 __global__ void __launch_bounds__(POINT_THREADS)
 push_apart(const longlong2* __restrict__ children, const longlong2* __restrict__ ranges, const Node* __restrict__ nodes,
@@ -125,7 +126,7 @@ push_apart(const longlong2* __restrict__ children, const longlong2* __restrict__
     double fx = 0, fy = 0;
     i64 stack[DEPTH];
     stack[0] = 0;
-    // Nodes that have yet to be divided between threads.
+    // `levels`: tree levels still to be divided between threads.
     int count = i < n, levels = SPLIT;
     while (count) {
         const i64 node = stack[--count];
@@ -151,7 +152,7 @@ push_apart(const longlong2* __restrict__ children, const longlong2* __restrict__
             }
             continue;
         }
-        // Of threads that were to divide this node one adds it.
+        // Of the threads that share this node, one adds it.
         const double far = dx * dx + dy * dy;
         if (far > 0 && m > 0 && !(part & ((1 << levels) - 1))) {
             const double pushes = m / far;

@@ -1,4 +1,4 @@
-// Steps of ForceAtlas2, as hpgraph.kernels.layout.cpu has them.
+// Steps of ForceAtlas2, as in hpgraph.kernels.layout.cpu.
 #pragma once
 #include "warp.cuh"
 
@@ -6,7 +6,8 @@ namespace hpgraph {
 
 constexpr int VERTEX_THREADS = 128;
 
-// The force on each vertex, of repulsion, attraction and gravity; its swinging in `swing`, its traction n behind.
+// The force on each vertex: repulsion, attraction and gravity. Swinging is in the first n elements of `swing`, traction
+// in the next n.
 __global__ void __launch_bounds__(VERTEX_THREADS)
 combine_forces(const double2* __restrict__ place, const double2* __restrict__ pushed, const double2* __restrict__ pulled,
                const double* __restrict__ mass, const double2* __restrict__ before, double scaling, double gravity,
@@ -24,7 +25,7 @@ combine_forces(const double2* __restrict__ place, const double2* __restrict__ pu
     swing[n + i] = m * hypot(x + last.x, y + last.y) / 2;
 }
 
-// The global speed and efficiency of the next step, of those of the last.
+// Global speed and efficiency of the next step, from those of the last.
 __device__ inline double2 next_pace(double2 pace, double swinging, double traction, double tolerance, double n) {
     if (swinging <= 0 || traction <= 0) return pace;
     const double estimate = 0.05 * sqrt(n);
@@ -42,7 +43,8 @@ __device__ inline double2 next_pace(double2 pace, double swinging, double tracti
     return make_double2(pace.x + fmin(target - pace.x, RISE * pace.x), pace.y);
 }
 
-// Places after a step at the next global speed, which each thread computes for itself; one stores it in `following`.
+// Positions after a step at the next global speed, which each thread computes redundantly; one stores it in
+// `following`.
 __global__ void __launch_bounds__(VERTEX_THREADS)
 move(const double2* __restrict__ place, const double2* __restrict__ force, const double* __restrict__ swing,
      const double* __restrict__ totals, const double2* __restrict__ pace, double tolerance, i64 n,

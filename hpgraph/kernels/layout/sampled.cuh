@@ -1,4 +1,4 @@
-// Steps along sampled arcs, and away from sampled vertices: an epoch of hpgraph.kernels.layout.cpu_sampled.
+// Attraction along sampled arcs and repulsion from sampled vertices: one epoch of hpgraph.kernels.layout.cpu_sampled.
 #pragma once
 #include "philox.cuh"
 #include "splitmix.cuh"
@@ -9,7 +9,7 @@ constexpr int MOVE_THREADS = 128;
 
 __device__ __forceinline__ float bounded(float move) { return fminf(fmaxf(move, -FARTHEST), FARTHEST); }
 
-// One vertex a thread: its own place follows each arc in turn, others stay where the last epoch left them.
+// One thread per vertex: its own position is updated after each arc; other positions are those of the last epoch.
 template <class Index>
 __global__ void __launch_bounds__(MOVE_THREADS)
 move_sampled(const i64* __restrict__ indptr, const Index* __restrict__ indices, const float* __restrict__ chances,

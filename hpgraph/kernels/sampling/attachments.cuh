@@ -1,9 +1,8 @@
-// Preferential attachment, new vertices joined to others by their degrees: hpgraph.kernels.sampling.draws.attachments.
+// Preferential attachment: the draws of hpgraph.kernels.sampling.draws.attachments.
 //
-// The first m of the m (n - m) edges are a star; any other edge e is of vertex e / m + m. Its other end is an end of an
-// earlier edge, drawn by its place: 2 e' and 2 e' + 1 are the ends of edge e' (P. Sanders, C. Schulz, Information Processing
-// Letters 116 (2016)).
-// Edges below `done` are final; others are followed to one of those.
+// The first m of the m (n - m) edges are a star; any other edge e belongs to vertex e / m + m. Its target is an end of
+// an earlier edge, drawn by position: 2 e' and 2 e' + 1 are the ends of edge e' (P. Sanders, C. Schulz, Information
+// Processing Letters 116 (2016)). Edges below `done` are final; others are followed to one of those.
 #pragma once
 #include "splitmix.cuh"
 
@@ -21,7 +20,7 @@ __device__ __forceinline__ Index followed(const i64* place, const Index* target,
     return at & 1 ? target[edge] : (Index)(edge < m ? 0 : edge / m + m);
 }
 
-// Whether an earlier edge of the same vertex has the same target; if so, the edge is drawn anew.
+// Whether an earlier edge of the same vertex has the same target; if so, the edge is redrawn.
 template <class Index>
 __device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64 m, const Index* target, i64* place) {
     for (i64 other = edge / m * m; other < edge; ++other)
@@ -32,7 +31,7 @@ __device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64
     return false;
 }
 
-// The first `count` edges, by one block: vertex 0 joins each of the m that follow it, and then as many edges again are drawn.
+// The first `count` edges, by one block: the star of vertex 0, then rounds that each double the number of edges.
 template <class Index>
 __global__ void __launch_bounds__(1024)
 attach_first(u64 seed, i64 m, i64 count, i64* place, Index* source, Index* target) {
@@ -73,7 +72,7 @@ __global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i6
     target[edge] = followed(place, target, done, m, at);
 }
 
-// Lists the edges that are drawn anew, in any order.
+// Lists the edges to redraw, in any order.
 template <class Index>
 __global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target, i64* place,
                            i64* list, u64* again) {

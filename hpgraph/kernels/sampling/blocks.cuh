@@ -1,4 +1,4 @@
-// Edges between blocks of vertices: the draws of hpgraph.kernels.sampling.blocks, a proposal a thread.
+// Edges of a stochastic block model: the draws of hpgraph.kernels.sampling.blocks, one proposal per thread.
 #pragma once
 #include "philox.cuh"
 #include "search.cuh"

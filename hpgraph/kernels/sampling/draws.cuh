@@ -1,4 +1,4 @@
-// Random entries of a row, by some lanes or by a warp; the draws of hpgraph.kernels.sampling.cpu.
+// Random entries of a row, by a group of lanes or by a warp; the draws of hpgraph.kernels.sampling.cpu.
 //
 // W: the type of weights, or char if there are none.
 #pragma once
@@ -27,12 +27,12 @@ add_up(const i64* __restrict__ indptr, const W* __restrict__ weights, i64 rows, 
             const double other = __shfl_up_sync(ALL, sum, d);
             if (lane >= d) sum += other;
         }
-        // Sums in another order may decrease, which would break the search: take the running maximum.
+        // Sums in another order may decrease, which would break the binary search: take the running maximum.
         for (int d = 1; d < 32; d <<= 1) {
             const double other = __shfl_up_sync(ALL, sum, d);
             if (lane >= d) sum = fmax(sum, other);
         }
-        // Entries of weight zero get exactly the sum of those before.
+        // Entries of weight zero get exactly the preceding sum.
         const u32 some = __ballot_sync(ALL, weight > 0) & (lanes_below() | 1u << lane);
         sum = __shfl_sync(ALL, sum, some ? 31 - __clz(some) : 0);
         sum = some ? total + sum : total;
@@ -49,8 +49,8 @@ __device__ __forceinline__ bool among(const i64* place, i64 begin, i64 end, i64 
     return false;
 }
 
-// Floyd's algorithm: for each t of the last entries draw one up to t; if it is already drawn take t. The warp draws for
-// one row in each group of `width` lanes, `fanout` <= width draws each; a lane's `row` is its group's.
+// Floyd's algorithm: for each t of the last entries draw one up to t; if it is already drawn, take t. Each group of
+// `width` lanes of a warp draws for one row, `fanout` <= width draws each; a lane's `row` is its group's.
 __device__ __forceinline__ void draw_few(i64 row, i64 length, i64 v, i64 fanout, u64 seed, u64 counter, i64* place, i64 count,
                                          int lane, int width) {
     const u32 group = (width == 32 ? ALL : (1u << width) - 1) << (lane_of_warp() - lane);
@@ -64,7 +64,7 @@ __device__ __forceinline__ void draw_few(i64 row, i64 length, i64 v, i64 fanout,
     if (lane < count) place[lane] = row + (count == length ? lane : mine);
 }
 
-// The same by a warp for one row, for more draws, or all entries.
+// The same for one row by a whole warp, for more draws or for all entries.
 __device__ __forceinline__ void draw_many(i64 row, i64 length, i64 v, u64 seed, u64 counter, i64* place, i64 count, int lane) {
     if (count == length) {
         for (i64 k = lane; k < count; k += 32) place[k] = row + k;
@@ -80,8 +80,8 @@ __device__ __forceinline__ void draw_many(i64 row, i64 length, i64 v, u64 seed, 
     }
 }
 
-// Weighted draws without replacement: repeated draws are rejected, with 32 proposals at a time; if all are, the entry
-// of least exponential key.
+// Weighted draws without replacement: repeated draws are rejected, with 32 proposals at a time; if all are rejected,
+// the entry of least exponential key is taken.
 template <class W>
 __device__ void draw_weighted(const double* __restrict__ running, const W* __restrict__ weights, i64 row, i64 row_end, i64 v,
                               u64 seed, u64 counter, i64* place, i64 begin, i64 end, int lane) {

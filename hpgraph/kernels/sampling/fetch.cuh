@@ -1,12 +1,12 @@
-// Rows of a matrix that the GPU reads over the link from page-locked host memory, FETCHED words a thread under way.
+// Gathers rows of a matrix in page-locked host memory over the link, with FETCHED words per thread in flight.
 //
-// As many blocks as fill the link walk over the rows: other kernels have the other multiprocessors meanwhile.
+// The grid has only as many blocks as saturate the link: other kernels use the other multiprocessors meanwhile.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
-// Row order[i] of the result becomes row vertex[i] of the matrix; a row has so many words.
+// out[order[i]] = matrix[vertex[i]]; a row has `words` words.
 template <class Index, class Word>
 __global__ void __launch_bounds__(256)
 fetch_rows(const Index* __restrict__ vertex, const i64* __restrict__ order, i64 count, i64 words,

@@ -1,8 +1,8 @@
-// Neighbour sampling, hop by hop, in one kernel: with barriers of the grid instead of the host.
+// Neighbour sampling, hop by hop, in one kernel with grid barriers.
 //
-// Drawn vertices, seeds first, are kept in one list. A table of all vertices holds the numbers of known ones, and for
-// others their first position in the list, from NEW on: so numbers follow the list, independent of the schedule. The
-// host allocates the list by an estimate; before a hop that needs more the kernel ends and reports it.
+// Drawn vertices, seeds first, are kept in one list. A table over all vertices holds the numbers of numbered vertices
+// and, for the others, their first position in the list, offset by NEW: numbers follow the list, independent of the
+// schedule. The host allocates the list by an estimate; before a hop that needs more, the kernel ends and reports it.
 //
 // I: int or long long, the type of ids. W: the type of weights, or char if there are none.
 #pragma once
@@ -27,8 +27,8 @@ struct Urn {
     const i64* positive;
 };
 
-// The list of draws: vertex, number it was drawn for, entry. Of known vertices, by number: vertex, and start of its
-// draws.
+// The list of draws: vertex, number of the vertex drawn for, entry. For numbered vertices: the vertex, and the start of
+// its draws.
 template <class I>
 struct DrawList {
     u64* table;
@@ -37,7 +37,7 @@ struct DrawList {
     i64 room;
 };
 
-// The hops of one launch, the first of them hop number `begin`; and the state after the launch before.
+// The hops of one launch, starting with hop number `begin`; and the state after the previous launch.
 struct Hops {
     i64 begin, count, fanout[HOPS], known, frontier, length;
     u64 seed;
@@ -55,7 +55,7 @@ __device__ __forceinline__ i64 draws_of(const Urn<I, W>& urn, i64 v, i64 fanout,
     return fanout < 0 ? there : replace ? (there > 0 ? fanout : 0) : there < fanout ? there : fanout;
 }
 
-// As many lanes to a vertex as it draws, in powers of two; weighted draws without replacement take a warp.
+// Lanes per vertex: its number of draws, rounded up to a power of two; weighted draws without replacement take a warp.
 template <class I, class W>
 __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const DrawList<I>& list, i64 frontier, i64 known, i64 fanout,
                                          bool replace, u64 seed, u64 counter) {
@@ -88,8 +88,8 @@ __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const DrawList<I>
     }
 }
 
-// `arrived` and `of_blocks` are the barrier's counter, 0, and an element for each block. `seeds` is 0 if the launch
-// continues another.
+// `arrived` and `of_blocks`: the barrier's counter, initially 0, and an element for each block. `seeds` is 0 if the
+// launch continues another.
 template <class I, class W>
 __global__ void __launch_bounds__(SAMPLE_THREADS, 1)
 sample(const Urn<I, W> urn, const DrawList<I> list, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
@@ -101,7 +101,7 @@ sample(const Urn<I, W> urn, const DrawList<I> list, const __grid_constant__ Hops
         list.found[at] = (I)v;
         atomicMin(list.table + v, NEW + (u64)at);
     };
-    // Numbers the vertices discovered in the next `many` elements of the list; returns how many they are.
+    // Numbers the vertices discovered in the next `many` elements of the list; returns their count.
     const auto number = [&](i64 many) {
         barrier.wait();
         const i64 first = length;

@@ -1,4 +1,4 @@
-// Sorted random integers, as in hpgraph.kernels.sampling.cpu_draws, and pairs of vertices by their numbers.
+// Sorted random integers, as in hpgraph.kernels.sampling.cpu_draws, and pairs of vertices from their numbers.
 #pragma once
 #include "grid_scan.cuh"
 #include "splitmix.cuh"
@@ -8,9 +8,9 @@ namespace hpgraph {
 
 constexpr int THREADS = 256, ITEMS = 8, TILE = THREADS * ITEMS;
 
-// An exponential variable in whole units.
+// An exponential variable, in whole units.
 __device__ __forceinline__ i64 gap(u64 seed, i64 i, double unit) {
-    // Odd, of 53 bits, over 2^53: uniform, and never 0 or 1.
+    // Odd multiple of 2^-53: uniform, never 0 or 1.
     const double uniform = (double)(mixed(seed + (u64)i * GOLDEN) >> 11 | 1) * 0x1p-53;
     return (i64)(-log(uniform) * unit);
 }
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(THREADS) sum_gaps(u64 seed, double unit, i64 d
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// The end of each gap but the last, scaled so that the last one ends at `total`. `ends`: of tiles.
+// The end of each gap but the last, scaled so that the last gap ends at `total`. `ends`: the end of each tile.
 __global__ void __launch_bounds__(THREADS)
 place_gaps(u64 seed, double unit, i64 drawn, i64 total, const i64* __restrict__ ends, i64* __restrict__ place) {
     __shared__ i64 of_warps[THREADS / 32];
@@ -46,7 +46,7 @@ place_gaps(u64 seed, double unit, i64 drawn, i64 total, const i64* __restrict__ 
     }
 }
 
-// The second vertex of each pair; pairs are in rows by their first vertex.
+// The second vertex of each pair; pairs are grouped in rows by their first vertex.
 template <class Index>
 __global__ void __launch_bounds__(THREADS)
 columns_of_pairs(const i64* __restrict__ indptr, i64 n, const i64* __restrict__ place, i64 pairs, bool directed,

@@ -1,5 +1,5 @@
-// Random numbers by seed and counters, as in hpgraph.semiring.counter_random: Philox4x32 of ten rounds (J. K. Salmon,
-// M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11); and draws by them.
+// Counter-based random numbers, as in hpgraph.semiring.counter_random: Philox4x32 with ten rounds (J. K. Salmon, M. A.
+// Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11); and draws from them.
 #pragma once
 #include "warp.cuh"
 
@@ -21,14 +21,14 @@ __device__ __forceinline__ u64 random_bits(u64 seed, u64 one, u64 two) {
     return a | (u64)b << 32;
 }
 
-// A number in 0, ..., count - 1.
+// A uniform integer in 0, ..., count - 1.
 __device__ __forceinline__ i64 below(u64 word, i64 count) { return (i64)__umul64hi(word, (u64)count); }
 
-// A multiple of 2^-53 in [0, 1).
+// A uniform multiple of 2^-53 in [0, 1).
 __device__ __forceinline__ double unit(u64 word) { return (double)(word >> 11) * 0x1p-53; }
 
-// The position in begin..end whose interval of the running sums contains random bits; its weight is positive. Galloping
-// search from the position it would have if all weights were equal.
+// Inverse transform: the position in begin..end whose interval of the running sums contains random bits; its weight is
+// positive. Galloping search from the position that equal weights would give.
 __device__ __forceinline__ i64 by_weight(const double* __restrict__ running, i64 begin, i64 end, u64 word) {
     const double total = running[end - 1], share = unit(word), x = share * total;
     i64 low = begin, high = end, step = 1, guess = begin + (i64)(share * (double)(end - begin));
@@ -48,7 +48,7 @@ __device__ __forceinline__ i64 by_weight(const double* __restrict__ running, i64
         else low = middle + 1;
     }
     if (low < end) return low;
-    // The product was rounded up to the total: take the last entry that adds to it.
+    // The product was rounded up to the total: take the last entry of positive weight.
     low = begin, high = end - 1;
     while (low < high) {
         const i64 middle = (low + high) >> 1;

@@ -1,4 +1,4 @@
-// R-MAT edges: the draws of hpgraph.kernels.sampling.recursive, an edge a thread.
+// R-MAT edges: the draws of hpgraph.kernels.sampling.recursive, one thread per edge.
 #pragma once
 #include "splitmix.cuh"
 

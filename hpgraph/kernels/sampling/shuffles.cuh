@@ -1,4 +1,4 @@
-// Arrays in random order: the permutations of hpgraph.kernels.sampling.shuffles.
+// Random permutations of arrays: those of hpgraph.kernels.sampling.shuffles.
 #pragma once
 #include "splitmix.cuh"
 

@@ -1,4 +1,4 @@
-// Random walks, one to a thread, with the draws of hpgraph.kernels.sampling.cpu_walks. They are bound by two random
+// Random walks, one thread per walk, with the draws of hpgraph.kernels.sampling.cpu_walks. They are bound by two random
 // reads a step; the vertices of a warp's walks are staged in shared memory, and written row by row.
 //
 // I: int or long long, the type of ids. WEIGHTED: whether there are running sums. BIASED: second-order walks.
@@ -10,7 +10,7 @@
 namespace hpgraph {
 
 constexpr int WALK_THREADS = 256;
-// Columns of the result that are staged before they are written: half a warp writes those of a walk.
+// Columns of the result that are staged before they are written: half a warp writes those of one walk.
 constexpr int WALK_COLUMNS = 16;
 
 struct Bias {
