@@ -15,7 +15,7 @@ constexpr int kWarps = kThreads / 32;
 __device__ __forceinline__ i64 global_thread() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 global_threads() { return (i64)gridDim.x * blockDim.x; }
 
-// A bit that is set already costs a load, not an atomic operation.
+// Tests the bit first: one that is already set costs a load, not an atomic operation.
 template <class I>
 __global__ void set_bits(const I* ids, i64 entries, u32* words) {
   for (i64 p = global_thread(); p < entries; p += global_threads()) {
@@ -54,7 +54,7 @@ __global__ void count_bits(const u64* words, i64 count, i64* block_count) {
   if (threadIdx.x == 0) block_count[blockIdx.x] = total;
 }
 
-// The positions of the bits, ascending; block_start is where each block's begin.
+// The positions of the set bits, ascending; block_start: the start of each block's positions.
 template <class I>
 __global__ void list_bits(const u64* words, i64 count, const i64* block_start, I* ids) {
   __shared__ u32 of_warp[kWarps];

@@ -1,14 +1,15 @@
 // Conversions between formats on the GPU.
 //
-// Entries are handled in tiles of equal size, never a row to a thread (but for the slab, whose rows are short), so
-// that a row of a million entries costs no more than a million rows of one. A tile finds the rows it spans by two
-// searches in the row pointer, and each of its entries by a search between them.
+// Entries are processed in tiles of equal size, never one row per thread (except for the slab, whose rows are short),
+// so that a row of a million entries costs no more than a million rows of one. A tile finds the rows it spans by two
+// searches in the row pointer, and the row of each entry by a search between them.
 //
-// Kernels that keep some of the entries are a stream compaction: count what each tile keeps; the caller makes the prefix
-// sum of the counts; each tile writes at its own place. So entries stay in order, and the result repeats bit for bit.
+// Kernels that keep some of the entries are a stream compaction: count the kept entries of each tile; the caller
+// computes the prefix sum of the counts; each tile writes from its offset on. Entries stay in order, and results are
+// bitwise reproducible.
 //
-// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved. Where there
-// are none their pointer is null. Compiles with NVRTC alone.
+// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved. If there are
+// no values, their pointers are null. Compiles with NVRTC alone.
 
 #include "search.cuh"
 
@@ -47,7 +48,7 @@ __device__ __forceinline__ void for_tile(const i64* indptr, i64 rows, i64 first,
   for (i64 p = begin + threadIdx.x; p < end; p += kThreads) use(p, row_of(indptr, span.low, span.high, p));
 }
 
-// How many entries of this block's tile are kept. keep(p) is called by whole warps.
+// Counts the kept entries of this block's tile. keep(p) is called by whole warps.
 template <class Keep>
 __device__ __forceinline__ void count_kept(i64 entries, i64* tile_count, Keep keep) {
   __shared__ u32 total;
@@ -63,7 +64,8 @@ __device__ __forceinline__ void count_kept(i64 entries, i64* tile_count, Keep ke
   if (threadIdx.x == 0) tile_count[blockIdx.x] = total;
 }
 
-// Calls write(p, slot) for each entry kept in this block's tile; slots run from `slot` in the order of the entries.
+// Calls write(p, slot) for each kept entry of this block's tile; slots are consecutive from `slot`, in the order of the
+// entries.
 template <class Keep, class Write>
 __device__ __forceinline__ void write_kept(i64 entries, i64 slot, Keep keep, Write write) {
   __shared__ u32 of_warp[kWarps];
@@ -89,7 +91,7 @@ __device__ __forceinline__ void write_kept(i64 entries, i64 slot, Keep keep, Wri
 
 // ---------------------------------------------------------------------------------------------------------- rows
 
-// count[id] += how often each id occurs. Equal neighbours, as in a sorted list, share one atomic operation.
+// count[id] += occurrences of each id. Runs of equal ids, as in a sorted list, share one atomic operation.
 template <class I>
 __global__ void count_ids(const I* ids, i64 entries, u64* count) {
   const int lane = threadIdx.x % 32;
@@ -107,7 +109,7 @@ __global__ void count_ids(const I* ids, i64 entries, u64* count) {
   }
 }
 
-// sum[id] += the weights of each id.
+// sum[id] += sum of the weights of each id.
 template <class I>
 __global__ void sum_by_id(const I* ids, const double* weights, i64 entries, double* sum) {
   for (i64 p = global_thread(); p < entries; p += global_threads()) atomicAdd(&sum[ids[p]], weights[p]);
@@ -119,8 +121,8 @@ __global__ void expand_rows(const i64* indptr, i64 rows, i64 entries, I* row) {
   for_tile(indptr, rows, 0, entries, [&](i64 p, i64 of) { row[p] = (I)of; });
 }
 
-// Sets found[0] where a column lies outside of 0..columns-1, found[1] where one falls below that before it in its row, or, if
-// strictly, equals it.
+// Sets found[0] if a column is outside 0..columns-1, and found[1] if a column is less than its predecessor in the row
+// or, with `strictly`, equal to it.
 template <class I>
 __global__ void inspect_rows(const i64* indptr, i64 rows, const I* indices, i64 entries, i64 columns, bool strictly,
                              int* found) {
@@ -138,8 +140,8 @@ __global__ void count_range(const I* major, i64 entries, i64 low, i64 high, i64*
   count_kept(entries, tile_count, [&](i64 p) { return major[p] >= low && major[p] < high; });
 }
 
-// Key and position of each entry whose major id lies in low..high-1: the major id above `bits` bits of the minor one.
-// A null `minor` stands for the rows of the entries, a null `position` for none wanted.
+// Key and position of each entry whose major id is in low..high-1: the major id above `bits` bits of the minor id. If
+// `minor` is null, minor ids are the rows of the entries; if `position` is null, positions are not written.
 template <class I>
 __global__ void pick_range(const I* major, const I* minor, const i64* indptr, i64 rows, i64 entries, i64 low, i64 high,
                            int bits, const i64* tile_start, i64* key, i64* position) {
@@ -157,7 +159,7 @@ __global__ void pick_range(const I* major, const I* minor, const i64* indptr, i6
       });
 }
 
-// Key of each of the entries first..last-1, which are those of the rows from `low` on: row above column.
+// Keys of the entries first..last-1, those of the rows from `low` on: row above column.
 template <class I>
 __global__ void row_keys(const i64* indptr, i64 rows, const I* indices, i64 low, i64 first, i64 last, int bits,
                          i64* key) {
@@ -171,18 +173,18 @@ struct Sum {
 };
 
 struct Least {
-  // As in NumPy, NaN is the least of all.
+  // As in NumPy, NaN is less than all numbers.
   template <class T>
   static __device__ T merge(T a, T b) { return a != a || a <= b ? a : b; }
 };
 
 struct Most {
-  // As in NumPy, NaN is the most of all.
+  // As in NumPy, NaN is greater than all numbers.
   template <class T>
   static __device__ T merge(T a, T b) { return a != a || a >= b ? a : b; }
 };
 
-// out[r] = run r of duplicates merged in order; it begins at head[r], and data[position[..]] are its values.
+// out[r] = duplicates of run r merged in order; the run begins at head[r], and its values are data[position[..]].
 template <class T, class Merge>
 __global__ void merge_runs(const T* data, const i64* position, i64 entries, const i64* head, i64 runs, T* out) {
   for (i64 r = global_thread(); r < runs; r += global_threads()) {
@@ -195,7 +197,7 @@ __global__ void merge_runs(const T* data, const i64* position, i64 entries, cons
 
 // ------------------------------------------------------------------------------------------------- moving entries
 
-// Segments of the lengths that `offsets` says, from source[s] on, one behind the other.
+// Concatenates segments that begin at source[s] and have the lengths given by `offsets`.
 template <class I, class V>
 __global__ void gather_segments(const i64* offsets, i64 segments, i64 entries, const i64* source, const I* indices,
                                 const V* data, I* out_indices, V* out_data) {
@@ -206,8 +208,8 @@ __global__ void gather_segments(const i64* offsets, i64 segments, i64 entries, c
   });
 }
 
-// The first `width` entries of each row, column by column; -1 where a row is shorter. Writes are coalesced, and the
-// sectors that a warp reads for one slot are those of the slots after it.
+// The first `width` entries of each row, column by column; -1 if a row is shorter. Writes are coalesced, and the
+// sectors that a warp reads for one slot also contain its following slots.
 template <class I, class V>
 __global__ void fill_slab(const i64* indptr, i64 rows, i64 width, const I* indices, const V* data, I* slab,
                           V* slab_data) {
@@ -230,7 +232,7 @@ __device__ __forceinline__ u64 mixed(u64 x) {
   return x ^ x >> 31;
 }
 
-// Bits that are equal where values are: one zero, one NaN.
+// Bits that are equal if values are equal: one zero, one NaN.
 template <class T>
 __device__ __forceinline__ u64 value_bits(T value) { return (u64)value; }
 __device__ __forceinline__ u64 value_bits(float value) {
@@ -240,8 +242,8 @@ __device__ __forceinline__ u64 value_bits(double value) {
   return value == 0 ? 0 : value != value ? ~0ull : (u64)__double_as_longlong(value);
 }
 
-// difference[h] += sum of hash h over the arcs (i, j, value), less that over (j, i, value), modulo 2^64. The key is the
-// process's own: of known hashes, arcs without their reverses could be found whose sums agree.
+// difference[h] += sum of hash h over the arcs (i, j, value), minus the sum over (j, i, value), modulo 2^64. The key
+// differs by process: with known hashes, arcs without reverses could be constructed whose sums agree.
 template <class I, class T>
 __global__ void hash_arcs(const i64* indptr, i64 rows, const I* indices, const T* data, i64 entries, u64 key,
                           u64* difference) {

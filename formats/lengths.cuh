@@ -1,4 +1,4 @@
-// How many rows have which length.
+// Histogram of row lengths.
 
 namespace hpgraph {
 
@@ -6,11 +6,11 @@ using i64 = long long;
 using u32 = unsigned int;
 
 constexpr u32 ALL = ~0u;
-// Lengths that most rows have are counted in shared memory.
+// The most frequent lengths, below SHARED, are counted in shared memory.
 constexpr int SHARED = 256;
 
-// Rows of each length below `few` in `counts`; the lengths of the others, in any order, in `longer`, and how many those
-// are in counts[few].
+// counts[length]: number of rows of each length below `few`. counts[few]: number of the other rows, whose lengths are
+// appended to `longer` in any order.
 __global__ void count_lengths(const i64* indptr, i64 rows, i64 few, i64* counts, i64* longer) {
     __shared__ u32 here[SHARED];
     for (int length = threadIdx.x; length < SHARED; length += blockDim.x) here[length] = 0;
@@ -18,7 +18,7 @@ __global__ void count_lengths(const i64* indptr, i64 rows, i64 few, i64* counts,
     const i64 step = (i64)gridDim.x * blockDim.x;
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v - threadIdx.x % 32 < rows; v += step) {
         const i64 length = v < rows ? indptr[v + 1] - indptr[v] : -1;
-        // Of the lanes whose rows are as long, one counts for all.
+        // Warp-aggregated: one lane counts for all lanes of equal length.
         const u32 alike = __match_any_sync(ALL, length);
         if (length >= few) longer[atomicAdd((unsigned long long*)counts + few, 1ull)] = length;
         if (length < 0 || length >= few || threadIdx.x % 32 != __ffs(alike) - 1) continue;

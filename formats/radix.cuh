@@ -1,12 +1,12 @@
-// One pass of a stable sort of entries by some bits of their keys, least significant digit first.
+// One pass of a stable LSD radix sort of entries by their keys.
 //
-// A block takes a tile of entries, and each of its warps a stretch of the tile. count_digits makes each tile's histogram of
-// digits; the caller makes the prefix sum of these counts, digit by digit; deal_by_digit then knows where each tile's entries
-// of a digit begin, and numbers them in order. So the result repeats bit for bit. A tile's entries are put in order in shared
-// memory first, so that those of the same digit are written side by side.
+// A block takes a tile of entries, and each of its warps a stretch of the tile. count_digits computes each tile's
+// histogram of digits; the caller computes the prefix sum of these counts, digit by digit; deal_by_digit then has the
+// start of each tile's entries of a digit, and ranks them in order, so results are bitwise reproducible. A tile's
+// entries are first sorted in shared memory, so that writes of the same digit are coalesced.
 //
-// I: int or long long, the type of keys and ids. V: an unsigned integer as wide as a value; values are only moved. Where
-// there are none their pointer is null. Compiles with NVRTC alone.
+// I: int or long long, the type of keys and ids. V: an unsigned integer as wide as a value; values are only moved. If
+// there are no values, their pointers are null. Compiles with NVRTC alone.
 
 #include "search.cuh"
 
@@ -29,7 +29,7 @@ struct Digit {
   __device__ int of(I key) const { return int(key >> shift) & (digits - 1); }
 };
 
-// count[1 + digit * tiles + tile] = how many entries of the tile have the digit; count[0] = 0.
+// count[1 + digit * tiles + tile] = number of the tile's entries with the digit; count[0] = 0.
 template <class I>
 __global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entries, int shift, int digits, u32* count) {
   __shared__ u32 of_tile[kDigits];
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entri
   if (blockIdx.x == 0 && threadIdx.x == 0) count[0] = 0;
 }
 
-// Sum over the threads of the block before this one.
+// Exclusive prefix sum over the threads of the block.
 __device__ __forceinline__ u32 sum_before(u32 mine) {
   __shared__ u32 of_warps[kWarps];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -60,19 +60,19 @@ __device__ __forceinline__ u32 sum_before(u32 mine) {
 
 template <class I, class V>
 union Stage {
-  u16 of_warp[kWarps][kDigits];  // first entries of each digit, then entries before those of the warp, in the tile
+  u16 of_warp[kWarps][kDigits];  // the warp's count of each digit, then the entries of the tile before them
   I ids[kTile];
   V values[kTile];
 };
 
-// Entries to where those of their tile and digit begin, in their order. A null `id` stands for the rows of the entries.
+// Scatters entries to the range of their digit and tile, in order. If `id` is null, ids are the rows of the entries.
 template <class I, class V>
 __global__ void __launch_bounds__(kThreads, 4)
 deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 rows, i64 entries, int shift, int digits,
               const u32* start, I* out_key, I* out_id, V* out_data) {
   __shared__ Stage<I, V> stage;
   __shared__ u16 digit_at[kTile];
-  __shared__ u32 shift_of[kDigits];  // from the place in the tile to that in the result, for each digit
+  __shared__ u32 shift_of[kDigits];  // for each digit, position in the result minus position in the tile
   __shared__ i64 row_of_end[2];
   const Digit digit = {shift, digits};
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -83,7 +83,7 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
   __syncwarp();
   const int first = warp * 32 * kItems + lane;
   I keys[kItems];
-  // Digit, and above it the place: among the warp's entries of the same digit, then in the tile.
+  // The digit, and above it the rank: first among the warp's entries of the same digit, then in the tile.
   u32 place[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; ++item) keys[item] = first + 32 * item < size ? key[base + first + 32 * item] : I(0);
@@ -99,7 +99,7 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
     __syncwarp();
   }
   __syncthreads();
-  // Each thread has the digits of one stretch: how many entries of the tile come before, then for each warp.
+  // Each thread has consecutive digits: the number of the tile's entries before each digit, then before each warp.
   constexpr int kEach = kDigits / kThreads;
   u32 of_digit[kEach], mine = 0;
 #pragma unroll
@@ -126,7 +126,7 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
   for (int item = 0; item < kItems; ++item)
     place[item] += u32(stage.of_warp[warp][place[item] & (kDigits - 1)]) << kDigitBits;
   __syncthreads();
-  // From here on the stage holds what is moved: ids, then keys, then values.
+  // From here on the stage holds the data to scatter: ids, then keys, then values.
 #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const int at = first + 32 * item;
@@ -152,7 +152,7 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
   }
 }
 
-// begin[c] = how many of the sorted keys are below c, for c in 0..below.
+// begin[c] = number of sorted keys less than c, for c in 0..below.
 template <class I>
 __global__ void __launch_bounds__(kThreads) find_begins(const I* key, i64 entries, i64 below, i64* begin) {
   const i64 c = i64(blockIdx.x) * kThreads + threadIdx.x;

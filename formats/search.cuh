@@ -3,7 +3,7 @@
 
 namespace hpgraph {
 
-// The row of a CSR matrix that holds entry p, known to lie in low..high: the last one that begins at or before p.
+// The row of a CSR matrix that holds entry p, given that it is in low..high: the last row that begins at or before p.
 __device__ __forceinline__ long long row_of(const long long* indptr, long long low, long long high, long long p) {
     while (low < high) {
         const long long middle = low + (high - low + 1) / 2;
@@ -13,14 +13,14 @@ __device__ __forceinline__ long long row_of(const long long* indptr, long long l
     return low;
 }
 
-// An array that nothing writes to during a kernel.
+// A read-only array during a kernel.
 template <class T>
 struct ReadOnly {
     const T* values;
     __device__ T operator[](long long i) const { return __ldg(values + i); }
 };
 
-// The first place in [begin, end) whose value is not below x.
+// The first position in [begin, end) whose value is not less than x.
 template <class Place, class Values, class X>
 __device__ Place lower_bound(Values values, Place begin, Place end, X x) {
     while (begin < end) {

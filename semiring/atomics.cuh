@@ -1,15 +1,15 @@
 // *where = op(*where, value), atomically; each returns whether *where changed.
 //
-// By the hardware's own instruction where there is one, else by compare-and-swap, which leaves at once when nothing would
-// change. A min or max of floats is one of integers: among floats without sign bit the order is that of their bits, among
-// those with it the reverse, and as signed integers the latter all lie below the former.
+// Uses the hardware's instruction if there is one, else compare-and-swap, which returns at once if nothing would
+// change. A min or max of floats is one of integers: floats without sign bit are ordered as their bits, floats with it
+// in reverse, and as signed integers the latter are all below the former.
 #pragma once
 #include "numbers.cuh"
 
 namespace hpgraph {
 namespace op {
 
-// The aligned word around a value of one or two bytes; of wider ones the value itself.
+// The aligned word that contains a value of one or two bytes; for wider types the value itself.
 template <class T>
 __device__ Wide<T>* word_around(T* where) {
     return (Wide<T>*)((size_t)where & ~(sizeof(Wide<T>) - 1));
@@ -19,7 +19,8 @@ __device__ Wide<T> read_around(T* where) {
     return *(volatile Wide<T>*)word_around(where);
 }
 
-// Op::apply(T, T) -> T. Types of one and two bytes are swapped within the word around them, in which `seen` was read.
+// Op::apply(T, T) -> T. Types of one and two bytes are swapped within the aligned word around them, whose expected
+// value is `seen`.
 template <class Op, class T>
 __device__ bool combine_by_cas(T* where, T value, Wide<T> seen) {
     typedef Wide<T> Word;
@@ -47,7 +48,7 @@ template <class T> constexpr bool has_word_atomics = sizeof(T) >= 4 && !is_float
 template <class Op, class T>
 __device__ bool combine_plus(T* where, T value) {
     if constexpr (is_float<T>) {
-        // Rounding makes the sum depend on the order of the threads: for callers that accept it.
+        // Rounding makes the sum depend on the order of the threads: only for callers that accept it.
         atomicAdd(where, value);
         return value != T(0);
     } else if constexpr (has_word_atomics<T>) {
@@ -58,7 +59,7 @@ __device__ bool combine_plus(T* where, T value) {
     }
 }
 
-// The lesser or the greater of two numbers; `around` is what seems to stand in the aligned word around *where.
+// The minimum or maximum of two numbers; `around` is the expected value of the aligned word around *where.
 template <class Op, bool is_min, class T>
 __device__ bool combine_extreme(T* where, T value, Wide<T> around) {
     if constexpr (sizeof(T) < sizeof(Wide<T>)) {
@@ -67,10 +68,10 @@ __device__ bool combine_extreme(T* where, T value, Wide<T> around) {
         const T seen = bits_as<T>((Unsigned<T>)around);
         if constexpr (is_float<T>) {
             if (value != value) return false;
-            if (seen != seen) return combine_by_cas<Op>(where, value);  // a NaN's bits fit into neither order
+            if (seen != seen) return combine_by_cas<Op>(where, value);  // a NaN's bits are in neither order
         }
         const bool better = is_min ? value < seen : value > seen;
-        // Zeros of both signs are equal but must not be left to the order of the threads.
+        // Zeros of both signs are equal, but the result must not depend on the order of the threads.
         const bool zeros = is_float<T> && value == T(0) && seen == T(0);
         if (!better && !zeros) return false;
         if constexpr (has_word_atomics<T>) {

@@ -1,4 +1,4 @@
-// Complex numbers: two floats side by side, as NumPy and CuPy lay them out. Without any header, so that NVRTC needs none.
+// Complex numbers: two adjacent floats, as in NumPy and CuPy. No header is included, so that NVRTC needs none.
 //
 // Shuffles and streaming loads have overloads here, found by the argument's namespace: kernels call them for any type.
 #pragma once
@@ -19,7 +19,7 @@ struct alignas(2 * sizeof(R)) complex {
 template <class T> constexpr bool is_complex = false;
 template <class R> constexpr bool is_complex<complex<R>> = true;
 
-// The type of a complex number's parts; of other types themselves.
+// The type of a complex number's parts; for other types, the type itself.
 template <class T> struct Parts { typedef T Real; };
 template <class R> struct Parts<complex<R>> { typedef R Real; };
 template <class T> using Real = typename Parts<T>::Real;
@@ -33,7 +33,7 @@ template <class R> __device__ complex<R> operator*(complex<R> a, complex<R> b) {
 template <class R> __device__ bool operator==(complex<R> a, complex<R> b) { return a.re == b.re && a.im == b.im; }
 template <class R> __device__ bool operator!=(complex<R> a, complex<R> b) { return !(a == b); }
 
-// R. Smith, "Algorithm 116: complex division", 1962, as in NumPy: by the larger part of the divisor.
+// R. Smith, "Algorithm 116: complex division", 1962, as in NumPy: scaled by the larger part of the divisor.
 template <class R> __device__ complex<R> operator/(complex<R> a, complex<R> b) {
     const R re = b.re < 0 ? -b.re : b.re, im = b.im < 0 ? -b.im : b.im;
     if (re >= im) {

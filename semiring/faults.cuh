@@ -1,7 +1,7 @@
-// Exceptions in Python functions: what indexes an array out of its bounds reports that here, and returns zero.
+// Exceptions in Python functions: an array index out of bounds is recorded here, and the function returns zero.
 #pragma once
 
-// How many calls ended by an exception since the module was loaded, and the function of the last one.
+// Number of calls that raised an exception since the module was loaded, and the function of the last one.
 extern "C" __device__ unsigned hpgraph_faults[2];
 __device__ unsigned hpgraph_faults[2] = {0, 0};
 

@@ -1,4 +1,4 @@
-// What operators need to know of number types. Without any header, so that NVRTC needs none.
+// Traits of number types for operators. No header is included, so that NVRTC needs none.
 #pragma once
 #include "complex.cuh"
 
@@ -9,7 +9,7 @@ template <class T> constexpr bool is_float = false;
 template <> constexpr bool is_float<float> = true;
 template <> constexpr bool is_float<double> = true;
 
-// Numbers with their own + - * /, where integers are computed as unsigned ones.
+// Numbers with their own + - * /; integers are computed as unsigned ones instead.
 template <class T> constexpr bool is_inexact = is_float<T> || is_complex<T>;
 
 template <class T> constexpr bool is_bool = false;
@@ -38,8 +38,8 @@ template <> struct Integers<8> {
 template <class T> using Signed = typename Integers<sizeof(T)>::Signed;
 template <class T> using Unsigned = typename Integers<sizeof(T)>::Unsigned;
 
-// Where integers are computed: unsigned, because they wrap around, and not narrower than int, because C++ would widen
-// them to signed int first.
+// The type in which integers are computed: unsigned, because it wraps around, and not narrower than int, because C++
+// would promote it to signed int first.
 template <class T> using Wide = typename Integers<(sizeof(T) < 4 ? 4 : sizeof(T))>::Unsigned;
 
 template <class To, class From>
@@ -50,7 +50,7 @@ __device__ To bits_as(From from) {
     return to;
 }
 
-// The ends of a type's range; infinities for floats.
+// Bounds of a type's range; infinities for floats.
 template <class T>
 __device__ T largest() {
     if constexpr (is_bool<T>) return true;

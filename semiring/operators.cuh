@@ -1,7 +1,7 @@
-// The built-in binary operators: arithmetic.py's, value for value, as types with a static apply.
+// The built-in binary operators, as types with a static apply; the values are those of arithmetic.py.
 //
-// An operator that makes a monoid also has atomic_combine(T*, T). Operands have been converted to the type computed in:
-// op::div is never asked for integers.
+// An operator that makes a monoid also has atomic_combine(T*, T). Operands are already converted to the type of the
+// computation; op::div is never called for integers.
 #pragma once
 #include "atomics.cuh"
 #include "numbers.cuh"
@@ -14,7 +14,7 @@ namespace op {
 template <class Op>
 struct Combines {
     template <class T> __device__ static bool atomic_combine(T* where, T value) { return combine_by_cas<Op>(where, value); }
-    // The same for a caller that has read the aligned word around it.
+    // The same for a caller that has already read the aligned word around it.
     template <class T> __device__ static bool atomic_combine_seen(T* where, T value, Wide<T>) {
         return Op::atomic_combine(where, value);
     }
@@ -88,7 +88,7 @@ HPGRAPH_OPERATOR(gt, bool, return a > b;)
 HPGRAPH_OPERATOR(ge, bool, return a >= b;)
 HPGRAPH_OPERATOR(hypot, T, if constexpr (sizeof(T) == 4) return ::hypotf(a, b); else return ::hypot(a, b);)
 HPGRAPH_OPERATOR(atan2, T, if constexpr (sizeof(T) == 4) return ::atan2f(a, b); else return ::atan2(a, b);)
-// Sums and differences that stop at the ends of an integer type.
+// Saturating sums and differences of integers.
 HPGRAPH_OPERATOR(saturated_plus, T,
     const T total = plus::apply(a, b);
     if constexpr (is_bool<T> || is_float<T>) return total;
@@ -104,7 +104,7 @@ HPGRAPH_OPERATOR(saturated_minus, T,
 HPGRAPH_OPERATOR(saturated_rminus, T, return saturated_minus::apply(b, a);)
 #undef HPGRAPH_OPERATOR
 
-// Rounds down, as Python and NumPy do, where C++ rounds toward zero.
+// Rounds down, as Python and NumPy do; C++ rounds toward zero.
 struct floordiv {
     template <class T> __device__ static T apply(T a, T b) {
         if constexpr (is_float<T>) {
@@ -119,7 +119,7 @@ struct floordiv {
         }
     }
 
-    // NumPy's way: from the exact remainder, so that the quotient is not rounded up to the next integer.
+    // As in NumPy: from the exact remainder, so that the quotient is not rounded up to the next integer.
     template <class T> __device__ static T floats(T a, T b) {
         if (b == T(0)) return a / b;
         T remainder;

@@ -1,4 +1,4 @@
-// The built-in unary operators: arithmetic.py's, as types with a static apply.
+// The built-in unary operators, as types with a static apply; the values are those of arithmetic.py.
 #pragma once
 #include "numbers.cuh"
 
@@ -34,7 +34,7 @@ HPGRAPH_FUNCTION(isinf, bool,
     else return false;)
 HPGRAPH_FUNCTION(isfinite, bool, return !isnan::apply(a) && !isinf::apply(a);)
 
-// C's functions of a double, which end in f for a float. Roundings, for numbers, leave integers as they are.
+// C functions of a double, with suffix f for float. For integers they are the identity.
 #define HPGRAPH_FUNCTION_OF_FLOATS(name)                  \
     HPGRAPH_FUNCTION(name, T,                             \
         if constexpr (!is_float<T>) return a;             \

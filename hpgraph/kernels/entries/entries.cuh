@@ -1,4 +1,4 @@
-// Functions of a matrix's entries, one to a thread, and of two vectors, an index to a thread.
+// Element-wise functions of a matrix's entries, one thread per entry, and of two vectors, one thread per index.
 //
 // The host writes before this text a struct that describes the function:
 //

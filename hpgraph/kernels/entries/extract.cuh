@@ -1,4 +1,4 @@
-// Places in a matrix on the GPU: of rows, of ranges of columns in them, of single entries. I, R: int or long long.
+// Positions in a matrix on the GPU: of rows, of column ranges in rows, of single entries. I, R: int or long long.
 #pragma once
 #include "search.cuh"
 
@@ -8,7 +8,7 @@ typedef long long i64;
 
 constexpr int EXTRACT_THREADS = 256;
 
-// Start and number of the entries of rows[i] in the columns low..high-1; length[0], before the first row, is 0.
+// Start and number of the entries of rows[i] in the columns low..high-1; length[0] is 0.
 template <class I, class R>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
 find_stretches(const i64* __restrict__ indptr, const I* __restrict__ indices, const R* __restrict__ rows, i64 count,

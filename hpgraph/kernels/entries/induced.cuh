@@ -1,5 +1,5 @@
 // Induced submatrix: the same rows and columns, renumbered. The chosen indices are a bitmap, `Marks`, in which the rank
-// of a bit is its new number: 5 bits an index in all, which fits the cache where a table of numbers would not.
+// of a bit is its new number: 5 bits an index in total, which fits the cache where a table of numbers would not.
 //
 // I: int or long long, the type of ids. V: an unsigned integer as wide as a value; if there are no values their
 // pointers are null.
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(TILE_THREADS) count_words(i64 words, Marks mar
     if (w == 0) marks.before[0] = 0;
 }
 
-// The chosen indices, ascending, and their row lengths: length[k + 1]; length[0] is 0.
+// The chosen indices, ascending, and their row lengths, length[k + 1]; length[0] is 0.
 template <class I>
 __global__ void __launch_bounds__(TILE_THREADS)
 list_chosen(const i64* __restrict__ indptr, i64 rows, Marks chosen, I* __restrict__ ids, i64* __restrict__ length) {

@@ -1,4 +1,4 @@
-// The Kronecker product of two sparse matrices: row i k + p of the result is row i of A with row p of B for each entry.
+// The Kronecker product of two sparse matrices: row i k + p of the result is the product of row i of A and row p of B.
 //
 // The host writes a struct Kronecker before this text: types A, B, C, Index; constants a_pattern, b_pattern; static C apply(A, B).
 #pragma once

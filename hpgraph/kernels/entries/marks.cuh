@@ -1,4 +1,4 @@
-// Marked entries of a matrix: a bitmap, and the prefix sum of the marks over its words. So the place of a marked entry
+// Marked entries of a matrix: a bitmap, and the prefix sum of the marks over its words. The position of a marked entry
 // among those kept is one load and one popcount (rank of a bit vector), without a list.
 #pragma once
 #include "tiles.cuh"
@@ -6,7 +6,7 @@
 namespace hpgraph {
 
 struct Marks {
-    u32* words;   // one more than the entries fill, if they fill them
+    u32* words;   // with one more word if the entries fill all
     i64* before;  // before[w]: marks in the words before w; one more element than words
 
     __device__ bool has(i64 p) const { return words[p >> 5] >> (p & 31) & 1; }

@@ -1,4 +1,4 @@
-// Union, intersection and difference of two matrices' entries, an entry to a thread.
+// Union, intersection and difference of two matrices' entries, one thread per entry.
 //
 // Each row is merged by ranking: an entry's rank in the other matrix's row, found by binary search, gives its place in
 // the result: the number of entries before it in either matrix, less those in both. One thread an entry is balanced

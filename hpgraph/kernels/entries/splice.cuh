@@ -1,7 +1,7 @@
-// Few entries of a matrix b among those of a large matrix a, which keep their order: b's are located in a by binary
-// search, and a's are copied, each by as many places further as the changes before it say. That reads and writes every
-// entry of a once and ranks none of them, as `merge.cuh` does. I: int or long long, the type of ids. W: an unsigned
-// integer as wide as a value.
+// Splices few entries of a matrix b into a large matrix a, whose entries keep their order: b's are located in a by
+// binary search, and a's are copied, each shifted by the number of changes before it. Every entry of a is read and
+// written once, and none is ranked, unlike in `merge.cuh`. I: int or long long, the type of ids. W: an unsigned integer
+// as wide as a value.
 #pragma once
 #include "tiles.cuh"
 
@@ -15,8 +15,8 @@ struct Entries {
     i64 count;
 };
 
-// Where the changes stand: at[q] is the position of b's entry q in a, or before which entry it would stand, ascending;
-// shift[q], of one element more, is how many entries the result has more than a before it.
+// Positions of the changes: at[q] is the position of b's entry q in a, or its insertion point, ascending; shift[q], of
+// one element more, is the number of entries before it that the result has in excess of a.
 struct Changes {
     const i64* at;
     const bool* found;
@@ -37,7 +37,7 @@ locate_entries(const i64* __restrict__ indptr, const I* __restrict__ indices, co
     });
 }
 
-// A tile of a's entries to a block; the last block, which may have none, has the changes behind all entries.
+// A tile of a's entries per block; the last block, whose tile may be empty, also writes the changes after all entries.
 template <class I, class W>
 __global__ void __launch_bounds__(TILE_THREADS)
 splice_entries(Entries<I, W> a, Entries<I, W> b, Changes changes, i64 rows, i64* __restrict__ out_indptr,

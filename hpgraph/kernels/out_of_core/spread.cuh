@@ -1,8 +1,8 @@
 // Scattered rows, each read in place: from pages cached on the device, copied there, or in host memory, which the GPU
 // reads over the link (S. Min et al., "EMOGI", VLDB'20).
 //
-// The needed parts of rows are listed in groups of up to GROUP arcs, so that a hub is shared by as many warps as it
-// fills; then each warp takes one group at a time. Messages are combined by atomic operations.
+// The needed parts of rows are listed in groups of up to GROUP arcs, so that a hub is shared by several warps; then
+// each warp takes one group at a time. Messages are combined by atomic operations.
 #pragma once
 #include "window.cuh"
 
@@ -35,8 +35,8 @@ __device__ inline i64 page_of(const i64* first_arc, i64 pages, i64 arc) {
     return low;
 }
 
-// For each page, the number of chosen rows with arcs in it, and of these arcs: one block a page. `rows` is null for
-// all; rows without a bit in `more` are excluded.
+// For each page, the number of chosen rows with arcs in it, and the number of these arcs: one block per page. `rows` is
+// null for all rows; rows without a bit in `more` are excluded.
 __global__ void __launch_bounds__(THREADS)
 survey_pages(const i64* indptr, const i64* first_arc, const i64* first_row, const i64* last_row, const u32* rows,
              const u32* more, i64* found) {

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) mark_outside(i64 n, const Id* largest
     if (lane_of_warp() == 0) outside[v >> 5] = bits;
 }
 
-// Links a row and the vertex at the end of its arc.
+// Links a row and the target of its arc.
 template <class Id>
 struct Hook {
     Id* label;

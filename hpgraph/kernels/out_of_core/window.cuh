@@ -1,8 +1,8 @@
 // Products over windows: resident pages of a matrix's arcs; rows may extend into the next window.
 //
-// A block takes a tile, some thousand adjacent arcs of a page, regardless of rows: it decodes them, computes their
+// A block takes a tile, several thousand adjacent arcs of a page, regardless of rows: it decodes them, computes their
 // messages in shared memory, with many loads in flight, and folds those by rows. Rows that extend over several tiles
-// leave a part in each, which a second kernel joins in order. No atomics touch messages, so sums are bitwise
+// leave a partial result in each, which a second kernel joins in order. No atomics touch messages, so sums are bitwise
 // reproducible. (Stretches of equally many entries as in D. Merrill, M. Garland, "Merge-based parallel sparse
 // matrix-vector multiplication", SC'16, here of the length that is decoded at once.)
 #pragma once
@@ -45,7 +45,7 @@ struct Weights<ArcNumbers> {
     __device__ i64 operator[](i64 j) const { return j; }
 };
 
-// The tables of a matrix in pages; `weights` is addressed as if all of them were there.
+// The tables of a matrix in pages; `weights` is addressed as if all weights were resident.
 template <class Weight>
 struct Tables {
     const i64* indptr;
@@ -72,7 +72,7 @@ struct Sum {
     bool found;
 };
 
-// A tile's parts of shared rows: of the one that began before, and of the last, if it continues.
+// A tile's partial results of shared rows: of the row that began before it, and of its last row, if that continues.
 template <class Message>
 struct Carry {
     i64* start;     // first arc of the tile

@@ -12,7 +12,7 @@ __device__ inline i64 gaps_words_begin(i64 arcs) {
     return 8 * groups + ((2 * blocks + 7) >> 3 << 3);
 }
 
-// Bits at an offset in the words that the lanes hold, one each; each lane has its own offset.
+// The bits at an offset in the warp's words, one word per lane; each lane has its own offset.
 __device__ inline u32 gaps_bits(u32 word, int place) {
     u32 low = __shfl_sync(ALL, word, place >> 5), high = __shfl_sync(ALL, word, (place >> 5) + 1 & 31);
     return __funnelshift_r(low, high, place & 31);
