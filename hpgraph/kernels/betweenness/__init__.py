@@ -20,12 +20,12 @@ import numpy as np
 
 from hpgraph.formats import CSR
 
-# Most sources that search jointly: the bits of a word.
+# Maximum number of sources that search jointly: the bits of a word.
 GROUP = 64
 # Cost of testing a vertex on each level of a joint search, in visits.
 LEVEL_COST = 1 / 32
-# Path count from which numbers carry an exponent, and the unit of the exponent. A float then lies in [1 / LIMIT,
-# LIMIT), or higher by the number of a vertex's parents; two steps down it is too small to add to anything.
+# Path count from which on numbers carry an exponent, and the unit of the exponent. A float is then in [1 / LIMIT,
+# LIMIT), or above by a factor of the number of a vertex's parents; two steps lower it is too small to contribute.
 LIMIT, STEP = 2.0**256, 2.0**512
 # Accumulated results, on the device of the graph; those not requested have length 0. ``vertices, arcs``
 # (float64): the dependencies on each vertex, except of a source on itself, and on each arc; ``reached, reach`` (int64):

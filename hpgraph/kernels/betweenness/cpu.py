@@ -1,4 +1,4 @@
-"""Betweenness on the CPU: jointly if searches overlap, else one source a thread; as many at once as memory allows."""
+"""Betweenness on the CPU: joint searches if they overlap, else one source per thread, within available memory."""
 
 from collections.abc import Callable
 
@@ -15,9 +15,9 @@ from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 
-# Most bytes a vertex and source: a number, its exponent, and, if sources do not overlap, a place in the list.
+# Maximum number of bytes per vertex and source: a number, its exponent, and, if sources do not overlap, a list entry.
 _SOURCE_BYTES = 8 + 4 + 12
-# Bytes a vertex of a thread's work space, besides the queue.
+# Bytes per vertex of a thread's work space, besides the queue.
 _SCRATCH_BYTES = 24
 # Sources below which their cache line is mostly empty.
 MIN = 8

@@ -19,7 +19,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Ranges of the vertices, and the distance of their turn words: two cache lines.
 STRETCHES, APART = 64, 16
-# Prefetch distances in the queue, of row pointers, first arcs and first neighbours' state; how many of these.
+# Prefetch distances in the queue, of row pointers, first arcs and first neighbours' state; number of neighbours.
 AHEAD_ROWS, AHEAD_ARCS, AHEAD_NEIGHBOURS, NEIGHBOURS = 16, 8, 4, 4
 # Below this many vertices they are in a cache.
 CACHED = 1 << 14
@@ -209,7 +209,7 @@ def _add(arcs, distance, source, scratch, sums, turn, v):
 
 @part
 def _wait_turn(turns, stretch, turn):
-    """Wait until it is the turn of a source on a range of vertices; False if stopped."""
+    """Wait until all earlier sources have been added on a range of vertices; False if stopped."""
     while atomic_load(turns, stretch * APART) != turn:
         if is_stopped():
             return False

@@ -70,7 +70,7 @@ def weighted_dependencies(out: CSR, in_: CSR, distances: Any, sources: np.ndarra
 
 
 def _bytes(out: CSR, in_: CSR, sources: int, weighted: bool) -> int:
-    """Most bytes of a search: numbers, exponents, the list; bitmasks; sums of pieces."""
+    """Upper bound of a search's bytes: numbers, exponents, the list; bitmasks; sums of pieces."""
     each = 8 + 4 + out.indices.dtype.itemsize + 8 + (12 if weighted else 0)
     pieces = max(len(long_rows(out).owner), len(long_rows(in_).owner))
     stride = _stride(sources)

@@ -30,7 +30,7 @@ def simple_paths(arcs: CSR, source: int, is_target: Any, left: Any, cutoff: int)
     path[0], at[0], on_path[source] = source, arcs.indptr[source], True
     targets = int(is_target.sum()) - int(is_target[source])
     state = np.array([0 if cutoff and targets else -1, targets])
-    # The first path alone: the caller may want no other.
+    # The first block holds one path: the caller may need no more.
     most = 1
     while state[0] >= 0:
         found, ends = np.empty(max(_BLOCK, cutoff + 1), np.int64), np.zeros(most + 1, np.int64)
@@ -44,7 +44,7 @@ def simple_paths(arcs: CSR, source: int, is_target: Any, left: Any, cutoff: int)
 
 @njit(cache=True, nogil=True)
 def _search(indptr, indices, is_target, left, cutoff, stack, state, found, ends):
-    """Go on until the block is full; `state`: the place of the last vertex of the path, and targets beside it."""
+    """Search until the block is full; `state`: depth of the last vertex, and number of targets off the path."""
     path, at, on_path = stack
     depth, targets, count = state[0], state[1], 0
     while depth >= 0 and count + 1 < ends.size and ends[count] + depth + 2 <= found.size and not is_stopped():

@@ -17,7 +17,7 @@ from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part,
 Arcs = namedtuple("Arcs", "indptr head length middle")
 # Work space of a witness search: distances, inf between searches; vertices with a finite one; a heap.
 _Work = namedtuple("_Work", "distance touched keys heads")
-# Vertices that a witness search settles at most, for a priority and for a contraction; capacity of its heap.
+# Maximum number of vertices that a witness search settles, for a priority and for a contraction; its heap's capacity.
 _PRIORITY_SETTLED, _CONTRACTION_SETTLED, _CAPACITY = 24, 120, 1 << 14
 _CHUNK = 32
 
@@ -65,7 +65,7 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
 
 
 def _rows_of(arcs: Arcs, vertices: Any) -> tuple[Any, Any]:
-    """The vertex and the place of each arc of some vertices."""
+    """The source and the position of each arc of some vertices."""
     counts = arcs.indptr[vertices + 1] - arcs.indptr[vertices]
     ends = np.cumsum(counts)
     at = np.arange(ends[-1]) + np.repeat(arcs.indptr[vertices] - ends + counts, counts)

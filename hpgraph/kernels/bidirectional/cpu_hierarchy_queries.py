@@ -1,8 +1,8 @@
 """Queries of a contraction hierarchy, whose vertices are numbered from the most important one on.
 
 R. Geisberger, P. Sanders, D. Schultes, C. Vetter, "Exact routing in large road networks using contraction hierarchies",
-Transportation Science 46(3), 2012: searches from both ends that go up alone, and stall where a vertex above is nearer.
-They end below the most important vertices, between which a table has all distances (P. Sanders, D. Schultes,
+Transportation Science 46(3), 2012: upward searches from both ends, which stall where a higher vertex is nearer.
+They end below the most important vertices (the core), whose distances are in a table (P. Sanders, D. Schultes,
 "Engineering highway hierarchies", ESA'06).
 """
 
@@ -14,12 +14,12 @@ from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 
-# One half of a query: distances, inf between queries, the arc by which each vertex is reached, a list of these, a heap.
+# One half of a query: distances, inf between queries; the arc by which each vertex is reached; their list; a heap.
 Half = namedtuple("Half", "distance before touched keys heads")
 
 
 def query_space(n: int, arcs: int) -> tuple[Half, Half]:
-    """Room for one query at a time."""
+    """Work space of one query."""
     keys, heads = np.empty((2, arcs + 1)), np.empty((2, arcs + 1), np.int64)
     before, touched = np.empty((2, 2, n), np.int64)
     halves = (Half(np.full(n, np.inf), before[k], touched[k], keys[k], heads[k]) for k in range(2))
@@ -40,7 +40,7 @@ def _clear(half, reached):
 
 @part(counts_references=False)
 def _stalled(opposite, distance, u, key):
-    """Whether a vertex above leads to u on a shorter way, so that no shortest path goes up from u by what is known."""
+    """Stall-on-demand: whether a higher vertex gives u a shorter distance than its tentative one."""
     for at in range(peek(opposite.indptr, u), peek(opposite.indptr, u + 1)):
         if peek(distance, vertex(opposite.head, at)) + peek(opposite.length, at) < key:
             return True
@@ -49,10 +49,10 @@ def _stalled(opposite, distance, u, key):
 
 @part(counts_references=False)
 def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
-    """Settle the next vertex of a half, which stays below the first `core` vertices; returns the last four anew."""
+    """Settle the next vertex of a half outside the first `core` vertices; returns the last four arguments updated."""
     key, u = peek(half.keys, 0), vertex(half.heads, 0)
     size = heap.pop(half.keys, half.heads, size)
-    # The arcs of the vertex that comes next; stale, and harmless, where the heap is empty.
+    # Arcs of the likely next vertex; stale, and harmless, if the heap is empty.
     following = peek(arcs.indptr, vertex(half.heads, 0))
     prefetch(arcs.head, following)
     prefetch(arcs.length, following)
@@ -80,7 +80,7 @@ def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
 
 @part(counts_references=False)
 def _core_entries(opposite, core, half, reached):
-    """List in `half.heads` and `half.keys` where a search enters the core, and how far; how many there are."""
+    """List core entries of a search in `half.heads`, with distances in `half.keys`; returns their number."""
     count = 0
     for k in range(reached):
         v = vertex(half.touched, k)
@@ -93,7 +93,7 @@ def _core_entries(opposite, core, half, reached):
 
 @part(counts_references=False)
 def _distance_through_core(table, forward, count, backward, back_count, best):
-    """The length of a shortest path through the core, or what is known to be no longer."""
+    """The smaller of `best` and the length of a shortest path through the core."""
     nearest = np.inf
     for k in range(back_count):
         nearest = min(nearest, peek(backward.keys, k))
@@ -109,7 +109,7 @@ def _distance_through_core(table, forward, count, backward, back_count, best):
 def meet(up, down, table, query, source, target):
     """The length of a shortest path, and the vertex where its halves meet; -1 if there is none, or in the core.
 
-    Searches go up alone, from both ends, each until its least key is no less than the best length. ``table``: distances
+    Upward searches from both ends, each until its least key is at least the best length. ``table``: distances
     among the first vertices, the core; it may be empty.
     """
     forward, backward = query
@@ -146,7 +146,7 @@ def meet_each(up, down, table, query, sources, targets, found):
 
 @njit(cache=True, nogil=True)
 def sweep(up, down, query, source, distance):
-    """Distances from a vertex to all: a search upwards, then all vertices from the top down (PHAST)."""
+    """Distances from a vertex to all: an upward search, then a sweep over all vertices from the top down (PHAST)."""
     distance[:] = np.inf
     distance[source] = 0.0
     keys, heads = query[0].keys, query[0].heads
@@ -170,7 +170,7 @@ def sweep(up, down, query, source, distance):
 
 @njit(cache=True, nogil=True)
 def sweep_each(up, down, query, table):
-    """Distances among the first vertices."""
+    """Distances between the first vertices."""
     for v in range(len(table)):
         if is_stopped():
             break
@@ -184,7 +184,7 @@ def _row_of(indptr, at):
 
 @part
 def _find_middle(arcs, v, u):
-    """What the arc between a vertex and one above it leads over."""
+    """The middle vertex of the shortcut between a vertex and a higher one."""
     for at in range(arcs.indptr[v], arcs.indptr[v + 1]):
         if arcs.head[at] == u:
             return np.int64(arcs.middle[at])
@@ -193,9 +193,9 @@ def _find_middle(arcs, v, u):
 
 @part
 def _unpack(up, down, stack, u, v, over, path, count):
-    """Append the vertices behind u on the way to v, the end of an arc over some vertex; returns how many there are.
+    """Unpack the shortcut from u to v: append its vertices after u; returns their number.
 
-    -1 where there is no more room in the first half of `path`, or in `stack`.
+    Returns -1 if the first half of `path`, or `stack`, is full.
     """
     if count < 0:
         return -1
@@ -219,13 +219,13 @@ def _unpack(up, down, stack, u, v, over, path, count):
 
 @njit(cache=True, nogil=True)
 def path_by(up, down, query, source, middle, path, stack):
-    """Write the path that a query found, by the vertex where its halves meet; returns how many vertices it has.
+    """Write the path of a query from the vertex where its halves meet; returns its number of vertices.
 
-    -1 where there is no room for it.
+    Returns -1 if it does not fit.
     """
     forward, backward = query
     path[0] = source
-    # Arcs from the source up come last first: they wait in the second half.
+    # Upward arcs from the source are found in reverse order: they are kept in the second half.
     count, above = 1, 0
     at = forward.before[middle]
     while at >= 0:

@@ -25,7 +25,7 @@ class SpurSearch:
         n = arcs.shape[0]
         self._arcs = arcs.indptr, arcs.indices, arcs.data, left
         self._sink, self._search = sink, 0
-        # The number of the search in which a vertex was reached or blocked; undefined elsewhere: distance, predecessor.
+        # Number of the search in which a vertex was reached or blocked; else distance and predecessor are undefined.
         self._state = np.zeros(n, np.int64), np.empty(n), np.empty(n, np.int64)
         self._heap = np.empty(arcs.nnz + 1), np.empty(arcs.nnz + 1, np.int64)
 

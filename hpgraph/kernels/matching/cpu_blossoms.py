@@ -65,7 +65,7 @@ def _queue(forest, search, b):
 
 @part
 def label_outer(forest, search, b, now):
-    """Label a blossom of even distance from the root; duals of its vertices fall, its own rises."""
+    """Label a blossom at even distance from the root; its vertices' duals fall, its own rises."""
     search.label[b] = OUTER
     shift(forest, b, now)
     forest.dual[b] -= now * 2

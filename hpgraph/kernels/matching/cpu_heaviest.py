@@ -1,7 +1,7 @@
 """The heaviest matching of any graph, on one thread, by shortest augmenting paths through blossoms.
 
 Z. Galil, S. Micali, H. Gabow, "An O(EV log V) algorithm for finding a maximal weighted matching in general graphs",
-SIAM Journal on Computing 15(1), 1986: what happens to a tree waits in a heap, by the change of the duals at which it
+SIAM Journal on Computing 15(1), 1986: events of a tree wait in a heap, keyed by the change of the duals at which each
 happens. Here one tree is grown at a time, from a free vertex of positive dual, and only duals in it change.
 
 Weights are float64, or complex128 for pairs that are compared by their first parts first.
@@ -36,7 +36,7 @@ from hpgraph.kernels.runtime.cpu.heap import pop, precedes, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 
-# Bids to begin with, for each vertex.
+# Initial bids for each vertex.
 _LOOKS = 16
 
 
@@ -170,7 +170,7 @@ def _scan(indptr, indices, weight, forest, search, v, now):
             # Both duals fall.
             key = key * 0.5
         if precedes(key, now):
-            # By rounding.
+            # Due to rounding.
             key = now
         if not precedes(key, bound[0]):
             continue

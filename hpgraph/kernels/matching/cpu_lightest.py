@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 
-# Rows that the augmenting row reduction looks at, for each row: it might otherwise lower prices by tiny steps.
+# Limit of augmenting row reductions, per row: they might otherwise lower prices by tiny steps.
 _LOOKS = 4
 
 
@@ -38,7 +38,7 @@ def lightest(arcs: CSR) -> Any:
 
 @njit(cache=True, nogil=True)
 def _assign(indptr, indices, weight, held, free, search, heap):
-    """`held`: each row's arc, each column's row and price; `free`: rows; `search`: what one search needs, cleared."""
+    """`held`: each row's arc, each column's row and price; `free`: rows; `search`: work space of a search, cleared."""
     arc_of, row_of, price = held
     if arc_of.size == row_of.size and not _reduce_columns(indices, weight, price):
         return False
@@ -87,7 +87,8 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
             free[left] = v
             left += 1
             continue
-        # To -inf where no other is left to the row: none but it can have the column, and those left may have one less.
+        # The price falls to -inf if the row has no other column: only it can have this column, and the rows left may
+        # have one column less.
         price[u] -= second - first
         arc_of[v], row_of[u] = best, v
         if displaced >= 0:

@@ -29,7 +29,7 @@ KERNELS = KernelSet(
     prologue=f"#define HPGRAPH_THREADS {THREADS}\n", threads=THREADS, cooperative=True,
 )  # fmt: skip
 # Arcs that one thread of the CPU looks at, along a path 8 ns each, in the time of a level of few arcs: 2 us on an H200.
-# Levels that are always tried.
+# Minimum limit of levels.
 ARCS_OF_A_LEVEL, MIN_LEVELS = 256, 1000
 
 

@@ -1,4 +1,4 @@
-"""Nearest neighbours: the smallest distances of each row, kept while tiles of a matrix product pass by."""
+"""Nearest neighbours: the smallest distances of each row, selected from tiles of a matrix product."""
 
 from typing import Any, Protocol
 

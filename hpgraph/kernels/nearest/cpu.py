@@ -90,7 +90,7 @@ def _below(context, builder, signature, args):
 
 @part
 def _insert(distance, index, value, number):
-    """Put a distance into its place among a row's ascending ones; the last falls out."""
+    """Insert a distance into a row's ascending list; the last element is dropped."""
     at = distance.size - 1
     while at > 0 and distance[at - 1] > value:
         distance[at], index[at] = distance[at - 1], index[at - 1]

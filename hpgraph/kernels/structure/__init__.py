@@ -61,7 +61,7 @@ class Structure(Protocol):
         """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""
 
     def generations(self, out: CSR, in_degree: Any) -> Any:
-        """How many arcs the longest path to each vertex has; -1 on cycles and behind them."""
+        """Number of arcs of the longest path to each vertex; -1 on cycles and after them."""
 
     def independent_set(self, arcs: CSR, order: Any) -> Any:
         """Greedy maximal independent set: each vertex in turn joins if it has no neighbour in the set."""
@@ -74,10 +74,10 @@ class Structure(Protocol):
 
 
 class Mappings(Protocol):
-    """What either backend offers to a search for a small pattern."""
+    """Interface of a backend for subgraph isomorphism."""
 
     def count_mappings(self, rows: Rows, steps: Steps) -> int:
-        """How many mappings of the pattern's steps to vertices there are."""
+        """Number of mappings of the pattern's steps to vertices."""
 
     def list_mappings(self, rows: Rows, steps: Steps, limit: int) -> Any:
         """The first of the mappings, at most `limit`, ordered by their steps; int64 array (k, p), in NumPy."""

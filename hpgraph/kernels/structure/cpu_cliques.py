@@ -51,12 +51,12 @@ def ordered(arcs: CSR) -> tuple[Ordered, Any]:
 
 @njit(cache=True, nogil=True)
 def _in_order(indptr, indices, order, rank, begins, turned, later):
-    """Rows of a symmetric graph in another order; ascending, as vertices are appended to their neighbours' rows."""
+    """Rows of a symmetric graph in another order; ascending, since vertices are appended in that order."""
     ends = begins.copy()
     for i in range(order.size):
         if is_stopped():
             break
-        # Those before it have come.
+        # All preceding neighbours have been appended.
         later[i] = ends[i]
         for at in range(indptr[order[i]], indptr[order[i] + 1]):
             r = rank[vertex(indices, at)]
@@ -89,7 +89,7 @@ def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterato
 
 @part
 def _bits_of(indices, begin, end, among, stop, row):
-    """Set the bits of the vertices of one stretch, by their places in another; both ascend."""
+    """Set bits for the vertices of one range, by their positions in another; both ascend."""
     row[:] = 0
     for i in range(among, stop):
         while begin < end and indices[begin] < indices[i]:
@@ -100,7 +100,7 @@ def _bits_of(indices, begin, end, among, stop, row):
 
 @part
 def _marked_bits(indices, begin, end, mark, row):
-    """Set the bits of the vertices of a stretch that are marked with a place."""
+    """Set bits for the vertices of a range that are marked, by their marked positions."""
     row[:] = 0
     for at in range(begin, end):
         i = mark[vertex(indices, at)]
@@ -184,7 +184,7 @@ def _descend(search, depth, q, words):
     bit = np.uint64(1) << np.uint64(q & 63)
     search.candidates[depth, q >> 6] &= ~bit
     search.done[depth, q >> 6] |= bit
-    # Those joined to it move to the front, so that the order remains one of the sets above.
+    # Adjacent vertices move to the front: the sets above, which are prefixes, keep their elements.
     front = 0
     for i in range(search.joined[depth]):
         x = search.earlier[i]
@@ -208,7 +208,7 @@ def _next_branch(branches, words):
 
 @njit(cache=True, nogil=True)
 def _search(graph, search, state, found, ends):
-    """Go on until the block is full; `state`: vertex, depth or -1, the least size, and whether that is to grow."""
+    """Search until the block is full; `state`: vertex, depth or -1, the minimum size, and whether it grows."""
     indptr, indices, later = graph
     v, depth, least, largest = state[0], state[1], state[2], state[3]
     count, n, step = 0, later.size, -1 if largest else 1
@@ -256,7 +256,7 @@ def cliques_by_size(later: CSR) -> Iterator[Any]:
     ``later``: the neighbours of each vertex that follow it, ascending.
     """
     cliques = np.arange(later.shape[0])[:, None]
-    # Of each clique the vertices that follow it and are joined to all of it.
+    # For each clique, the later vertices adjacent to all of its vertices.
     indptr, joined = later.indptr, later.indices.astype(np.int64)
     while len(cliques):
         yield cliques
@@ -294,7 +294,7 @@ def _join(indptr, indices, joined, ends, following, found):
 
 
 def count_cliques(arcs: CSR, k: int) -> int:
-    """How many sets of k >= 3 vertices are joined each to each."""
+    """Number of cliques of k >= 3 vertices."""
     graph, order = ordered(arcs)
     n = len(order)
     most = int((graph.indptr[1:] - graph.later).max()) if n else 0
@@ -306,7 +306,7 @@ def count_cliques(arcs: CSR, k: int) -> int:
 
 @part
 def _count_at(graph, v, k, rows, sets, branches):
-    """Cliques of k vertices of which one vertex is the first, by search among its later neighbours."""
+    """Cliques of k vertices whose first is v, by search among its later neighbours."""
     indptr, indices, later = graph
     among, stop = later[v], indptr[v + 1]
     words = (stop - among + 63) >> 6

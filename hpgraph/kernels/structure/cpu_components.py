@@ -36,7 +36,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     if arcs.nnz == 0:
         return n, label
     left = np.zeros(1, np.bool_)
-    # Of few arcs one thread is done before several have started.
+    # With few arcs, one thread finishes before several have started.
     with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
@@ -73,7 +73,7 @@ def number_trees(label):
     count = 0
     for v in range(label.size):
         above = vertex(label, v)
-        # Smaller vertices have the number of their tree already.
+        # Smaller vertices already have the number of their tree.
         number = np.int64(peek(label, above))
         if above == v:
             number = np.int64(count)

@@ -1,4 +1,4 @@
-"""Vertices by falling degree, and the rows of their neighbours of lower rank: what triangles are counted by."""
+"""Degree order: vertices by falling degree, and rows of lower-ranked neighbours, for triangle counting."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ CHUNK = 2048
 PREFETCH_ROWS = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
-# As many values as fill a line of the cache, of any type.
+# Number of values, of any type, that fill a cache line.
 _LINE = 64
 
 
@@ -48,7 +48,7 @@ def _cut_by_arcs(degrees: np.ndarray, order: np.ndarray, parts: int) -> np.ndarr
 
 @part(forceinline=True)
 def prefetch_row(indptr, indices, order, r):
-    """Prefetch the row of a vertex soon to come: rows are read in order of rank, so they are scattered in memory."""
+    """Prefetch the row of a later vertex: rows are read in order of rank, so they are scattered in memory."""
     last = order.size - 1
     prefetch(indptr, np.int64(order[min(r + 2 * PREFETCH_ROWS, last)]))
     prefetch(indices, indptr[order[min(r + PREFETCH_ROWS, last)]])

@@ -42,7 +42,7 @@ def graphlet_parts(arcs: CSR) -> tuple[Any, tuple[Any, Any, Any], Any]:
 
 @part
 def _cycles_at(indptr, indices, v, paths, tally):
-    """The cycles of which v has the highest degree, from the paths of two edges to each vertex behind it."""
+    """Cycles whose vertex of highest degree is v, from the paths of two edges to each later vertex."""
     for visit in range(3):
         for at in range(indptr[v + 1] - 1, indptr[v] - 1, -1):
             u = indices[at]

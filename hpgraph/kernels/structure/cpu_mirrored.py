@@ -1,4 +1,4 @@
-"""Triangles of symmetric matrices completed, on the CPU: what the transpose writes goes before each row.
+"""Symmetric matrices from their upper triangles, on the CPU: entries of the transpose precede each row.
 
 Rows of an upper triangle are all that comes after the diagonal, and its columns, read row by row, what comes before
 it, in order: nothing is sorted or merged. Arcs are first divided by their columns among blocks of rows whose result
@@ -79,7 +79,7 @@ def _divide(indptr, indices, first, last, shift, fill, rows, columns):
 
 @part
 def _complete(block, shift, indptr, indices, starts, rows, columns, place, ends, out):
-    """The rows of a block: what was divided to it, then what they had."""
+    """Complete the rows of a block: its distributed entries, then the stored ones."""
     first, begin, end = block << shift, peek(starts, block), peek(starts, block + 1)
     last = min(first + (1 << shift), indptr.size - 1)
     for row in range(first, last):

@@ -59,7 +59,7 @@ def _centred(value: Any, times: Any, arcs: int, each: Any) -> tuple[Any, float, 
 
     All are 0 if all values are equal. What vertices without arcs have does not matter.
     """
-    # Of plain arrays, which NumPy and kernels take faster.
+    # Plain arrays, which NumPy and kernels accept faster.
     value, times = np.ascontiguousarray(value, np.float64), np.asarray(times)
     _look_over(value, times, each)
     least, largest, total = min(each[:, 0].tolist()), max(each[:, 1].tolist()), sum(each[:, 2].tolist())
@@ -67,9 +67,9 @@ def _centred(value: Any, times: Any, arcs: int, each: Any) -> tuple[Any, float, 
     if not 1e-14 * max(-least, largest) < largest - least < np.inf:
         return value, 0.0, 0.0
     centred = np.empty_like(value)
-    # By a power of two no digit is lost.
+    # Scaling by a power of two is exact.
     scale = 2.0 ** -min(max(frexp(largest - least)[1], -1000), 1000)
-    # Where the sum overflows any value will do for the mean.
+    # If the sum overflows, any value serves as the mean.
     _centre(value, times, total / arcs if isfinite(total) else least, scale, centred, each)
     return centred, sum(each[:, 0].tolist()), sum(each[:, 1].tolist())
 

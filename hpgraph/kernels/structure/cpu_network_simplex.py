@@ -86,7 +86,7 @@ def _common_ancestor(tree, u, v):
 
 @part
 def _find_leaving(arcs, tree, first, second, top, room):
-    """How much can go round the cycle that the entering arc closes, and the lower end of the arc that it replaces.
+    """The residual capacity of the cycle that the entering arc closes, and the lower end of the leaving arc.
 
     That is -1 where the entering arc itself is the first to be full. And whether it lies on the side of `first`.
     """
@@ -111,7 +111,7 @@ def _find_leaving(arcs, tree, first, second, top, room):
 
 @part
 def _augment_cycle(arcs, tree, entering, first, second, top, amount):
-    """Add so much flow round the cycle."""
+    """Augment the cycle by an amount of flow."""
     arcs.flow[entering] += arcs.state[entering] * amount
     u = first
     while u != top:
@@ -136,7 +136,7 @@ def _unlink(tree, v):
 
 @part
 def _move_subtree(tree, inside, below, outside, entering, up):
-    """Turn the path from `inside` to `below`, and hang `inside` under `outside` by the entering arc."""
+    """Reverse the path from `inside` to `below`, and attach `inside` to `outside` by the entering arc."""
     v, above, arc = inside, outside, entering
     while True:
         following, next_arc, next_up = tree.parent[v], tree.arc[v], -tree.up[v]
@@ -183,7 +183,7 @@ def _solve(arcs, tree, m, least):
             _augment_cycle(arcs, tree, entering, first, second, top, amount)
         if below < 0:
             arcs.state[entering] = -arcs.state[entering]
-            # Exactly, whatever rounding made of it.
+            # Set exactly, despite rounding.
             arcs.flow[entering] = 0 if arcs.state[entering] == _EMPTY else arcs.capacity[entering]
             continue
         leaves = tree.arc[below]

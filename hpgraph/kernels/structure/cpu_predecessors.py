@@ -1,4 +1,4 @@
-"""What predecessors stand for, on one thread: the lengths of paths, and the arcs of a tree."""
+"""Path lengths and tree arcs from predecessors, on one thread."""
 
 from typing import Any
 

@@ -24,9 +24,9 @@ from hpgraph.kernels.runtime.sampling import most_frequent
 CHUNK = 1024
 # Lightest arc of a vertex not yet scanned, and of one whose arcs all lie inside its tree.
 UNKNOWN, NONE = -1, -2
-# The lightest arc of each vertex to another tree: where it lies, where it leads, and its weight, if it has one.
+# The lightest arc of each vertex to another tree: its position, its target, and its weight, if any.
 Lightest = namedtuple("Lightest", "arc target weight")
-# The trees so far: the root of each vertex, what is above a root, and the arc by which a root went below it.
+# The trees so far: the root of each vertex, the parent of a root, and the arc by which a root was hooked.
 Forest = namedtuple("Forest", "root above source arc")
 
 
@@ -264,7 +264,7 @@ def _sort(keys, other_keys, order, other, varying, low):
 
 @njit(cache=True, nogil=True, counts_references=False)
 def _insert(keys, order, moves):
-    """Insertion sort of what is nearly in order; whether it is done after so many moves."""
+    """Insertion sort of nearly sorted values; returns whether it finished within `moves` moves."""
     for i in range(1, keys.size):
         key, at, to = peek(keys, i), peek(order, i), np.int64(i)
         while to > 0 and peek(keys, to - 1) > key and moves > 0:

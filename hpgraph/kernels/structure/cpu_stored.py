@@ -14,7 +14,7 @@ _MAX_SHORT = 1 << 18
 
 
 def within(rows: CSR, count: int) -> int:
-    """What a search returned; an error where that is negative, as it met a row or column beyond the shape."""
+    """The result of a search; an error if it is negative, as the search met a row or column beyond the shape."""
     if count < 0:
         as_offsets(rows.indptr, "indptr", rows.shape[0], rows.nnz)
         as_ids(rows.indices, "indices", rows.shape[1], "column")

@@ -1,4 +1,4 @@
-"""Search for a small pattern in a graph on the CPU: one vertex of the pattern after the other, in a fixed order.
+"""Subgraph isomorphism on the CPU: backtracking over the pattern's vertices in a fixed order.
 
 V. Bonnici et al., "A subgraph isomorphism algorithm and its application to biochemical data", BMC Bioinformatics 14
 (2013), of which the order is; V. Carletti, P. Foggia, A. Saggese, M. Vento, "Challenging the time complexity of exact
@@ -50,7 +50,7 @@ def list_mappings(rows: Rows, steps: Steps, limit: int) -> Any:
 def _state(rows, steps):
     p, n = steps.begin.size - 1, rows.allowed.size
     chosen, at, end = np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
-    # Only in directed patterns arcs are looked up from a vertex.
+    # Only directed patterns look up arcs from a vertex.
     size = n if steps.outward.any() else 0
     marks = np.zeros(n, np.uint64), np.zeros(size, np.uint64)
     return State(chosen, at, end, np.zeros(p, np.bool_), np.zeros(p, np.bool_), marks[0], marks[1])
@@ -155,7 +155,7 @@ def _next(rows, steps, state, i):
 
 @njit(cache=True, nogil=True, counts_references=False)
 def _search(rows, steps, state, depth, first, last, found, listing):
-    """Go on from a depth, -2 to begin, until `found` is full; returns how many, and the depth, -1 at the end."""
+    """Continue from a depth, -2 to begin, until `found` is full; returns the count, and the depth, -1 at the end."""
     p = state.chosen.size
     count = 0
     if depth == -2:

@@ -39,7 +39,7 @@ def is_symmetric(csr: CSR) -> bool:
     global _checked
     _checked += csr.nnz
     if _checked <= PARALLEL_ENTRIES:
-        # SciPy's transpose needs no kernel, which is loaded once as much time has been spent here as that takes.
+        # SciPy's transpose needs no kernel; the kernel is loaded once this path has taken as long as loading does.
         return csr.is_canonical() and csr.is_symmetric()
     begins = np.arange(0, csr.nnz, _PIECE)
     rows = np.searchsorted(csr.indptr, begins, side="right") - 1

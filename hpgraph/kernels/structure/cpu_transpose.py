@@ -39,7 +39,7 @@ def transpose(csr: CSR) -> CSR:
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
-    # An index of a parallel loop is typed twice, and what is called with it compiled twice.
+    # Numba types a parallel loop's index twice, and compiles functions called with it twice.
     for share in prange(cuts.size - 1):
         _count(cuts, np.int64(share), indptr, indices, counts)
     begin_shares(counts, offsets)

@@ -16,9 +16,9 @@ WALK, MARK, ORDER = "walk", "mark", "order"
 # A step of walking two rows, every second or third of which is mispredicted: 0.5 to 2 ns while rows are short, on an
 # Intel Xeon 3 ns where neighbours lie close together and 7 where they are random, of probes of 0.7.
 WALK_STEP = 6
-# To start a row: its end is mispredicted, and it may miss the cache. 15 to 60 ns.
+# Cost of starting a row: its end is mispredicted, and it may miss the cache. 15 to 60 ns.
 ROW = 40
-# For an arc, to be oriented (12 ns) and to be looked up by rank while counting (12 ns).
+# Cost of orienting an arc (12 ns), and of its look-up by rank while counting (12 ns).
 ORIENT = 50
 # Sample sizes: arcs, all of a small graph, and neighbours of the vertex that each leaves.
 SAMPLE, NEIGHBOURS = 4096, 8

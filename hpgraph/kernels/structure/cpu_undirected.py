@@ -51,7 +51,7 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
 
 
 def _sort_all(arrays: Iterable[Any]) -> None:
-    """Several in one task: to hand one over takes as long as to sort some thousand keys."""
+    """Sort several arrays in one task: submitting a task takes as long as sorting some thousand keys."""
     for keys in arrays:
         keys.sort()
 
@@ -93,7 +93,7 @@ def _count_different(starts, key, found, threads):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _write(shift, below, starts, begins, key, column, indptr, threads):
-    """The columns of each block, those found more than once once, and where its rows end."""
+    """Write the columns of each block without duplicates, and the ends of its rows."""
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
         for block in tasks(following, starts.size - 1):

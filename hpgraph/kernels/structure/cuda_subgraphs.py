@@ -1,4 +1,4 @@
-"""Search for a small pattern in a graph on the GPU, by joins: `subgraphs.cuh`.
+"""Subgraph isomorphism on the GPU, by joins: `subgraphs.cuh`.
 
 A table of partial mappings is extended by one vertex of the pattern at a time: candidates are counted and tested, and
 those that fit are written at places by a prefix sum. Tables of too many candidates are divided, and each part is
@@ -18,7 +18,7 @@ from hpgraph.kernels.structure.subgraphs import Rows, Steps
 KERNELS = KernelSet("subgraphs.cuh", "subgraphs", {"<{Index}>": "find_candidates test_candidates extend_rows"})
 # Candidates of a block, and words of their mask.
 _TILE, _WORDS = 2048, 64
-# Most candidates of a part, enough to fill a GPU, and fewest.
+# Maximum number of candidates of a part, enough to fill a GPU, and minimum.
 _MAX_PART, _MIN_PART = 1 << 26, 1 << 16
 
 
@@ -102,7 +102,7 @@ class _Search:
         return int(self.tested(part, False)[2].sum())
 
     def extended(self, part: tuple[Any, ...]) -> Any:
-        """The table of a part and a step more."""
+        """The table of a part, extended by one step."""
         step, table, width, begin, starts = part
         candidates, bits, sums = self.tested(part, True)
         ends = cupy.cumsum(sums)

@@ -53,7 +53,7 @@ def truss(arcs: CSR, k: int) -> Any:
     enough = support >= k - 2
     left = count(enough)
     if 2 * left <= arcs.nnz // 2:
-        # To count the triangles of the others again is less work than to find those that are gone.
+        # Recounting the triangles of the remaining edges is less work than finding the removed ones.
         if left:
             rows = _kept(rows, cupy.flatnonzero(enough))
             _write(arcs, rows, _uppers(rows), cupy.zeros(left, np.uint32), "flag_arcs", True, inside)
@@ -146,7 +146,7 @@ def _peel(rows: Rows, word: Any, level: int, last: int) -> int:
         table = cupy.full(4 * m, np.iinfo(np.uint64).max, np.uint64)
         linked = HASHED.of(Index=ids)(*common, neighbour, table)
     kernels.each(kind, m, rows.indptr, keys, linked, size)
-    # The keys have done their work.
+    # The keys are no longer needed.
     going, following = keys.view(np.uint32).reshape(2, m)
     # Three lengths, three least supports, three numbers of edges taken, the level at the end, and a barrier's counter.
     counters = cupy.zeros(11, np.uint64)

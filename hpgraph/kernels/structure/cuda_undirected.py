@@ -61,7 +61,7 @@ def mirrored(triangle: CSR) -> CSR:
         return triangle
     begins, ids, _ = by_digits(column, indptr, None, n)
     out, tiles, kernels = cupy.empty(2 * m, column.dtype), -(-m // TILE), _kernels(column.dtype)
-    # What the transpose adds goes before each row.
+    # Entries of the transpose precede each row.
     kernels.launch("spread_rows", tiles, indptr, np.int64(n), column, np.int64(m), begins, np.True_, out)
     kernels.launch("spread_rows", tiles, begins, np.int64(n), ids, np.int64(m), indptr, np.False_, out)
     return CSR((n, n), indptr + begins, out, validate=False)

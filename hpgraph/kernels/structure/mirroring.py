@@ -12,7 +12,7 @@ def mirrored(triangle: CSR) -> CSR:
     """`hpgraph.kernels.structure.Structure.mirrored` in NumPy."""
     n, m = triangle.shape[0], triangle.nnz
     row, column = triangle.expand_rows(), triangle.indices
-    # What the transpose adds goes before each row.
+    # Entries of the transpose precede each row.
     key, below = _keys(n, column, row)
     key.sort()
     begins = _row_starts(key, n, below)

@@ -1,4 +1,4 @@
-"""What a search for a small pattern takes: the graph's rows, and the pattern's steps."""
+"""Input of subgraph isomorphism: the graph's rows, and the pattern's steps."""
 
 from collections import namedtuple
 
