@@ -13,7 +13,7 @@ class Communities(Protocol):
     """What either backend offers."""
 
     def begin_moves(self, level: Level) -> None:
-        """Begin to compile what moves the vertices of a level and of graphs of its communities, and makes these."""
+        """Begin to compile local moving and aggregation for a level and the graphs of its communities."""
 
     def move_vertices(
         self, level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *,
@@ -45,10 +45,10 @@ class Communities(Protocol):
         """The graph of the communities, and the number of each vertex's community in it."""
 
     def represented(self, label: Any) -> Any:
-        """Communities, from labels below n, each under the number of its smallest vertex."""
+        """Communities, from labels below n, each numbered by its smallest vertex."""
 
     def communities_of_parts(self, number: Any, label: Any, count: int) -> Any:
-        """The community of each part, under the number of its part with the smallest vertex.
+        """The community of each part, numbered by its part with the smallest vertex.
 
         ``number``: of each vertex's part, below `count`; ``label``: its community, the same for all vertices of a part.
         """
@@ -63,7 +63,7 @@ class Communities(Protocol):
         """
 
     def asynchronous_labels(self, level: Level, seed: int, rounds: int, few: float) -> Any:
-        """Labels after rounds in which each vertex takes the label of largest weight around it, batch by batch."""
+        """Labels after rounds in which each vertex takes its neighbours' label of largest weight, batch by batch."""
 
     def first_neighbours(self, arcs: CSR) -> Any:
         """The first neighbour of each vertex; its own number if it has none."""

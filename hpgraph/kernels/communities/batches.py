@@ -1,4 +1,4 @@
-"""Batches: the vertices that choose a community at the same time, drawn anew in each round."""
+"""Batches: vertices that choose a community simultaneously, redrawn in each round."""
 
 import math
 

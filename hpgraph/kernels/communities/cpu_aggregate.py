@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
 
-# Vertices by community: where each starts, and where its arcs start if laid end to end. `fetching`: the members' rows
+# Vertices by community: start of each, and start of its concatenated arcs. `fetching`: the members' rows
 # are long enough to prefetch.
 Members = namedtuple("Members", "starts members ends fetching")
 
@@ -59,7 +59,7 @@ def weight_between(arcs: CSR, label: Any) -> int:
 
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
-    """What the vertices of each community send and receive: the same array twice if the graph is undirected."""
+    """Strengths of communities, sent and received: the same array twice if the graph is undirected."""
     sent = np.zeros(count, np.int64)
     received = np.zeros(count, np.int64) if level.is_two_sided else sent
     add_strengths(label, level.sent, level.received, level.is_two_sided, sent, received)
@@ -136,7 +136,7 @@ def _between(rows, label, each):
 
 @njit(cache=True, nogil=True, counts_references=False)
 def list_members(indptr, number, starts, members, ends):
-    """Vertices by community: where each starts, and where its arcs start if laid end to end."""
+    """Vertices by community: start of each community, and of its concatenated arcs."""
     for v in range(number.size):
         c = number[v]
         starts[c + 1] += 1

@@ -21,7 +21,7 @@ def _may_move(groups, rule, space, flow, v):
 
 @part(whole=True, counts_references=False)
 def round_bits(rows, groups, rule, space, flow):
-    """Bits of a batch in a round, as `batches.batch_bits` of active neighbours; first deactivates what cannot gain."""
+    """`batches.batch_bits` from active neighbours; first deactivates vertices that cannot gain."""
     count = np.int64(0)
     for v in range(space.active.size):
         if space.active[v]:
@@ -35,7 +35,7 @@ def round_bits(rows, groups, rule, space, flow):
 
 @part(whole=True, counts_references=False)
 def list_active(rows, rule, space, turn):
-    """List the active vertices by batch, 0 for others; returns how many they are."""
+    """List the active vertices by batch, and set each vertex's batch, 0 if inactive; returns the list's length."""
     active, listed, starts, batches_of, (round_, bits) = space.active, space.listed, space.starts, space.batch, turn
     seed, last = rule.seed, 1 << bits
     starts[:] = 0

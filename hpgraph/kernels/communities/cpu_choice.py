@@ -73,7 +73,7 @@ def is_before(a, b, v, seed):
 
 @part(whole=True, counts_references=False)
 def expected(groups, rule, v, c, own):
-    """What the null model expects between a vertex and a community without it, times the resolution."""
+    """Expected weight in the null model between a vertex and a community without it, times the resolution."""
     sent, all_sent = peek(rule.sent, v), peek(groups.sent, c)
     if c == own:
         all_sent -= sent
@@ -88,7 +88,7 @@ def expected(groups, rule, v, c, own):
 
 
 def pays(arcs: CSR, joined: int) -> bool:
-    """Whether rows are longer than a cache line; out-of-order execution overlaps shorter ones by itself."""
+    """Whether prefetching pays: rows exceed a cache line; out-of-order execution overlaps shorter ones."""
     return arcs.nnz > LINE * joined
 
 

@@ -37,7 +37,7 @@ Groups = namedtuple("Groups", "label sent received size")
 # round and for the next, and which do; and each vertex's slack, as of `hpgraph.kernels.communities.cpu`.
 Space = namedtuple("Space", "sums used queue later waits slack")
 PRESENT = 1 << 60
-# Refined levels of a call are at most so many.
+# Maximum number of refined levels of a call.
 DEPTH = 64
 
 
@@ -49,7 +49,7 @@ def finish_levels(
     arcs = level.arcs
     if arcs.nnz == 0 or largest or level.movable is not None or level.flow:
         return None
-    # Where one thread would choose for each batch anyway.
+    # Only if a single thread would choose for each batch anyway.
     bits = batches.batch_bits(int(np.count_nonzero(arcs.degrees)), arcs.nnz)
     # Parts of each level are kept for all vertices, also for those without arcs.
     if arcs.nnz > max(SERIAL, ALONE << bits) or len(label) > max(SERIAL, arcs.nnz):
@@ -124,7 +124,7 @@ def _sum_row(arcs, label, within, space, v, own, count):
 
 @part(whole=True, counts_references=False, forceinline=True)
 def _expected(arcs, groups, given, v, c):
-    """What the null model expects between a vertex and a community without it, times the resolution."""
+    """Expected weight in the null model between a vertex and a community without it, times the resolution."""
     if given.two_sided:
         return given.penalty * (
             np.float64(peek(arcs.sent, v)) * np.float64(peek(groups.received, c))
@@ -144,7 +144,7 @@ def _add(arcs, groups, given, v, c, sign):
 
 @part(whole=True, counts_references=False, forceinline=True)
 def _choose(arcs, groups, within, given, space, v, own, alone):
-    """The best community of a vertex, which is in none, and by how much it is better than any other."""
+    """The best community of a vertex that is in none, and the margin over the second best."""
     sums = space.sums
     put(sums, own, np.int64(PRESENT))
     count = _sum_row(arcs, groups.label, within, space, v, own, 0)
@@ -154,7 +154,7 @@ def _choose(arcs, groups, within, given, space, v, own, alone):
     best, second = own, 0.0
     most = np.float64(joining) - _expected(arcs, groups, given, v, own)
     if alone and most < 0 and peek(groups.size, own) > 0 and peek(groups.size, v) == 0:
-        # It leaves for the community under its own number, which no other vertex takes while it is empty.
+        # The vertex leaves for the empty community with its own number, which no other vertex takes.
         best, joining, most = v, 0, 0.0
     for k in range(count):
         c = vertex(space.used, k)
@@ -187,7 +187,7 @@ def _refine(arcs, groups, within, given, space, count):
 
 @part(whole=True, counts_references=False)
 def _move(arcs, groups, within, given, space, count, alone):
-    """Move the vertices of a queue, and those that their moves may make move; returns the number of moves."""
+    """Move the vertices of a queue, and those whose slack their moves use up; returns the number of moves."""
     label, slack, waits, queue, later = groups.label, space.slack, space.waits, space.queue, space.later
     moves, (few, least) = 0, given.few
     for _ in range(batches.ROUNDS):
@@ -204,7 +204,7 @@ def _move(arcs, groups, within, given, space, count, alone):
             made += 1
             label[v] = best
             for at in range(peek(arcs.indptr, v), peek(arcs.indptr, v + 1)):
-                # Branch-free, too. What is taken from a vertex that waits does not matter.
+                # Branch-free, too: the slack of a queued vertex is irrelevant.
                 u, weight = vertex(arcs.indices, at), peek(arcs.data, at)
                 c = vertex(label, u)
                 change = weight if c == best else (-2 * weight if c == own else -weight)
@@ -326,7 +326,7 @@ def _finish(arcs, label, quality, given, alone, refines):
         coarse, number, inherited = _coarser(arcs, moved, given, space, seed, refines)
         better = _quality(coarse, inherited, given)
         if better < quality:
-            # Simultaneous moves may lower the modularity: the next level is of the communities before them.
+            # Simultaneous moves may lower the modularity: the next level then uses the communities before them.
             coarse, number, inherited = _coarser(arcs, label, given, space, seed, refines)
             better = quality
         refined = refines

@@ -1,4 +1,4 @@
-"""The map equation of two levels on the CPU: what a vertex gains in a community, and the arcs that leave communities.
+"""The two-level map equation on the CPU: a vertex's gain in a community, and the cuts of communities.
 
 M. Rosvall, C. T. Bergstrom, "Maps of random walks on complex networks reveal community structure", PNAS 105 (2008). A
 community costs what entering it, leaving it and visiting its vertices take, and all entries together cost more the more
@@ -23,7 +23,7 @@ Flow = namedtuple("Flow", "cut across around moving inverse sides")
 
 
 def flow_of(level: Level, label: Any) -> Flow | None:
-    """What local moving by the map equation needs; None by another objective, for which other kernels are compiled."""
+    """Data of local moving by the map equation; None for other objectives, which use other kernels."""
     if not level.flow:
         return None
     arcs, n = level.arcs, len(label)
@@ -35,7 +35,7 @@ def flow_of(level: Level, label: Any) -> Flow | None:
 
 @part(whole=True)
 def _information(flow, halves):
-    """``p log2 p`` of what flows, in halves of units."""
+    """``p log2 p`` of a flow, in halves of units."""
     p = np.float64(halves) * flow.inverse
     return p * math.log2(p) if halves > 0 else 0.0
 
@@ -50,18 +50,18 @@ def _saved(flow, cut, sent, received):
 
 @part(whole=True)
 def alone_score(flow, rule, v, inside):
-    """What a vertex saves in a community of its own, where `inside` is the weight between it and its present one."""
+    """Bits that a vertex saves in a community of its own; `inside`: its weight to its present community."""
     across = flow.sides * (peek(flow.across, 0) + 2 * inside)
     return _saved(flow, peek(flow.around, v), peek(rule.sent, v), peek(rule.received, v)) - _information(flow, across)
 
 
 @part(whole=True)
 def flow_score(flow, groups, rule, v, c, weight, inside, alone):
-    """What a vertex saves in a community, less what it saves alone; `weight` joins the two."""
+    """Bits that a vertex saves in a community, less those that it saves alone; `weight` joins the two."""
     around, sent, received = peek(flow.around, v), peek(rule.sent, v), peek(rule.received, v)
     cut, all_sent, all_received = peek(flow.cut, c), peek(groups.sent, c), peek(groups.received, c)
     if vertex(groups.label, v) == c:
-        # Without the vertex, as if it came.
+        # Evaluated as if the vertex were removed and joined again.
         cut, all_sent, all_received = cut - around + 2 * weight, all_sent - sent, all_received - received
     gain = _saved(flow, cut + around - 2 * weight, all_sent + sent, all_received + received)
     gain -= _saved(flow, cut, all_sent, all_received)
@@ -70,7 +70,7 @@ def flow_score(flow, groups, rule, v, c, weight, inside, alone):
 
 @part(whole=True)
 def shift_cuts(rows, groups, space, flow, begin, end, sign):
-    """Add the arcs between communities that a range of moving vertices has to the cuts, or take them away."""
+    """Add the arcs between communities of a range of moving vertices to the cuts, or subtract them."""
     total = np.int64(0)
     for i in range(begin, end):
         v = vertex(space.listed, i)
@@ -94,6 +94,6 @@ def shift_cuts(rows, groups, space, flow, begin, end, sign):
 
 @part(whole=True)
 def settle(space, flow, begin, end):
-    """The vertices of a batch that moved no longer do."""
+    """Clear the moving flags of a batch's vertices."""
     for i in range(begin, end):
         flow.moving[vertex(space.listed, i)] = False

@@ -42,12 +42,12 @@ def merges(level: Level) -> tuple[Any, Any]:
 
 @part
 def _scan(clusters, c):
-    """Close up the arcs of a cluster, one to each other cluster; returns how many these are."""
+    """Merge the arcs of a cluster, one to each other cluster; returns their number."""
     count, v = 0, clusters.head[c]
     while v >= 0:
         for at in range(clusters.indptr[v], clusters.indptr[v] + clusters.fill[v]):
             other = root_of(clusters.owner, clusters.indices[at])
-            # An arc of weight 0 is none, and would be counted again for each other one.
+            # An arc of weight 0 is ignored: it would be listed again for each further arc.
             if other != c and clusters.weights[at] > 0:
                 if clusters.around[other] == 0:
                     clusters.seen[count] = other
@@ -98,7 +98,7 @@ def _merge(clusters, made, distance):
             before = chain[length - 2] if length > 1 else np.int64(-1)
             nearest, most = _nearest(clusters, _scan(clusters, c), before)
             if nearest < 0:
-                # A whole component, or a vertex alone.
+                # A whole component, or an isolated vertex.
                 length -= 1
             elif nearest != before:
                 chain[length] = nearest

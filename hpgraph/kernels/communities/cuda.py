@@ -1,4 +1,4 @@
-"""Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, but for what is examined again.
+"""Local moving on the GPU: the algorithm of `hpgraph.kernels.communities.cpu`, with another re-examination rule.
 
 Without bounds of what vertices may gain, all neighbours of a vertex that moves are examined again, hubs by chance; and
 after fewer moves than there all vertices are. So communities differ from the CPU's, but not from run to run.
@@ -152,7 +152,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginni
 
 
 def _tables(arcs: CSR, count: int, sums: np.dtype) -> tuple[Any, ...]:
-    """Work space of the vertices whose arcs several blocks share."""
+    """Work space of hubs, vertices whose arcs several blocks share."""
     if count == 0:
         return (None,) * 7
     n, ids, degrees = arcs.shape[0], arcs.indices.dtype, arcs.degrees

@@ -10,9 +10,9 @@ from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 
-# Entries that a block of tiles takes.
+# Entries of a block's tile.
 TILE = groups.THREADS * 8
-# Most partial sums of a quality.
+# Maximum number of partial sums of a quality.
 MAX_SUMS = 128
 AGGREGATION = Layout(
     "Aggregation<{Index}, {Weight}, {Sum}>", indptr="*", indices="*", weights="*", number="*", members="*",

@@ -37,7 +37,7 @@ class Level(NamedTuple):
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether what vertices send and receive differs."""
+        """Whether strengths sent and received differ."""
         return self.received is not self.sent
 
     def penalty(self, resolution: float) -> float:
@@ -87,7 +87,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
 
 @attached
 def loops_of(arcs: CSR) -> Any:
-    """Where the loops lie."""
+    """Positions of the loops."""
     return array_module(arcs.indices).flatnonzero(arcs.indices == arcs.expand_rows())
 
 

@@ -14,23 +14,23 @@ from typing import Any, NamedTuple, Protocol
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
-# Bits of a cell's number along each side: two of them fit a signed 64-bit integer.
+# Bits of a cell's coordinate along each axis: two of them fit a signed 64-bit integer.
 SIDE_BITS = 31
-# Most nodes of a path to a leaf: the bits of a code, and of an index, which distinguishes equal codes.
+# Maximum depth of a leaf: the bits of a code, and of an index, which distinguishes equal codes.
 DEPTH = 128
 # Of ForceAtlas2, Gephi's: the least efficiency, by how much the speed may rise in a step, the most for which efficiency
 # rises, and how many times its traction a layout may swing before it slows down at once.
 MIN_EFFICIENCY, RISE, FASTEST, WILD = 0.05, 0.5, 1000.0, 2.0
 # UMAP's: the most that one step moves a coordinate, and what is added to the squares that repulsion divides by.
 FARTHEST, NEAREST = 4.0, 1e-3
-# How an edge pulls: as its length, as the square of it, as the logarithm of one more, or by its weight alone.
+# Attraction law of an edge: length, squared length, logarithm of length + 1, or its weight alone.
 LINEAR, SQUARE, LOGARITHM, CONSTANT = range(4)
 
 
 class Sampling(NamedTuple):
-    """How sampled steps go: ends at distance d belong together by 1 / (1 + a d^2b).
+    """Parameters of sampled steps: the similarity of ends at distance d is 1 / (1 + a d^2b).
 
-    ``repulsion`` weighs what pushes, by ``negatives`` vertices drawn for each arc.
+    ``repulsion`` weights the repulsion from ``negatives`` vertices drawn for each arc.
     """
 
     a: float
@@ -41,7 +41,7 @@ class Sampling(NamedTuple):
 
 
 class Forces(NamedTuple):
-    """How ForceAtlas2 combines forces, as for `hpgraph.layout.force_atlas2`; `scaling` multiplies the repulsion."""
+    """Parameters of ForceAtlas2, as in `hpgraph.layout.force_atlas2`; `scaling` multiplies the repulsion."""
 
     scaling: float
     gravity: float
@@ -56,13 +56,13 @@ class Layout(Protocol):
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
 
     def attraction(self, arcs: CSR, place: Any, law: int = LINEAR, least: float = 1e-300) -> Any:
-        """What pulls each vertex: the sum of weight · factor · (x' - x) over its arcs; float64 array (n, 2).
+        """Attraction of each vertex: the sum of weight · factor · (x' - x) over its arcs; float64 array (n, 2).
 
         The factor is 1, max(length, least), log(1 + length) / length or 1 / length, as `law` says.
         """
 
     def displaced(self, place: Any, force: Any, share: Any, bound: float, least: float) -> tuple[Any, Any]:
-        """Places after steps along the forces times each vertex's share; and the sum of the squares of the steps.
+        """Positions after steps along the forces times each vertex's share; and the sum of the squared steps.
 
         A step is as long as `bound`, or less where the force is weaker than `least`.
         """
@@ -81,14 +81,14 @@ class Layout(Protocol):
     def moved(
         self, place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float
     ) -> tuple[Any, Any]:  # fmt: skip
-        """Places after a step at a global speed, a local one that falls with a vertex's swinging; and the new pace.
+        """Positions after a step at a global speed, and a local one that decreases with swinging; and the new pace.
 
         ``totals``: the global swinging and traction; ``pace``: the last global speed and efficiency; ``tolerance``: how
         much swinging is let pass. Each has the type that this backend gives.
         """
 
     def sampled_epochs(self, place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
-        """Places, float32, after an epoch for each of ``steps``, the lengths of steps.
+        """Positions, float32, after an epoch for each of ``steps``, the step lengths.
 
         ``arcs``: both directions of each edge; the data are float32 in [0, 1], the share of epochs that follow an arc.
         Each that is followed pulls its source twice, as a target of its reverse too.

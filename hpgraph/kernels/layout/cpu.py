@@ -26,7 +26,7 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 CHUNK = 64
 # Vertices of a block, whose squared steps are summed together.
 STRETCH = 1024
-# Up to so many points all pairs take less time than a tree.
+# Number of points up to which all pairs take less time than a tree.
 FEW = 256
 # From 1 on expansions do not converge. On a ring, whose forces nearly cancel, the error is 1.5% at 0.8, 2.8% at 0.9,
 # and 12% at 0.95; by Barnes and Hut's algorithm 13% at 1.2.
@@ -82,7 +82,7 @@ def combined(
 
 
 def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance: float) -> tuple[Any, Any]:
-    """Places after a step, and its speed and efficiency."""
+    """Positions after a step, and its speed and efficiency."""
     pace = _adapt_speed(len(place), totals, pace, tolerance)
     return place + force * (pace[0] / (1 + np.sqrt(pace[0] * swing)))[:, None], pace
 
@@ -148,7 +148,7 @@ def _repel(points, mass, force):
             x[i], y[i] = points[low + i, 0], points[low + i, 1]
         for j in range(n):
             xj, yj, m = points[j, 0], points[j, 1], mass[j]
-            # All at once: vectorized.
+            # Branch-free, so that it is vectorized.
             for i in range(CHUNK):
                 dx, dy = x[i] - xj, y[i] - yj
                 far = dx * dx + dy * dy

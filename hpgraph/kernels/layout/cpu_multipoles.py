@@ -20,7 +20,7 @@ from hpgraph.kernels.structure.cpu_spanning_forest import stable_order
 
 ZERO, ONE, TINY = np.float32(0), np.float32(1), np.finfo(np.float64).tiny
 ROUNDING = 64 * np.finfo(np.float64).eps
-# Most points of a leaf.
+# Maximum number of points of a leaf.
 LEAF = 32
 # Points that a thread takes at a time: each time it descends from the root.
 CHUNK = 1024
@@ -124,7 +124,7 @@ def _divide(codes):
 
 @part
 def _moments(first, last, right, there, weights):
-    """What the tree has of each node's masses: their centre, radius and moments."""
+    """Centre of mass, radius and moments of each node."""
     count = first.size
     x, y, mass, radius = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     qx, qy, ox, oy = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
@@ -156,14 +156,14 @@ def _moments(first, last, right, there, weights):
                 most = max(most, math.sqrt(shift.real * shift.real + shift.imag * shift.imag) + radius[child])
         x[node], y[node], mass[node] = middle.real, middle.imag, total
         qx[node], qy[node], ox[node], oy[node] = q.real, q.imag, o.real, o.imag
-        # No expansion takes rounding of the centre for a distance.
+        # At least the rounding of the centre, so that no expansion mistakes it for a distance.
         radius[node] = most + ROUNDING * (abs(middle.real) + abs(middle.imag))
     return x, y, radius, mass, qx, qy, ox, oy
 
 
 @part(counts_references=False)
 def _divided(tree, node, square, lists, begin, end, near, distant, opened):
-    """Candidates of a node by what becomes of them: distant ones, those of its children, leaves too near.
+    """Classify a node's candidates: distant nodes, candidates of its children, leaves too near.
 
     Candidates are `lists[begin:end]`; those of children follow them. Returns where these end, and the numbers of the
     others; -1 first where an array is too short.
@@ -244,7 +244,7 @@ def _gathered(tree, there, weights, node, near, count, sources):
 def _pushed(x, y, sources, count):
     """The force of near points on one of unit mass."""
     fx, fy = ZERO, ZERO
-    # All at once: vectorized.
+    # Branch-free, so that it is vectorized.
     for j in range(count):
         dx, dy = x - sources[0, j], y - sources[1, j]
         square = dx * dx + dy * dy

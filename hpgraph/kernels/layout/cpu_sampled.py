@@ -1,4 +1,4 @@
-"""Steps along sampled arcs, and away from sampled vertices, on the CPU."""
+"""Attraction along sampled arcs and repulsion from sampled vertices, on the CPU."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _FARTHEST, _NEAREST = np.float32(FARTHEST), np.float32(NEAREST)
 
 
 def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
-    """Places after an epoch for each of some lengths of steps; see `hpgraph.kernels.layout.Layout`."""
+    """Positions after an epoch for each step length; see `hpgraph.kernels.layout.Layout`."""
     here, there = place.astype(np.float32), np.empty(place.shape, np.float32)
     rows, curve = Rows(arcs.indptr, arcs.indices, arcs.data), tuple(map(np.float32, (how.a, how.b, how.repulsion)))
     followed = float(arcs.data.sum(dtype=np.float64)) * (2 + how.negatives)

@@ -1,4 +1,4 @@
-"""Barnes and Hut's forces, steps of ForceAtlas2, and sampled steps, on the GPU: the algorithms of the CPU."""
+"""Barnes-Hut repulsion, steps of ForceAtlas2, and sampled steps, on the GPU: the algorithms of the CPU."""
 
 from typing import Any
 

@@ -66,7 +66,7 @@ class Sampling(Protocol):
         offsets than its shape has rows: they are read for the vertices alone.
         """
 
-    # Numbers for vertices, in the order of discovery: `number(found)`, and `vertices` by number.
+    # Numbering of vertices in order of discovery: `number(found)`, and `vertices` by number.
     Numbering: Any
 
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:

@@ -43,7 +43,7 @@ def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
     counters = proposal.astype(np.uint64) * np.uint64(DRAWN) + np.arange(DRAWN, dtype=np.uint64)[:, None]
     words = mixed(np.uint64(how.seed) + counters * np.uint64(GOLDEN))
     once, size = how.rate[at] == 0, how.size[at]
-    # Of those proposed once a row after the other.
+    # Pairs that are proposed once are in row-major order.
     place = np.divmod(proposal - how.ends[at], size[:, 1])
     one, other = (how.first[at, end] + np.where(once, place[end], _below(words[end], size[:, end])) for end in (0, 1))
     chance = how.chance[at]
@@ -52,7 +52,7 @@ def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
     share = (words[2] >> np.uint64(11)).astype(np.float64) * 2.0**-53
     with np.errstate(divide="ignore"):
         kept = np.where(once, share < chance, share * how.rate[at] < -np.log1p(-chance))
-    # Within a block both orders of a pair are there.
+    # Within a block both orders of a pair are proposed.
     kept &= ~once | (how.first[at, 0] != how.first[at, 1]) | (one < other)
     one, other = np.where(kept, one, 0), np.where(kept, other, 0)
     if how.vertex is not None:

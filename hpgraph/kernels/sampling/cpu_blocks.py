@@ -47,11 +47,11 @@ def _propose(ends, first, size, rate, chance, weight, vertex, seed, source, targ
             if weight is not None:
                 p = min(p * peek(weight, one) * peek(weight, other), 1.0)
                 if often > 0:
-                    # Of the logarithm p is a lower bound and p / (1 - p) an upper one, mostly close enough.
+                    # p and p / (1 - p) bound the logarithm from below and above, mostly closely enough.
                     drawn = unit(_word(seed, proposal, 2)) * often
                     kept = drawn < p or (drawn * (1 - p) < p and drawn < -np.log1p(-p))
             if often == 0:
-                # Within a block both orders of a pair are there.
+                # Within a block both orders of a pair are proposed.
                 kept = unit(_word(seed, proposal, 2)) < p and not (within and one >= other)
             one, other = (one, other) if kept else (0, 0)
             if vertex is not None:

@@ -26,12 +26,12 @@ class ReverseSets:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the sets; later ones are others."""
+        """Discard the sets; later sets are new draws."""
         self._first, self._pieces = self._drawn, list[tuple[Any, Any]]()
 
     @property
     def count(self) -> int:
-        """How many sets there are."""
+        """Number of sets."""
         return self._drawn - self._first
 
     def extend(self, count: int) -> None:
@@ -48,7 +48,7 @@ class ReverseSets:
         self._drawn = max(self._drawn, self._first + count)
 
     def choose(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Greedy maximum coverage: k vertices, and how many sets have one of the first 1, 2, ..., k."""
+        """Greedy maximum coverage: k vertices, and numbers of sets covered by the first 1, 2, ..., k."""
         sizes, members = (np.concatenate(side) for side in zip(*self._pieces, strict=True))
         ends = prefix_sum(sizes)
         of_vertex = CSR((len(sizes), self._inward.shape[0]), ends, members, validate=False).transpose()
@@ -57,7 +57,7 @@ class ReverseSets:
 
 @njit(cache=True, nogil=True)
 def _draw(indptr, indices, chances, chance, seed, begin, end):
-    """The sizes and the members of the sets begin..end, each drawn by random numbers of its own."""
+    """Sizes and members of the sets begin..end, each drawn from its own random stream."""
     n = indptr.size - 1
     met, sizes = np.full(n, -1, np.int64), np.empty(end - begin, np.int64)
     members, count = np.empty(max(n, 4 * (end - begin)), indices.dtype), 0

@@ -57,7 +57,7 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
             begins = np.concatenate([[0], np.cumsum(found)])
             more = int(begins[-1]) - len(again) - count
             if more >= 0:
-                # All of them are a set drawn at random, and so is what remains without some drawn at random.
+                # A random set without a random subset is again a random set.
                 absent = rng.choice(begins[-1], more + len(again), replace=False)
                 absent = np.concatenate([begins[again], absent[~np.isin(absent, begins[again])][:more]])
                 row = np.searchsorted(begins, absent, side="right") - 1
@@ -160,7 +160,7 @@ def _attach(key, m, source, target):
                 soon_begin += m if soon == soon_begin + m else 0
             word = mixed(key + np.uint64(edge) * GOLDEN)
             while True:
-                # Either end of an edge of the vertices before.
+                # Either end of an edge of earlier vertices.
                 end = _drawn_end(word, begin)
                 one = np.int64(peek(target, end >> 1))
                 other = (end >> 1) // m + m if end >> 1 >= m else 0

@@ -54,7 +54,7 @@ def by_weight(running, begin, end, word):
             low = middle + 1
     if low < end:
         return low
-    # The product was rounded up to the total: take the last entry that adds to it.
+    # The product was rounded up to the total: take the last entry of positive weight.
     low, high = begin, end - 1
     while low < high:
         middle = (low + high) >> 1

@@ -1,4 +1,4 @@
-"""Exchanges of ends between edges, on the CPU: one after the other, as each depends on those before."""
+"""Edge swaps on the CPU: sequential, as each depends on those before."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _key(n, u, v):
 
 @part
 def _slot(table, key):
-    """Where a key is, or would be put."""
+    """Slot of a key, or the free slot for it."""
     mask = table.size - 1
     at = np.int64(mixed(np.uint64(key) + GOLDEN)) & mask
     while table[at] != -1 and table[at] != key:
@@ -36,7 +36,7 @@ def _slot(table, key):
 
 @part
 def _remove(table, key):
-    """Take a key out; those behind it move up."""
+    """Remove a key; later keys of its cluster move up."""
     mask = table.size - 1
     hole = _slot(table, key)
     at = hole

@@ -36,13 +36,13 @@ __all__ = [
 ]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
-# Words that a thread has under way, and bytes of all threads: half of them fill a link of 54 GB/s, a quarter do not.
+# Words that a thread has in flight, and bytes of all threads: half of these saturate 54 GB/s of a link, a quarter do not.
 FETCHED, UNDER_WAY = 4, 1 << 20
 FETCH = KernelSet(
     "fetch.cuh", "rows of features", {"<{Index}, {Word}>": "fetch_rows"},
     prologue=f"namespace hpgraph {{ constexpr int FETCHED = {FETCHED}; }}",
 )  # fmt: skip
-# By their bytes, the types that rows are copied in.
+# Types in which rows are copied, by size in bytes.
 WORDS = {16: "uint4", 8: "uint2", 4: "unsigned int", 2: "unsigned short", 1: "unsigned char"}
 SUMS = KernelSet("draws.cuh", "sums of weights", {"<{Weight}>": "add_up"}, prologue=PROLOGUE)
 

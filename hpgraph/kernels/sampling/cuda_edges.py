@@ -88,7 +88,7 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
         kernels.launch("place_gaps", tiles, seed, unit, np.int64(drawn), np.int64(total), cupy.cumsum(sums), place)
         starts, found = count_different(place)
         if found >= count:
-            # All of them are a set drawn at random, and so is what remains without some drawn at random.
+            # A random set without a random subset is again a random set.
             absent = np.sort(rng.choice(found, found - count, replace=False))
             return keep_different(place, starts, found, cupy.asarray(absent))
 
@@ -113,7 +113,7 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     done = min(max(_FIRST // m, 1) * m, count)
     FIRST.of(Index=ids).launch("attach_first", 1, seed, np.int64(m), np.int64(done), place, source, target)
     while done < count:
-        # As many vertices again: their draws of earlier ones are final.
+        # Doubles the number of vertices: draws of earlier edges are final.
         end = min(2 * done, count)
         bounds, attempt = (np.int64(m), np.int64(done), np.int64(end)), 1
         kernels.each("draw_places", end - done, seed, *bounds, place, source)

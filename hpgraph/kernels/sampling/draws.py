@@ -54,7 +54,7 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     bound = edge // m * (2 * m)
     done = m
     while done < count:
-        # As many vertices again: their draws of earlier ones are final.
+        # Doubles the number of vertices: draws of earlier edges are final.
         new = again = edge[done : 2 * done]
         while len(again):
             place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)

@@ -40,7 +40,7 @@ def near_pairs(points: Points) -> Any:
     for shift in points.shifts.tolist():
         if shift < 0:
             continue
-        # In the own column those that come after.
+        # In a point's own column, only later points.
         first = xp.searchsorted(key, key + (shift - points.reach)) if shift else xp.arange(1, n + 1)
         count = xp.searchsorted(key, key + (shift + points.reach), side="right") - first
         edges += [(order[own], order[other]) for own, other in _near(points, first, count)]
@@ -49,7 +49,7 @@ def near_pairs(points: Points) -> Any:
 
 
 def _near(points: Points, first: Any, count: Any) -> Iterator[tuple[Any, Any]]:
-    """Places of points, and of those among each one's candidates, `count` from `first` on, within the radius."""
+    """Positions of points, and of their candidates within the radius; each has `count` candidates from `first` on."""
     xp, ends = array_module(points.key), prefix_sum(count)
     total = int(ends[-1])
     # On the CPU at a time as many as its caches hold; in full otherwise.
