@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hpgraph.kernels.runtime.search import Search, Starts
 
-# Vertices and arcs in memory up to which an order among them saves less than it takes to compile.
+# Vertices and arcs in memory up to which ordering saves less time than compiling it takes.
 FEW = 4096
 
 

@@ -35,7 +35,7 @@ USED, LOST = OTHER, OTHER + LINE
 # negative while all values share one bucket, until much has been sent again.
 ORIGIN, DENSITY, NARROWEST, SPAN = range(4)
 SCALE = 4
-# Buckets per unit of value where all that wait have the same: others overflow.
+# Buckets per unit of value if all waiting values are equal: others overflow.
 FINEST = 1e300
 
 
@@ -134,12 +134,12 @@ def empty(store):
 
 @part
 def set_scale(scale, least, greatest):
-    """Begin the first bucket at the best value that waits; unless buckets have a given width, span what waits."""
+    """Begin the first bucket at the best waiting value; without a given width, span all waiting values."""
     descends = scale[DENSITY] < 0
     scale[ORIGIN] = greatest if descends else least
     if scale[SPAN] > 0:
         reach = float(greatest) - float(least)
-        # Where the best is infinite, it alone is in the first bucket.
+        # If the best value is infinite, it is alone in the first bucket.
         density = min(scale[SPAN] / reach, FINEST) if 0 < reach < np.inf else FINEST
         scale[DENSITY] = -density if descends else density
 

@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import arrays
 from hpgraph.semiring.reads import unread
 
-# Of all vertices, one in so many at most begins a search.
+# A search has at most one source for this many vertices.
 FEW_SOURCES = 16
 
 
@@ -55,7 +55,7 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
 
 
 def _relax_few(search: Search) -> tuple[Callable[[], np.ndarray], np.ndarray]:
-    """The same from where the search begins, where an order of the vertices would save less than compiling it takes."""
+    """`relax` in one bucket on one thread, if ordering would save less than compiling it takes."""
     out, state, sources = search.out, search.state, search.sources
     program, n = relaxing.Functions.of(functions_of(search.code)), out.shape[0]
     waiting, queues = np.zeros(n, np.uint8), np.empty((2, n), out.indices.dtype)
@@ -79,12 +79,12 @@ def blocks_for(n: int, workers: int) -> int:
 
 
 def _scale(search: Search, width: Any) -> np.ndarray:
-    """Where buckets begin, and how narrow they are: by `delta`, or by what waits where values have an order."""
+    """Start and width of buckets: by `delta`, or by the waiting values if the search is ordered."""
     values, reduce = search.state[0][search.sources], search.code.reduce
     descends = reduce.name == "max"
     best = (values.max() if descends else values.min()) if values.size else 0
     if search.delta is None:
-        # First one bucket: a search that repeats little needs no other.
+        # First one bucket: a search that repeats few arcs needs no others.
         density, span = 0.0, -BUCKETS if values.size and _is_ordered(search) else 0
         narrowest = -FINEST if descends else FINEST
     else:
@@ -95,7 +95,7 @@ def _scale(search: Search, width: Any) -> np.ndarray:
 
 
 def _is_ordered(search: Search) -> bool:
-    """Whether better values had better go first: a search from few vertices, along arcs of unlike weights.
+    """Whether to order vertices by value: a search from few vertices, along arcs of different weights.
 
     Where messages depend on no weight, they arrive in the order of supersteps. A limit counts supersteps.
     """

@@ -21,17 +21,17 @@ from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
 from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_row, within
 from hpgraph.semiring.stop import is_stopped
 
-# More arcs than there are.
+# More than any number of arcs.
 NO_LIMIT = 1 << 62
-# What a search returns, beside -1 for a column beyond the shape: it met a weight that is left to others.
+# Results of a search, beside -1 for a column beyond the shape: it met a weight that is not handled here.
 BAD_WEIGHT = -2
-# From here on down: its queue is full.
+# Results from here on down: the queue is full.
 QUEUE_FULL = -3
-# Elements for which a queue has room at first; it is enlarged as a search needs it.
+# Initial capacity of a queue; it is enlarged on demand.
 MIN_CAPACITY = 1 << 10
 # The heap's size, arcs looked at, and whether trees are sought.
 SIZE, EXAMINED, TREES = range(3)
-# Vertices that one thread expands before several share the searches that are left: ten times the cost of starting.
+# Vertices that one thread expands before several threads share the remaining searches: ten times the start-up cost.
 MAX_IN_TURN = 1 << 13
 # Vertices that wait at a time, of which several threads may each take some.
 MIN_WAITING = 1024
@@ -57,7 +57,7 @@ def shortest_trees(
     distance, before = np.empty((k, n)), np.empty((k, 0 if missing is None else n), np.int32)
     distance.fill(np.inf)
     before.fill(missing or 0)
-    # Whether a search met an arc that makes no path longer.
+    # Whether a search met an arc that does not lengthen its path.
     flat = np.zeros(k, np.bool_)
     with interruptible_beyond(k * (rows.nnz + n)):
         done = _search_in_turn(*arcs, sources, limit, most, (distance, before, flat))
@@ -79,7 +79,7 @@ def shortest_trees(
 
 @njit(cache=True, nogil=True)
 def _search_in_turn(rows, back, sources, limit, most, found):
-    """How many searches one thread has done when several are to share the others; `NO_LIMIT` if so of a single one."""
+    """Number of searches done before several threads should share the rest; `NO_LIMIT` if a single one should be."""
     distance, before, flat = found
     alone, is_tried = sources.shape[0] == 1, most < NO_LIMIT
     # Of several searches vertices count, as one hub is no sign that much is left, unless these are tried.
@@ -108,7 +108,7 @@ def _search_all(rows, back, sources, limit, found, least):
 
 @part
 def _search(rows, back, sources, limit, most, wide, state, queue):
-    """What `_run` returns at the end of a search, and the queue, which may have been enlarged."""
+    """The result of `_run` at the end of a search, and the queue, which may have been enlarged."""
     clear(queue)
     if not has_room(queue, 0, sources.size):
         queue = enlarged(queue, 0, sources.size)
@@ -123,7 +123,7 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
 
 @part(counts_references=False)
 def _start(sources, state, queue):
-    """Insert the sources; the size of the heap."""
+    """Insert the sources; returns the size of the heap."""
     distance, before, hops, _ = state
     size = 0
     for source in sources:

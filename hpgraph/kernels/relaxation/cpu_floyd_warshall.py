@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
-# The last arc of no path, and the bits of an end that count the arcs of its path.
+# The entry of no path, and the mask of an entry's bits that count arcs.
 _NOWHERE, _HOPS = 1 << 62, ~0xFFFFFFFF
 
 
@@ -64,7 +64,7 @@ def _relax_with_ends(distance, last):
                 _pass_through(here, last[i, k] & _HOPS, distance[k], last[k], distance[i], last[i])
 
 
-# A function of its own, or LLVM does not compare several columns by one instruction.
+# A separate function: otherwise LLVM does not vectorize the comparison of columns.
 @part(whole=True)
 def _pass_through(here, arcs, beyond, ends, row, mine):
     """The paths from one vertex through another."""

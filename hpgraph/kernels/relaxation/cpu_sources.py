@@ -63,7 +63,7 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
 
 
 def _run_separately(search: Search, ends: np.ndarray) -> np.ndarray:
-    """The searches, one thread each, whose starts lie between `ends`; returns one trace row for each that has any."""
+    """Searches, one thread each, with starts between `ends`; returns a trace row for each that has starts."""
     delta, values = search.delta, search.state[0].T
     width, _, last = bucket_bounds(values.dtype, delta, search.ceiling, 0)
     # A width too small to divide by gives each value its own bucket.

@@ -58,7 +58,7 @@ def _select_from_chunks(thread, indptr, indices, data, distance, following, pare
                 there = peek(distance, v)
                 if here + entry(data, j) == there and there != np.inf:
                     if here < there:
-                        # Several threads may write, and all of them a parent that will do.
+                        # Several threads may write; every written parent is valid.
                         put(parent, v, parent.dtype.type(u))
                     elif here == there:
                         put(level, u, True)

@@ -51,7 +51,8 @@ from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 
-# Bucket fusion: a worker continues with its own bucket while it has at most so many blocks, and for so many arcs.
+# Bucket fusion: a worker continues with its own bucket while it has at most this many blocks, for at most this many
+# arcs.
 MAX_OWN_BLOCKS, MAX_OWN_ARCS = 16, 4096
 # Capacity of the ring buffer for such vertices while they fit one block; a power of two.
 FIFO = 256
@@ -70,7 +71,7 @@ TARGET_ARCS = 2048
 # arcs were sent `ORDERED_PASSES` times: if messages may be better than the value of their sender, best values first
 # repeats ever more work.
 UNORDERED_PASSES, ORDERED_PASSES = 4, 16
-# How many arcs are reached is known from the targets of this many, evenly spaced, once MIN_REACHED of them are.
+# Reached arcs are estimated from the targets of this many arcs, evenly spaced, once MIN_REACHED are reached.
 SAMPLE, MIN_REACHED = 1024, 32
 # Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
 # the buckets were last filled, the arcs sent since, and those before; and the arcs at which to look whether the search
@@ -230,7 +231,7 @@ def _adapt(progress, scale, all_arcs):
 
 @part
 def _repeats_work(values, all_arcs, course):
-    """Whether a search without buckets sends the arcs that it reaches too often; asked now and then."""
+    """Whether a search without buckets sends its reached arcs too often; tested occasionally."""
     progress, sample, initial = course.progress, course.sample, course.initial
     if progress[ARCS] <= progress[NEXT_CHECK]:
         return False

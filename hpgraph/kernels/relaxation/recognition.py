@@ -57,7 +57,7 @@ def _instructions(renew: Function, code: ProgramCode) -> list[str] | None:
     """LLVM instructions of a function, its values and blocks numbered in order of appearance; None if not found."""
     value = numba.from_dtype(code.message)
     types = numba.typeof(renew), numba.types.UniTuple(value, 1), numba.int64, value, numba.int64
-    # No other thread may compile while the module is made ready to be read.
+    # No other thread may compile while the module is finalized.
     with global_compiler_lock:
         _renewed.compile(types)
         compiled = _renewed.overloads[types]

@@ -100,7 +100,7 @@ def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
 
 
 def _carry(steps: Steps, count: int) -> tuple[Any, ...]:
-    """Memory for what tiles leave to the next; kept."""
+    """Memory for the tiles' partial results; reused."""
     if steps.carry is None or steps.carry[0] < count:
         message = steps.code.message
         steps.carry = count, (

@@ -27,7 +27,7 @@ class Sweep(Protocol):
         self, code: ProgramCode, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...],
         stop: Callable[..., Any] | None, limit: int,
     ) -> Swept | str:  # fmt: skip
-        """Run supersteps over all vertices of a program without `cond`; or return the reason why not.
+        """Run supersteps over all vertices of a program without `cond`; or return the reason for not doing so.
 
         `world` has the parameters, then the sums, which are recomputed; `stop` is the program's `converged`.
         """

@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, tasks, team
 from hpgraph.kernels.temporal import ARRIVAL, ARRIVE, DEPART, DURATION, HOPS, INSTANT, UNREACHED, Stream
 
-# Sources side by side at most, and bytes of the states of a block where there are many vertices.
+# Maximum number of sources of a block, and bytes of its states if there are many vertices.
 WIDTH, STATES = 64, 1 << 25
 
 
@@ -43,7 +43,7 @@ def instant_end(arc, kind, time, at, step=1):
 
 @njit(cache=True, nogil=True)
 def _slots(arc, kind, time, slot):
-    """Number arcs under way, so that no two have one number at once; how many numbers there are."""
+    """Assign slots to arcs in transit, distinct at any time; returns the number of slots."""
     free, size, rows, at = np.empty(slot.size, np.int32), 0, 0, 0
     most = 1
     while at < arc.size:
@@ -63,7 +63,7 @@ def _slots(arc, kind, time, slot):
             slot[e] = rows
             rows += 1
         at += 1
-    # Arcs that last no time have the numbers above.
+    # Arcs of no duration have the slots above.
     at = 0
     while at < arc.size:
         end = at + 1
@@ -146,7 +146,7 @@ def _depart(events, e, wanted, state, row, of):
 def _arrive(events, e, wanted, found, state, row):
     """Whether a path is better than those before."""
     here = state[events.target[e]]
-    # Without a branch, so that it is done for several sources at once: most paths improve nothing.
+    # Branch-free, so that it is vectorized over sources: most paths improve nothing.
     better = np.int32(0)
     for b in range(row.size):
         better |= np.int32(row[b] < here[b])

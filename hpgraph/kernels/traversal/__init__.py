@@ -1,7 +1,7 @@
 """Traversal: the first message wins (breadth-first search and similar programs).
 
 Direction-optimizing breadth-first search (S. Beamer et al., SC'12) with top-down and bottom-up supersteps, as one
-compiled loop on either backend. On the CPU the frontier is a sliding queue (GAP Benchmark Suite), shared out by work
+compiled loop on either backend. On the CPU the frontier is a sliding queue (GAP Benchmark Suite), distributed by work
 stealing; on the GPU it is a double-buffered queue that one persistent kernel reads and fills (XBFS, A. Gaihre et al.,
 HPDC'19; Enterprise, H. Liu, H. H. Huang, SC'15).
 

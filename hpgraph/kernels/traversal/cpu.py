@@ -45,7 +45,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
         is_open = code.cond is None
         settled = settled.copy() if is_open else settled | settled_words(code, search.state, search.out.shape[0])
         if len(sources) == 1:
-            # In a tenth of the time.
+            # Takes a tenth of the time.
             settled[int(sources[0]) >> 6] |= np.uint64(1 << (int(sources[0]) & 63))
         else:
             np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
@@ -55,7 +55,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
 def go_on(search: Search, settled: np.ndarray, done: int) -> Callable[[], np.ndarray]:
     """Continue another device's search after `done` supersteps; bits of `settled` past the last vertex are set.
 
-    Returns what gives the trace, which is unfolded when asked for: of a path that takes longer than the search.
+    Returns a callable for the trace, which is unfolded on demand: for a path, that takes longer than the search.
     """
     waiting = 64 * settled.size - bits_count(settled)
     with team() as workers:

@@ -13,7 +13,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, team, vertex
 
-# No sum of distances exceeds it.
+# Larger than any sum of distances.
 NO_LIMIT = 1 << 60
 
 
@@ -126,7 +126,7 @@ def _search(indptr, indices, source, mark, reached, limit, seen, queue, ends):
 
 @part
 def _lower(indptr, queue, ends, levels, total, share, bound):
-    """Bound the closeness of what a search reached, by the sizes of its levels."""
+    """Bound the closeness of the vertices that a search reached, by the sizes of its levels."""
     near, sum_near, reached = 0, 0, ends[levels]
     begin = 0
     for level in range(levels + 1):

@@ -88,7 +88,7 @@ def _in_cluster(plan: persistent.Plan, search: Search, turn: Takeover, policy: b
         np.uintp(space.addresses[0]), TRACE(*record.fields),
     )  # fmt: skip
     with contextlib.suppress(cupy.cuda.driver.CUDADriverError):
-        # A part of a GPU may have no place for it.
+        # A part of a GPU may have no room for a cluster.
         _allow_cluster(kernel)
         plan.launch(arguments)
         turn.fits_cluster = not record.counts()[1]
@@ -111,7 +111,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     policy = policy_struct(
         n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
     )
-    # Begun anew, a search needs values that the kernel fills in.
+    # A restarted search needs values that the kernel initializes.
     restarts = forced != PULL and None not in search.beginnings and techniques.local_block
     narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS
     # Compiled in a thread, beside the kernel of the first search, unless code of Python functions is to be linked.

@@ -46,7 +46,7 @@ DIRECTION, LISTED, TURN, PAIRS, ARCS, SOURCE_ARCS, EXAMINED, OPEN, LIVE, ACTIVE_
 # continue with separate searches.
 ROW, LOSS, SEPARATE = range(13, 16)
 PROGRESS = 16
-# A joint run may cost as much more as so many separate searches: frontiers may overlap later.
+# Excess cost allowed to a joint run, in separate searches: frontiers may overlap later.
 MAX_LOSS = 2
 # Tallies of a superstep.
 FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)

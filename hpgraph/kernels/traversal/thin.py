@@ -29,7 +29,7 @@ LONE_ARCS = 1 << 16
 # Prefetch distances of row pointers and of first arcs, in places of the queue. Then the arcs in a cache line.
 PREFETCH_ROWS, PREFETCH_ARCS = 8, 4
 ARCS_A_LINE = 16
-# Neighbours are tested together while so many are left of a row.
+# Neighbours are tested together while at least this many are left of a row.
 LONG = 4 * AT_ONCE
 # In place of a direction, in the trace's row for several thin supersteps; then their number, 0, and their cycles.
 THIN = -1
