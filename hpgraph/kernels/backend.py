@@ -1,4 +1,4 @@
-"""The one place that chooses a backend: which kernels serve a device, and what both of them offer."""
+"""Selects a backend: the kernels of each device, and the contracts that both backends implement."""
 
 import functools
 import importlib
@@ -61,7 +61,7 @@ def kernels(device: str) -> Backend:
 
 
 def _on_demand(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
-    """A function that imports the module of these names for a device, below `hpgraph.kernels`, on first use."""
+    """A function that imports these modules of `hpgraph.kernels` for a device on first use."""
 
     @functools.cache
     def load(device: str) -> Any:
@@ -71,7 +71,7 @@ def _on_demand(names: str, on_cpu: bool = True) -> Callable[[str], Any]:
     return load
 
 
-# Modules imported on first use, so that a single search does not load them.
+# Imported on first use, so that a single search does not load them.
 joint_traversal: Callable[[str], JointTraversal] = _on_demand("traversal.{}_sources")
 joint_relaxation: Callable[[str], JointRelaxation] = _on_demand("relaxation.{}_sources")
 joint_ranks: Callable[[str], JointRanks] = _on_demand("sweep.{}_ranks")

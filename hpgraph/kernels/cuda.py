@@ -48,7 +48,7 @@ from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
 
 transpose = CSR.transpose
-# The host waits for the GPU, and answers Ctrl-C when the kernel is done.
+# The host waits for the GPU, and handles Ctrl-C when the kernel ends.
 in_python = contextlib.nullcontext
 
 

@@ -1,7 +1,7 @@
 """Union, intersection and difference of two matrices, with the operator in the same pass.
 
 Rows are sorted, so a row of the result is a two-way merge. Tasks of about equal numbers of entries merge their rows and
-hand them over in order by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no pass counts them first.
+concatenate them by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no counting pass is needed.
 """
 
 from collections import namedtuple

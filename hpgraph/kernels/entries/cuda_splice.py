@@ -1,4 +1,4 @@
-"""Merge of a matrix on the GPU with few entries of another, which keeps all others as they are: code for `splice.cuh`.
+"""Merge of a matrix with few entries of another on the GPU; other entries are only moved: code for `splice.cuh`.
 
 Of kron21 with 181 million arcs it reads and writes 16 bytes an arc, where ranking each arc takes 28.
 """
@@ -60,7 +60,7 @@ def splice(a: CSR, b: CSR, both: Any, right: Any, fills: tuple[Any, Any], merge:
 
 
 def _values(a: CSR, b: CSR, both: Any, right: Any, at: Any, found: Any, merge: Any, fills: Any) -> Any:
-    """The values of the result at the entries of `b`, of the type of `a`'s: where `b`'s do not serve, by a merge."""
+    """The result's values at the entries of `b`, in the type of `a`'s: by a merge if `b`'s values do not suffice."""
     if b.data is not None and all(function is None or _is(function, "second", a.dtype) for function in (both, right)):
         return b.data
     values = cupy.empty(b.nnz, a.data.dtype)

@@ -71,7 +71,7 @@ class HubCache(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What a set of rows needs from a store."""
+    """The pages that a set of rows needs from a store."""
 
     pages: np.ndarray  # that hold their arcs, ascending
     arcs: int
@@ -115,7 +115,7 @@ class Store(Protocol):
         """Row offsets, and the number and type of the arcs."""
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows need; `spread` if they will be visited one by one."""
+        """Survey the pages that rows need; `spread` if they will be visited one by one."""
 
     def windows(self, wanted: Survey) -> Iterator[Window]:
         """Windows over the pages, ascending; each is valid until the next one is requested."""

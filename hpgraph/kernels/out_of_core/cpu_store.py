@@ -117,13 +117,13 @@ class PageStore(OnePass):
         return self._moved
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows need, None for all, by the rate of reading measured so far."""
+        """Survey the pages that rows need (None for all), by the read rate measured so far."""
         pages, ids = self.pages, None
         all_active = rows is None or (isinstance(rows, Frontier) and rows.all_active)
         if not all_active:
             assert rows is not None
             ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
-        # Excluded rows are read all the same where rows are read individually: kernels do not exclude them there.
+        # Excluded rows are read even if rows are read individually: kernels do not exclude them there.
         counted = ids
         if more is not None:
             bits = rows.bits if isinstance(rows, Frontier) else rows

@@ -38,7 +38,7 @@ class PageStore(PageLoader):
         return Resident(self.pages.shape, self._tables[0], self.pages.nnz, self.pages.dtype)
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
-        """What some rows need, None for all; waits for the device."""
+        """Survey the pages that rows need (None for all); waits for the device."""
         pages = self.pages
         sizes, bits = np.diff(pages.offset), _words(rows)
         if bits is None and more is None and not spread:

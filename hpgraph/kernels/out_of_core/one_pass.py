@@ -29,7 +29,7 @@ class OnePass:
 def read_ahead(
     count: int, slots: int, start: Callable[[int], Future[Any] | None]
 ) -> Generator[tuple[int, Any], None, None]:
-    """Numbers of windows and what futures give; `start` loads window k into slot ``k % slots``, once that is free."""
+    """Numbers of windows and results of futures; `start` loads window k into slot ``k % slots``, once that is free."""
     coming: deque[Future[Any] | None] = deque()
     try:
         for k in range(min(slots - 1, count)):

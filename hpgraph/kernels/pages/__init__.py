@@ -77,7 +77,7 @@ def decode(
 
 
 def content(pages: Pages, page: int, *, ids: bool = True, weighted: bool = True) -> tuple[Any, Any]:
-    """Ids and values of a page, on the CPU and with their checksums; each None where it is not wanted, or not there."""
+    """Ids and values of a page, on the CPU and with their checksums; None if not requested or absent."""
     held, stored = None, pages.payload(page) if ids else None
     if stored is not None:
         pages.check(page, stored)

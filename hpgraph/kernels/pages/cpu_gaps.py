@@ -91,7 +91,7 @@ def _encode(ids, mask, directory, headers, words):
             lengths[0, bit_length(plain) if plain else 0] += 1
         used, width, beyond, upper = _choose_width(lengths[0])
         fold = 0
-        # Without a negative difference no folded one is shorter than the plain one.
+        # Without negative differences, folding shortens nothing.
         if signs < 0:
             for i in range(count):
                 folded = _zigzag(distances[i])

@@ -31,12 +31,12 @@ class Entries(NamedTuple):
     values: Array | None = None
 
     def among(self, chosen: Array) -> "Entries":
-        """Some of them."""
+        """A subset of the entries."""
         return Entries(*(None if part is None else part[chosen] for part in self))  # type: ignore[arg-type]
 
 
 class Patch(NamedTuple):
-    """Changes of pages: the numbers of entries left out, ascending, and before which entry each new one stands."""
+    """Changes of pages: numbers of deleted entries, ascending, and the insertion point of each new entry."""
 
     gone: Array
     at: Array
@@ -51,12 +51,12 @@ class Patch(NamedTuple):
         return self.at - np.searchsorted(self.gone, self.at) + np.arange(len(self.at))
 
     def stored(self, places: Array) -> Array:
-        """The number in the pages of the first stored entry at or behind places of the patched matrix."""
+        """The number of the first stored entry at or after positions of the patched matrix."""
         return _kept_at(self.gone, places - np.searchsorted(self.places, places))
 
 
 def _kept_at(gone: Array, rank: Array) -> Array:
-    """The number of the entry that has this many others before it, deleted ones not counted."""
+    """The number of the entry with this many remaining entries before it."""
     return rank + np.searchsorted(gone - np.arange(len(gone)), rank, side="right")
 
 
@@ -67,14 +67,14 @@ def nothing(values: np.dtype[Any] | None) -> Patch:
 
 
 def located(pages: Pages, entries: Entries) -> tuple[Array, Array]:
-    """Before which entry each of some stands, or would, in ascending order; and whether it is there."""
+    """Insertion point of each entry in ascending order, and whether the entry is present."""
     row, column = entries.row, entries.column
     within = row < pages.shape[0]
     at, found = np.full(len(row), pages.nnz, np.int64), np.zeros(len(row), np.bool_)
     at[within] = pages.indptr[row[within]]
 
     def search(page: int) -> tuple[slice, Array, Array]:
-        """How many entries of the page are in the row of each and before it, and whether one is the same."""
+        """For each entry, the number of the page's entries before it in its row, and whether it is present."""
         begin, end = pages.first_arc[page : page + 2]
         some = slice(*np.searchsorted(row, [pages.first_row[page], pages.last_row[page] + 1]).tolist())
         ids, _ = content(pages, page, weighted=False)
@@ -95,7 +95,7 @@ def located(pages: Pages, entries: Entries) -> tuple[Array, Array]:
 
 
 class Changed:
-    """Patched pages, page by page; those that lose all their entries are left out."""
+    """Patched pages, page by page; pages without remaining entries are omitted."""
 
     def __init__(self, base: Pages, patch: Patch, id_dtype: np.dtype[Any], dtype: np.dtype[Any] | None) -> None:
         self.base, self.patch, self.id_dtype, self.dtype = base, patch, id_dtype, dtype
@@ -155,7 +155,7 @@ class ChangedStretch:
         return ChangedStretch(self.made, self._values, dtype, self._begin, self.nbytes)
 
     def part(self, begin: int, end: int) -> "ChangedStretch":
-        """Some of them, to be made later."""
+        """A range of the elements, computed later."""
         size = self.dtype.itemsize
         return ChangedStretch(self.made, self._values, self.dtype, self._begin + begin * size, (end - begin) * size)
 
@@ -169,7 +169,7 @@ class ChangedStretch:
 
 
 def patched(pages: Pages, n: int, put: Entries, removed: Entries, dtype: np.dtype[Any] | None) -> Pages:
-    """Pages among n vertices without some entries, which are there, and with others, new or in place of their like."""
+    """Pages of n vertices with some present entries removed, and others inserted or replaced."""
     made = getattr(pages.stored, "made", None)
     base, before = (pages, nothing(dtype)) if made is None else (made.base, made.patch)
     at, found = located(pages, put)
@@ -193,14 +193,14 @@ def patched(pages: Pages, n: int, put: Entries, removed: Entries, dtype: np.dtyp
 
 
 def _joined(before: Patch, gone: Array, at: Array, put: Entries, dtype: np.dtype[Any] | None) -> Patch:
-    """A patch with more changes, whose places are those of the matrix that it makes."""
-    # Of the entries that it adds some may go; what is left stands where it stood.
+    """A patch with further changes, whose positions refer to the patched matrix."""
+    # Some of the inserted entries may be deleted; the remaining ones keep their insertion points.
     held, left = before.places, np.ones(len(before.at), np.bool_)
     old = np.isin(gone, held, assume_unique=True)
     left[np.searchsorted(held, gone[old])] = False
     where = np.concatenate((before.at[left], before.stored(at)))
     gone = np.sort(np.concatenate((before.gone, before.stored(gone[~old]))))
-    # Past all deleted ones, so that places rise with rows and columns.
+    # After all deleted entries, so that positions rise with rows and columns.
     where = _kept_at(gone, where - np.searchsorted(gone, where))
     kept, values = before.new.among(left), None
     row, column = (np.concatenate(ends) for ends in ((kept.row, put.row), (kept.column, put.column)))
@@ -212,13 +212,13 @@ def _joined(before: Patch, gone: Array, at: Array, put: Entries, dtype: np.dtype
 
 
 def changes_of(pages: Pages) -> tuple[int, int]:
-    """How many changes are merged as the pages are read, and how many entries are stored."""
+    """Numbers of changes merged as the pages are read, and of stored entries."""
     made = getattr(pages.stored, "made", None)
     return (0, pages.nnz) if made is None else (len(made.patch), made.base.nnz)
 
 
 def rewritten(pages: Pages) -> Pages:
-    """The same matrix in pages of its own: in a temporary file where it lay in one, else in memory."""
+    """The same matrix in pages of its own: in a temporary file if it was in a file, else in memory."""
     base = cast(Any, pages.stored).made.base
     most = int(np.diff(base.first_arc).max())
     if not isinstance(base.stored, FileStretch):
@@ -245,7 +245,7 @@ def rewritten(pages: Pages) -> Pages:
 
 
 class _Scratch(io.FileIO):
-    """A file beside another one, without a name if the system allows that: deleted with the last reference."""
+    """A temporary file in the folder of another, unnamed if possible: deleted with the last reference."""
 
     # Whether it still has a name: Windows keeps those of open files.
     _named = False
@@ -264,7 +264,7 @@ class _Scratch(io.FileIO):
             self._named = False
 
     def add(self, array: Array) -> None:
-        """Write an array behind the others."""
+        """Append an array."""
         left = memoryview(array.view(np.uint8).data)
         try:
             while left:

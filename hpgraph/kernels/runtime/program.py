@@ -68,13 +68,13 @@ def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, l
     smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
     def held(value: Any) -> Any:
-        # No value lies between a bound and the next integer below it.
+        # Integers have no value between a bound and the next integer below it.
         return kind(math.floor(min(max(value, smallest), largest)))
 
     last = held(largest if ceiling is None else ceiling)
     if delta is None:
         return kind(0), held(largest), last
-    # A bucket holds one integer at the least.
+    # A bucket holds at least one integer.
     width = max(delta, 1)
     return held(width), held(np.asarray(least).item() + width), last
 

@@ -6,7 +6,7 @@ from hpgraph.formats import CSR
 
 
 class MatrixProducts(Protocol):
-    """What either backend offers. `product` multiplies, as planned for a semiring, and `reduce` is its monoid."""
+    """Interface of a backend. `product` is a semiring's planned multiplication, and `reduce` its monoid."""
 
     def multiply(self, a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
         """The product with a sparse accumulator or a hash table for each row; without the places of `exclude`."""

@@ -207,7 +207,7 @@ def _fill_runs(worker, functions, a, b, mask, runs, columns, counter, ends, out)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
-    """Compute every row at its place in `out.indptr`; with `ends`, hand runs over and build that instead."""
+    """Compute every row at its place in `out.indptr`; with `ends`, a chained scan builds that and joins runs."""
     in_parallel(threads, _fill_runs, (functions, a, b, mask, runs, columns, np.zeros(1, np.int64), ends, out))
 
 

@@ -52,7 +52,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(column_lengths, vertex(m_indices, m))
                 by_dots += length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
-            # Accepting a column costs a look-up in the mask's row.
+            # Accepting a column costs one look-up in the mask's row.
             by_rows += at(m_indptr, i + 1) - at(m_indptr, i)
             for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
                 by_rows += 2 * at(row_lengths, vertex(a_indices, p))

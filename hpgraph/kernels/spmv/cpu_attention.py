@@ -1,4 +1,4 @@
-"""What graph attention computes at the entries of a matrix, on the CPU: sums of two numbers, and softmax by rows."""
+"""Graph attention at the entries of a matrix, on the CPU: sums of two numbers, and row-wise softmax."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _sums(indptr, indices, x, y, out, workers):
 
 @njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
 def _shifted(indptr, scores, out, workers):
-    """Scores less the largest of their row and head."""
+    """Scores minus the maximum of their row and head."""
     counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
     for _ in prange(workers):
         most = np.empty(heads, out.dtype)

@@ -1,4 +1,4 @@
-"""Messages of a function of what columns, entries and rows have, reduced on the CPU: the product's loops, compiled."""
+"""Messages as a function of column, entry and row data, reduced on the CPU by the product's loops."""
 
 from typing import Any
 

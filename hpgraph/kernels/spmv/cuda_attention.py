@@ -1,4 +1,4 @@
-"""What graph attention computes at entries, on the GPU: launches of `attention.cuh`."""
+"""Graph attention at the entries of a matrix, on the GPU: launches of `attention.cuh`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Messages of a function of what columns, entries and rows have, reduced on the GPU: code from the function's text."""
+"""Messages as a function of column, entry and row data, reduced on the GPU: code from the function's text."""
 
 import functools
 from typing import Any
@@ -11,7 +11,7 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv.cuda_spmm import IN_FLIGHT, Rows, launch_sums, width_of
 from hpgraph.semiring.c_types import c_type
 
-# Where an operand is read, by what the rows of the matrix are: u is the column, w the value and v the row of an entry.
+# Index of an operand, by the meaning of the matrix's rows: u is the column, w the value and v the row of an entry.
 PLACES = {
     "target": {"source": "u", "edge": "w", "target": "v"}, "source": {"source": "v", "edge": "w", "target": "u"},
     "edge": {"source": "u", "edge": "v", "target": "rows[v]"},

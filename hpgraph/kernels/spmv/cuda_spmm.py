@@ -19,12 +19,12 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
 DENSE_ROWS = ("dense_rows", "dense_long")
-# Most adjacent threads that share a row; most bytes and elements of a load; and least bytes that a gather transfers.
+# Maximum of adjacent threads sharing a row; maximum bytes and elements of a load; minimum bytes a gather transfers.
 LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
 # Most loads of a row that a thread makes, if at least so many threads share it then, and those under way at once. On an
 # H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
 MAX_LOADS, MIN_LANES, IN_FLIGHT = 2, 4, 4
-# Loads of an SDDMM under way: of 64 columns 4 for each of 2 entries are best (of 1, 2 and 4; 4 and 8).
+# Loads of an SDDMM in flight: for 64 columns, 4 for each of 2 entries are best (of 1, 2 and 4; 4 and 8).
 SAMPLED = 8
 SAMPLE = KernelSet(
     "sddmm.cuh", "sampled dense products",
@@ -152,7 +152,7 @@ def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) ->
 
 
 def width_of(columns: int, *arrays: Any) -> int:
-    """How many adjacent elements one load can take: they are at multiples of its size in all rows."""
+    """Number of adjacent elements of one load, which is aligned in all rows."""
     width = min(WIDEST, LOAD // max(array.itemsize for array in arrays))
     while width > 1 and (columns % width or any(array.data.ptr % (width * array.itemsize) for array in arrays)):
         width //= 2
@@ -160,7 +160,7 @@ def width_of(columns: int, *arrays: Any) -> int:
 
 
 def loads_of(columns: int, width: int) -> int:
-    """How many loads a thread makes of a row: two, if all threads can, so that more rows are under way."""
+    """Number of loads of a row by a thread: two, if all threads can, so that more rows are in flight."""
     lanes, left = divmod(columns, width * MAX_LOADS)
     return MAX_LOADS if left == 0 and MIN_LANES <= lanes <= LANES else 1
 
@@ -182,7 +182,7 @@ def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = 
     columns = out.shape[1]
     width = width_of(columns // heads, x, out)
     placed, weighted = None if order is None else order.dtype, weights is not None
-    # Loads of a thread are apart: those of one head must be.
+    # The loads of a thread are far apart: with several heads, they would belong to different ones.
     loads = loads_of(columns, width) if heads == 1 else 1
     prepared, key = _prepared(csr), (x.dtype, half, weighted, heads, columns, width, loads, placed)
     if key not in prepared:

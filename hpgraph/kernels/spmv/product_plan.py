@@ -52,7 +52,7 @@ def _turn(python: Any) -> Any:
 
 
 def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
-    """Type of a matrix's values as its user sees it: those of a pattern are bool, all true."""
+    """Type of a matrix's values in the public API: bool for a pattern, all true."""
     return np.dtype(bool) if dtype is None else dtype
 
 

@@ -9,13 +9,13 @@ from hpgraph.semiring.intrinsic import instruction
 
 @instruction(lambda word: types.int64(types.uint64), lambda word: int(word).bit_count())
 def popcount(context, builder, signature, args):
-    """How many bits of a uint64 are set."""
+    """Number of set bits of a uint64."""
     return context.cast(builder, builder.ctpop(args[0]), types.uint64, types.int64)
 
 
 @instruction(lambda word: types.int64(types.uint64), lambda word: (int(word) & -int(word)).bit_length() - 1)
 def lowest_bit(context, builder, signature, args):
-    """Place of the lowest bit set in a uint64 that is not zero."""
+    """Position of the lowest set bit of a nonzero uint64."""
     return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
 

@@ -57,7 +57,7 @@ def all_set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @part
 def claim(words, v, alone):
-    """Test-and-set bit ``v``: true for the one caller that set it. ``alone``: no other thread writes, no atomic."""
+    """Test-and-set bit ``v``: true for the caller that set it. ``alone``: no other thread writes, so no atomic."""
     flag = np.uint64(1) << np.uint64(v & 63)
     if alone:
         seen = words[v >> 6]

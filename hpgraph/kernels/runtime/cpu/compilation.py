@@ -70,7 +70,7 @@ def set_up() -> None:
             # Compilation does not test for a stop; ended halfway it leaves registries of Numba without use.
             self.blocks[-1].enter_context(in_python())
             self.blocks[-1].enter_context(later())
-            # Numba makes so many objects that the search for cycles among them takes a tenth of the time.
+            # Numba allocates so many objects that cyclic garbage collection takes a tenth of the time.
             self.blocks[-1].enter_context(uncollected())
             self.blocks[-1].enter_context(work_clock.compiling())
 
@@ -136,7 +136,7 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def is_as_imported(module: str) -> bool:
-    """Whether a module's sources on disk are those that this process imported: new text vouches for no old code."""
+    """Whether a module's sources on disk are unchanged since this process imported them."""
     return not any(changed_since(name, _BEGINNING) for name in import_closure(module))
 
 
@@ -155,10 +155,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     same time could exchange names.
     """
 
-    # `form` tells apart what is compiled of one function in two ways; `instead`: the cache of the other, which serves.
+    # `form` distinguishes two compilations of one function; `instead`: the cache of the other, a substitute.
     def __init__(self, function: Callable[..., Any], form: str = "", instead: "KernelCache | None" = None) -> None:
         self._py_func, self._form, self._instead = function, form, instead
-        # Now, so that no kernel of this process looks elsewhere than the others.
+        # Resolved now, so that all kernels of this process use the same folder.
         parent()
         self.enable()
 
@@ -184,7 +184,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for some types; a disk that is full costs the next process time and nothing else."""
+        """Store the code for some types; a full disk only costs the next process time."""
         if not self._enabled or not _is_lasting(data) or not is_as_imported(self._py_func.__module__):
             return
         key = self._index_key(sig, data.codegen)
@@ -198,7 +198,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             )
 
     def flush(self) -> None:
-        """Remove what is kept, for all types."""
+        """Remove the stored code of all types."""
         for file in Path(self.cache_path).glob(f"{self._name}-*.code"):
             file.unlink(missing_ok=True)
 
@@ -214,5 +214,5 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 def _is_lasting(result: Any) -> bool:
-    """Whether code means the same in another process: it holds no address of this one."""
+    """Whether code is valid in another process: it contains no address of this one."""
     return not result.library.has_dynamic_globals and all(inner.can_cache for inner in result.lifted)

@@ -76,7 +76,7 @@ def in_parallel(typingctx: Any, count: Any, function: Any, arguments: Any) -> An
             for k, kind in enumerate(arguments)
         ]
         with cgutils.for_range_slice(inner, begin, end, constant(1)) as (i, _):
-            # An exception ends nothing but the call, as in a loop of `prange`.
+            # An exception ends only this call, as in a loop of `prange`.
             entry = context.declare_function(module, code.fndesc)
             context.call_conv.call_function(
                 inner, entry, called.return_type, called.args, [i, *values], ("alwaysinline",)

@@ -18,7 +18,7 @@ from hpgraph.semiring.atomics import atomic_load, fetch_add
 
 
 def new_ends(tasks: int) -> np.ndarray:
-    """The prefix sums, int64 of shape (tasks + 1,): where each task's entries begin, -1 until known; the first at 0."""
+    """Prefix sums, int64 of shape (tasks + 1,): start of each task's entries, -1 until known; the first is 0."""
     ends = np.full(tasks + 1, -1, np.int64)
     ends[0] = 0
     return ends
@@ -26,7 +26,7 @@ def new_ends(tasks: int) -> np.ndarray:
 
 @njit
 def offset_of(ends, task, count):
-    """Where the `count` entries of a task begin. Waits until the task before has published it; publishes the next."""
+    """Start of a task's `count` entries. Waits until the previous task has published it; publishes its own end."""
     spins = 0
     while atomic_load(ends, task) < 0:
         spins = wait(spins)
@@ -37,7 +37,7 @@ def offset_of(ends, task, count):
 
 @njit
 def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data):
-    """Move a task's rows begin..end to their place among all, and shift their part of `indptr`, which began at 0."""
+    """Move a task's rows begin..end to their final place, and shift their part of `indptr`, which began at 0."""
     start = offset_of(ends, task, count)
     for i in range(begin, end):
         indptr[i + 1] += start
@@ -48,7 +48,7 @@ def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, dat
 
 
 def cut(array: Any, length: int) -> Any:
-    """Shrink an array without other references in place; the system gets the memory behind it back."""
+    """Shrink an array without other references in place; the memory after it is returned to the system."""
     if array is not None and len(array) != length:
         array.resize(length, refcheck=False)
     return array

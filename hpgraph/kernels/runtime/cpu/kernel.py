@@ -32,7 +32,7 @@ LOOPS = ParallelOptions({
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
 })  # fmt: skip
-# Below this many entries and rows, or operations, waking other threads does not pay.
+# Number of entries and rows, or operations, below which waking other threads does not pay.
 SERIAL = 32768
 # Disk cache of a function's code: set by `hpgraph.kernels.runtime.cpu.compilation` before its first use, so that an
 # edit of the cache invalidates no code.
@@ -55,7 +55,7 @@ def njit(
     if not counts_references:
         options["_nrt"] = False
     if not cache:
-        # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
+        # Entry points for Python and C take up to half of the compile time of a small function.
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
     else:
         options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
@@ -77,7 +77,7 @@ class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel with parallel loops, which is compiled without them for few entries: in a third of the time."""
 
     heavy = False
-    # As many entries count as few.
+    # Number of entries up to which a call uses `alone`.
     serial = SERIAL
 
     def __call__(self, *args: Any) -> Any:
@@ -92,7 +92,7 @@ class ParallelKernel(CPUDispatcher):  # type: ignore[misc]
 
     @functools.cached_property
     def few(self) -> Any:
-        """`alone`; or the kernel itself, where that has been compiled ahead and `alone` has not."""
+        """`alone`, or the kernel itself if only that has been compiled ahead."""
         return self._without_loops(self._cache)
 
     def _without_loops(self, *instead: Any) -> Any:
@@ -117,7 +117,7 @@ class InnerKernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel without an entry point for Python; calling it from Python is a TypeError."""
 
     def __call__(self, *args: Any) -> Any:
-        """Refuse."""
+        """Raise TypeError."""
         raise TypeError(f"{self.py_func.__qualname__} is called by other kernels alone; py_func is it in Python")
 
 

@@ -70,7 +70,7 @@ def clear(ladder):
 
 @part(counts_references=False)
 def waiting(ladder, size):
-    """How many elements wait, or have waited in buckets at a time."""
+    """Upper bound of the waiting elements: the heap's size plus the elements ever linked in buckets."""
     return peek(ladder.state, USED) + size
 
 
@@ -84,7 +84,7 @@ def insert(ladder, size, key, v):
         if size > peek(state, HEAP_LIMIT) and scale[DENSITY] == 0:
             for i in range(size):
                 _link(ladder, OVERFLOW, peek(ladder.keys, i), vertex(ladder.vertices, i))
-            # All overflows until the next rung.
+            # All elements overflow until the next rung.
             state[BEYOND], state[NOW], state[RUNG] = size, -1, 0
             return 0
         return size

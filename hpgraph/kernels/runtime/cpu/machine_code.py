@@ -83,7 +83,7 @@ _engines: list[Any] = []
 @global_compiler_lock  # type: ignore[untyped-decorator]  # a fork waits for it
 def _compiled(function: Any) -> int:
     module = binding.parse_assembly(str(function.module))
-    # Numba has done so, unless it does not compile.
+    # Numba has done this already, unless compilation is disabled.
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()

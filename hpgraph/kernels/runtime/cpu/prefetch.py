@@ -68,7 +68,7 @@ def _put_each(arrays: Any, others: Any, position: Any, values: Any) -> None:
 @instruction(lambda arrays, others, position, values: types.none(arrays, others, types.int64, values), _put_each)
 def put_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """``array[position] = value`` for each of a tuple of arrays; where `others` has an array, there instead."""
-    # First those in place: nothing was written since the values were read, so that LLVM drops what is unchanged.
+    # In-place stores first: nothing was written since the values were read, so LLVM drops unchanged ones.
     order = sorted(range(len(sig.args[0])), key=lambda k: not isinstance(sig.args[1][k], types.NoneType))
     for k in order:
         among = 0 if isinstance(sig.args[1][k], types.NoneType) else 1
@@ -88,7 +88,7 @@ def vertex(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def prefetch_place(context: Any, builder: Any, array_type: Any, array: Any, position: Any, write: int = 0) -> None:
-    """Code that fetches the line of ``array[position]``, for reading or for writing."""
+    """Code that prefetches the line of ``array[position]``, for reading or for writing."""
     byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
     fetch = builder.module.declare_intrinsic(
         "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
@@ -114,7 +114,7 @@ def prefetch_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @instruction(lambda array, position: array.dtype(array, types.int64), lambda array, position: array[position])
 def peek_after(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """`peek`, not before any earlier read or write of this thread has taken effect (sequentially consistent)."""
+    """`peek` with sequentially consistent ordering after all earlier reads and writes of this thread."""
     size = sig.return_type.bitwidth // 8
     return builder.load_atomic(_place(context, builder, sig, args), "seq_cst", size)
 

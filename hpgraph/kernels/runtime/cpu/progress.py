@@ -75,7 +75,7 @@ class Loop(Clock):
         super().__init__()
 
     def goes_on(self, limit: int) -> bool:
-        """Whether it only returned for longer tables, and is to be called again with these."""
+        """Whether the loop returned because a table was full, and must be called again with longer tables."""
         progress, tables = self.progress, self.tables
         if not progress[ACTIVE] or progress[STEP] >= limit:
             return False

@@ -13,7 +13,7 @@ _SEARCH_ENTRIES = 4096
 
 
 def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
-    """The gather, or the same with plain sums where the extremes of matrix and vector show that none overflows."""
+    """The gather, with plain sums if the extremes of matrix and vector rule out overflow."""
     if not isinstance(gather, Gather) or not (gather.semiring.multiply.cpp or "").startswith("saturated_"):
         return gather
     if rows.nnz < _SEARCH_ENTRIES or state[0].size == 0:

@@ -44,7 +44,7 @@ def schedule(rows: CSR) -> Schedule:
 @attached
 def _schedule(csr: CSR) -> Schedule:
     indptr, n, task = csr.indptr, csr.shape[0], TASK_ARCS
-    # Computed for groups of 64 rows, so that it takes next to no memory.
+    # Computed for groups of 64 rows, so that it takes little memory.
     starts = np.minimum(WORD * np.arange(-(-n // WORD) + 1), n)
     work = np.diff(indptr[starts])
     rows, lengths = _longer_than(task, indptr, starts, work)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _ROOT = "hpgraph"
-# Python that runs around kernels: no code or constant of these modules is in a kernel, so that an edit costs none.
+# Python around kernels: no code or constant of these modules is in a kernel, so an edit invalidates none.
 _OUTSIDE = {_ROOT} | {
     f"hpgraph.core.{name}"
     for name in (

@@ -69,10 +69,10 @@ class interruptible:
             try:
                 _python = _set_handler(_SIGINT, stop_on_signal())
             except KeyboardInterrupt:
-                # A Ctrl-C just before: Python handles it after the call, and ours must not stay.
+                # Ctrl-C just before: Python handles it after the call, and our handler must be removed.
                 signal.signal(_SIGINT, _default)
                 raise
-            # From here on Python raises nothing by itself, so that what follows is done as a whole.
+            # From here on Python raises no KeyboardInterrupt, so the following is atomic.
             self._has_handler = True
         memory[INSIDE] = 1
 
@@ -142,7 +142,7 @@ _forked_under: str | None = None
 def _layer() -> str:
     global _started
     if _started is None:
-        # Once, of several threads whose first calls meet; and a fork waits for it.
+        # Only once if several threads make their first calls concurrently; and a fork waits for it.
         with global_compiler_lock:
             if _started is None:
                 name = layer()
@@ -151,7 +151,7 @@ def _layer() -> str:
     return _started
 
 
-# Threads that are inside a team, that ever were, and that are about to fork.
+# Threads inside a team, threads that ever were, and threads about to fork.
 _active_threads: set[int] = set()
 _known: set[int] = set()
 _forks: list[int] = []

@@ -126,7 +126,7 @@ def end_together(board, leading):
 
 @part
 def is_single(board):
-    """Whether there is one worker only."""
+    """Whether there is only one worker."""
     return board.size == HEAPS + LINE
 
 

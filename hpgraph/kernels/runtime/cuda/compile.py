@@ -100,7 +100,7 @@ class checked:
             return
         launched, _thread.launched = _thread.launched or {}, None
         for faults, before in launched.items():
-            # The next run must not raise what this one left behind. A device that failed fails here again.
+            # The next run must not raise this run's exceptions. A device that failed fails here again.
             with contextlib.suppress(Exception) if kind else contextlib.nullcontext():
                 faults.check(before)
 
@@ -302,7 +302,7 @@ def cache_key(
     source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str,
     compiler: str | None = None,
 ) -> str:  # fmt: skip
-    """Fingerprint of all that decides the machine code; ``compiler``: its version, of the one here by default."""
+    """Fingerprint of all inputs of the machine code; ``compiler``: its version, by default the installed one's."""
     parts: Iterable[bytes] = (
         *(text.encode() for item in texts(source, prologue).items() for text in item), prologue.encode(),
         *(code if isinstance(code, bytes) else code.key.encode() for code in ltoir), *(name.encode() for name in names),
@@ -312,7 +312,7 @@ def cache_key(
     )  # fmt: skip
     digest = hashlib.sha256()
     for part in parts:
-        # With its length before it, no part can run into the next.
+        # Each part is prefixed with its length, so that parts cannot be confused.
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
 
@@ -334,7 +334,7 @@ def begin_build(
     if not ltoir:
         if requests is not None:
             requests.append(Request(source, prologue, tuple(names), title, checks))
-        # Code is as good by whichever compiler it was made ahead.
+        # Code compiled ahead is valid whichever compiler version made it.
         ready = ready_folder(cuda_extra())
         found = ready and _read(ready / f"{cache_key(source, prologue + checks, (), names, arch, '')}.kernels", True)
         if found:

@@ -74,7 +74,7 @@ class Parts:
     def __init__(self, rows: Sequence[Rows]) -> None:
         devices = [one.device for one in rows]
         for device in set(devices):
-            # The rows may still be on their way, on streams that the parts' do not wait for.
+            # The rows may still be in transfer, on streams that the parts' streams do not wait for.
             cupy.cuda.Device(device).synchronize()
         self.all = [
             Part(one, number, devices[:number].count(one.device), devices.count(one.device), one.device == devices[0])
@@ -200,7 +200,7 @@ class Parts:
                         one.run(number)
                     launched.append(one.part)
         except BaseException:
-            # They wait for one that will not come.
+            # They wait for a kernel that will never be launched.
             for part in launched:
                 part.cancel(number)
             self._clear_barrier_states()
@@ -218,14 +218,14 @@ class Parts:
         self._clear_barrier_states()
 
     def _clear_barrier_states(self) -> None:
-        """Clear what launches find cleared, where the one before was none of all parts; waits for all devices."""
+        """Clear the barrier states if the last launch did not include all parts; waits for all devices."""
         for part in self.all:
             with part.here:
                 cupy.cuda.Device().synchronize()
                 part.clear_barrier_states()
 
     def wait(self, stream: Any) -> None:
-        """Let a stream wait for what the parts had to do when `done` was recorded last."""
+        """Make a stream wait for the parts' work up to the last record of `done`."""
         for part in self.all:
             stream.wait_event(part.done)
 

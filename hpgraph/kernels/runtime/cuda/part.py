@@ -79,7 +79,7 @@ class Part:
     def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
         self.rows, self.number, self.beside, self.is_home = rows, number, beside, is_home
         self.stream = _stream(rows.device, turn)
-        # Kernels that have run here before.
+        # Kernels that have already run on this part.
         self.known: set[Any] = set()
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
@@ -113,7 +113,7 @@ class Part:
         return self._memory[name][1]
 
     def clear_barrier_states(self) -> None:
-        """Clear what a launch finds cleared, where the last one may not have done so; waits for it."""
+        """Clear the barrier states if the last launch may not have done so; waits for it."""
         self.pointer("barrier_states", 2 * BARRIER_STATE.size).memset_async(0, 2 * BARRIER_STATE.size, self.stream)
         self.stream.synchronize()
 
@@ -122,7 +122,7 @@ class Part:
         runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)
         place = BARRIER_STATE.offset("assembly") + _ASSEMBLY.of().offset("lost")
         with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as other:
-            # Copied, as to set memory may take a multiprocessor.
+            # Copied, since a memset may need a multiprocessor.
             runtime.memcpyAsync(
                 self.barrier_states + launch % 2 * BARRIER_STATE.size + place, lost.ctypes.data, lost.nbytes,
                 runtime.memcpyHostToDevice, other.ptr,

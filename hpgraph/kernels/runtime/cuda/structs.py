@@ -20,7 +20,7 @@ def struct(*fields: Any) -> bytes:
 
 
 def _kinds(values: Sequence[Any]) -> tuple[Any, ...]:
-    """What decides where values lie: types, the sizes of structs, and the dtypes of NumPy's arrays of shape ()."""
+    """What determines the layout of values: types, sizes of structs, and dtypes of NumPy arrays of shape ()."""
     return tuple(
         [len(one) if (kind := type(one)) is bytes else one.dtype if kind is np.ndarray else kind for one in values]
     )
