@@ -183,7 +183,7 @@ def _in_degrees(indices: Array, vertices: int) -> Array:
 
 
 def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
-    """The entries from source[s] on for each segment s, as many as `offsets` gives, one segment after the other."""
+    """Concatenated segments: segment s has the entries from source[s] on; `offsets` gives the lengths."""
     position = np.arange(offsets[-1])
     position += np.repeat(source - offsets[:-1], np.diff(offsets))
     return indices[position], None if data is None else data[position]

@@ -308,7 +308,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
 
 @on_its_device
 def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
-    """The entries from source[s] on for each segment s, as many as `offsets` gives, one segment after the other."""
+    """Concatenated segments: segment s has the entries from source[s] on; `offsets` gives the lengths."""
     cupy = require_cupy()
     entries = int(offsets[-1])  # waits for the size of the result
     out = cupy.empty(entries, dtype=indices.dtype)

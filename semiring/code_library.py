@@ -25,7 +25,7 @@ _PASSES_TAKE_FUNCTIONS = "llvm_module" not in inspect.signature(JITCPUCodegen._f
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     def _optimize_functions(self, ll_module: Any) -> None:
-        # Numba runs its passes over declarations too, of which there are six to each function.
+        # Numba runs its passes over declarations too, six for each function.
         if not _PASSES_TAKE_FUNCTIONS:
             super()._optimize_functions(ll_module)
             return

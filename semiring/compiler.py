@@ -72,7 +72,7 @@ class Passes(PassManager):  # type: ignore[misc]
 
 
 class PlainCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler with its usual passes, of which subclasses leave out some and replace others."""
+    """Numba's compiler with its usual passes; subclasses omit some and replace others."""
 
     unused: ClassVar[tuple[type, ...]] = ()
     instead: ClassVar[dict[type, type]] = {}

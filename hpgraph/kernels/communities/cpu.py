@@ -212,7 +212,7 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
             best, joining = v, np.int64(0)
         if not rule.refining:
             if flow is not None:
-                # Otherwise hubs, of which some neighbour moves in each round, are examined in all of them.
+                # Otherwise hubs are examined in every round, as some neighbour always moves.
                 space.slack[v] = flow.around[v] // batches.LONG_ROW
             else:
                 space.slack[v] = joining - np.int64(np.ceil(second))

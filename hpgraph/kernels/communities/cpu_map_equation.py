@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 
 # The weight between each community and others, and of all; around each vertex; and which vertices of a batch are about
-# to move. Half a unit of weight is a share `inverse` of all; an arc is counted from so many `sides`.
+# to move. Half a unit of weight is a share `inverse` of all; an arc is counted from `sides` sides.
 Flow = namedtuple("Flow", "cut across around moving inverse sides")
 
 

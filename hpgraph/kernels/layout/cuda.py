@@ -25,7 +25,7 @@ from hpgraph.kernels.layout import (
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.spmv.cuda_spmm import multiply_dense
 
-# Logarithm of the threads that share a point, if a GPU holds so many at once; those that a multiprocessor holds.
+# Logarithm of the number of threads sharing a point, if all are resident; resident threads of a multiprocessor.
 SPLIT, RESIDENT = 3, 2048
 # Pairs of a pivot and a point whose differences are held at once.
 PAIRS = 1 << 20

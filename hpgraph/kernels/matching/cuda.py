@@ -36,7 +36,7 @@ ARCS_OF_A_LEVEL, MIN_LEVELS = 256, 1000
 def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.matching.Matching.largest` on the GPU; waits for it.
 
-    A graph whose trees have so many levels that a thread of the CPU is faster is copied to it.
+    If trees have too many levels, a thread of the CPU is faster: the graph is copied to the host.
     """
     column_of, row_of, levels = _match(arcs, rows)
     if int(levels[0]) >= 0:

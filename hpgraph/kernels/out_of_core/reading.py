@@ -62,7 +62,7 @@ class Region:
         self, begin: int, end: int, parts: Sequence[tuple[int, int]], buffer: np.ndarray,
         threads: Executor | None = None,
     ) -> np.ndarray:  # fmt: skip
-        """The bytes begin..end, of which only some parts are read or copied; the rest is undefined."""
+        """The bytes begin..end; only some parts are read or copied, the rest is undefined."""
         if not isinstance(self._array, FileStretch):
             for low, high in parts:
                 buffer[low - begin : high - begin] = self.read(low, high, None)

@@ -32,7 +32,7 @@ class Ranges(NamedTuple):
 
 
 def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The pages of which it is cheaper to read the needed rows, ascending, than all."""
+    """The pages, ascending, whose needed rows are cheaper to read than the whole page."""
     begin, end = pages.indptr[rows], pages.indptr[rows + 1]
     begin, end = begin[end > begin], end[end > begin]
     page = np.searchsorted(pages.first_arc, begin, side="right") - 1

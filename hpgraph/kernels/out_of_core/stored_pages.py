@@ -29,7 +29,7 @@ class StoredPages:
         self._readers = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
 
     def run(self, run: Run, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> np.ndarray:
-        """The bytes of a run of pages, of which only `parts` are read; without a buffer a view of an array."""
+        """The bytes of a run of pages, read only in `parts`; without a buffer, a view of an array."""
         offset = self.pages.offset
         begin, end = int(offset[run.begin]), int(offset[run.end])
         if buffer is None:

@@ -31,7 +31,7 @@ class JointRelaxation(Protocol):
     MAX_SOURCES: int
 
     def work_space(self, n: int, sources: int, ids: np.dtype, dtype: np.dtype) -> int:
-        """Bytes of work space for so many sources, without the property, which is of type `dtype`."""
+        """Bytes of work space for a number of sources, without the property, which is of type `dtype`."""
 
     def relax_sources(self, search: Search) -> tuple[Callable[[], np.ndarray], Starts | None]:
         """As `relax`, from every source. Returns the trace, and the pairs still active at the limit, if any."""

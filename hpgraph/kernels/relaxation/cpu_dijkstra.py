@@ -33,7 +33,7 @@ MIN_CAPACITY = 1 << 10
 SIZE, EXAMINED, TREES = range(3)
 # Vertices that one thread expands before several threads share the remaining searches: ten times the start-up cost.
 MAX_IN_TURN = 1 << 13
-# Vertices that wait at a time, of which several threads may each take some.
+# Number of waiting vertices from which on they are worth sharing among threads.
 MIN_WAITING = 1024
 
 

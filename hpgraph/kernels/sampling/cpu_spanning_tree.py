@@ -14,7 +14,7 @@ from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight
 
 
 def walk_trees(arcs: CSR, running: Any, roots: Any, seed: int) -> Any:
-    """The arc to the parent of each vertex, -1 at the roots, of which every component has one.
+    """The arc to the parent of each vertex, -1 at the roots; every component has one root.
 
     ``running``: of each row the running sums of its weights, by which arcs are drawn; None for all alike.
     """

@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 WALKS = KernelSet("walks.cuh", "random walks", {"<{Index}, {weighted}, {biased}>": "walk"}, prologue=PROLOGUE)
-# Words that a thread has in flight, and bytes of all threads: half of these saturate 54 GB/s of a link, a quarter do not.
+# Words in flight of a thread, and bytes in flight of all threads: half of these saturate a link of 54 GB/s, a quarter
+# do not.
 FETCHED, UNDER_WAY = 4, 1 << 20
 FETCH = KernelSet(
     "fetch.cuh", "rows of features", {"<{Index}, {Word}>": "fetch_rows"},

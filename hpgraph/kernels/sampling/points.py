@@ -52,7 +52,7 @@ def _near(points: Points, first: Any, count: Any) -> Iterator[tuple[Any, Any]]:
     """Positions of points, and of their candidates within the radius; each has `count` candidates from `first` on."""
     xp, ends = array_module(points.key), prefix_sum(count)
     total = int(ends[-1])
-    # On the CPU at a time as many as its caches hold; in full otherwise.
+    # On the CPU in chunks that fit its caches; all at once otherwise.
     cuts = xp.searchsorted(ends, xp.arange(0, total, _TOGETHER if xp is np else max(total, 1))).tolist()
     for begin, end in pairwise([*cuts, len(count)]):
         some = ends[begin : end + 1]

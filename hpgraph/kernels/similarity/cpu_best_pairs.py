@@ -1,4 +1,4 @@
-"""The most similar rows of each row, on the CPU: products row by row, of which only the best are kept.
+"""The most similar rows of each row, on the CPU: row-wise products that keep only the best entries.
 
 F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4
 (1978): a thread sums a row's products in a dense array. The row is measured and its best are selected while it lies

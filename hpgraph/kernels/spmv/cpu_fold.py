@@ -17,7 +17,7 @@ from hpgraph.semiring.jit import call
 
 # Prefetch distance, in entries: some 4,000 bytes. Hardware prefetching alone reaches half of the memory's bandwidth.
 PREFETCH_ENTRIES = 512
-# Entries of a short row, all of which are computed, there or not.
+# Entries of a short row: all are computed, whether they exist or not.
 SHORT = 4
 # Rows of one length, up to EQUAL entries, are folded without masks, if among 64 rows there are up to RUNS of them: a
 # run costs two mispredictions, each as much as four entries, and a mask an entry a row or more.

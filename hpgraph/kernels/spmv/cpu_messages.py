@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 
-# Columns whose sum over the columns of each entry is taken at a time: memory for so many numbers an entry.
+# Columns summed at a time for each entry, which bounds the memory to this many numbers an entry.
 COLUMNS = 8
 
 

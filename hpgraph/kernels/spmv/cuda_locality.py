@@ -30,7 +30,7 @@ class Locality(NamedTuple):
 
 
 def locality(csr: CSR, operand: int) -> Locality:
-    """The locality of a matrix, for elements of so many bytes, a power of two up to 32; waits for the device."""
+    """The locality of a matrix; `operand`: bytes of an element, a power of two up to 32. Waits for the device."""
     kernels = KERNELS.of(Index=csr.indices.dtype)
     entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
     stretches = -(-entries // LOOKED)

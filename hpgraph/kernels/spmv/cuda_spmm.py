@@ -192,9 +192,9 @@ def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = 
 
 
 class Rows:
-    """The launches that fold the messages of a matrix's rows, for so many columns: of one type they are made once.
+    """The launches that fold the messages of a matrix's rows, for a number of columns: prepared once per type.
 
-    A thread takes so many adjacent columns by each of so many loads, as `taken` says.
+    `taken`: adjacent columns of each load of a thread, and number of loads.
     """
 
     def __init__(self, special: Specialization, csr: CSR, columns: int, taken: tuple[int, int], heads: int = 1) -> None:
@@ -229,7 +229,7 @@ def _prepared(csr: CSR) -> dict[tuple[Any, ...], Rows]:
 def launch_sums(
     special: Specialization, csr: CSR, weights: Any, gather: Any, out: Any, width: int, columns: int
 ) -> None:
-    """As `Rows`, and the sum over the columns, of which each operand has so many."""
+    """As `Rows`, and the sum over the `columns` columns of each operand."""
     module = special.load("messages.cuh", "dense_sums", "dense_long")
     binned, short = bins(csr), len(bins(csr).slots)
     lanes = min(LANES, 1 << (columns // width - 1).bit_length())

@@ -65,7 +65,7 @@ def _in_order(indptr, indices, order, rank, begins, turned, later):
 
 
 def maximal_cliques(arcs: CSR, least: int = 1, largest: bool = False) -> Iterator[tuple[Any, Any]]:
-    """Maximal cliques of at least so many vertices, in blocks: where each begins and ends, and vertices.
+    """Maximal cliques of at least `least` vertices, in blocks: where each begins and ends, and vertices.
 
     ``largest``: each is larger than the one before, and those that cannot be are not looked for. It begins
     with the last vertices of the order, where the graph is densest; only the last clique is maximal for certain.

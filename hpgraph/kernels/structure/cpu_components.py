@@ -69,7 +69,7 @@ def _link_within(indptr, indices, group, label):
 
 @njit(cache=True, counts_references=False)
 def number_trees(label):
-    """Number the trees, of which each vertex points to a smaller one or is the root; returns how many there are."""
+    """Number the trees, in which each vertex points to a smaller one or is the root; returns their number."""
     count = 0
     for v in range(label.size):
         above = vertex(label, v)

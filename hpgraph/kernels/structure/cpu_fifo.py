@@ -229,7 +229,7 @@ def add_loads(indptr, indices, weights, distance, order, total):
 
 
 def topological_order(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Vertices in the order of Kahn's queue, and their generations: as many as are not on cycles or behind them."""
+    """Vertices in the order of Kahn's queue, and their generations, without vertices on cycles or after them."""
     n = len(indptr) - 1
     order, generation = np.empty(n, np.int64), np.full(n, -1)
     count = _sort(indptr, indices, np.bincount(indices, minlength=n), generation, order)

@@ -76,7 +76,7 @@ def _cycles(indptr, indices, tallies, threads):
 
 @part
 def _triangles_at(indptr, lower, support, v, mark, bits, tally):
-    """Triangles of which v is the last, and how its neighbours before it are joined; returns how many triangles."""
+    """Triangles whose last vertex is v, and the bits of arcs between its earlier neighbours; returns their number."""
     begin, end = indptr[v], indptr[v + 1]
     found = 0
     for at in range(begin, end):
@@ -101,7 +101,7 @@ def _triangles_at(indptr, lower, support, v, mark, bits, tally):
 
 @part
 def _cliques_at(lower, begin, degree, bits, v, tally):
-    """Cliques of which v is the last: triangles among its neighbours before it, whose bits are cleared."""
+    """Cliques whose last vertex is v: triangles among its earlier neighbours, whose bits are cleared."""
     words = (degree + 63) >> 6
     total = 0
     for i in range(degree):

@@ -25,7 +25,7 @@ KERNELS = KernelSet(
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_spanning_forest.spanning_forest` on the GPU.
 
-    Waits for the device once a round, of which there are some log n, and in the end.
+    Waits for the device once in each of about log n rounds, and at the end.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n > 1 << 32:

@@ -53,7 +53,7 @@ class _Search:
         ]
         self.ids = rows.indices.dtype
         self.kernels = KERNELS.of(Index=self.ids)
-        # A table a step, of which each may be as long as a part has candidates.
+        # One table per step; each may be as long as the candidates of a part.
         mapping = len(self.joins) * (len(self.joins) * self.ids.itemsize + 32)
         self.part = min(max(free_memory("cuda") // (2 * mapping), _MIN_PART), _MAX_PART)
 

@@ -100,7 +100,7 @@ def _place(lower: Any) -> np.dtype[Any]:
 
 
 def _hubs(row_start: Any) -> int:
-    """How many of the first vertices have so many neighbours among each other that bits are the shorter rows."""
+    """Number of hubs: first vertices so densely joined that their rows are shorter as bits."""
     hubs = MAX_HUBS
     while hubs >= 1024 and (hubs >= len(row_start) or 2 * SPARSEST * int(row_start[hubs]) < hubs * hubs):
         hubs //= 2

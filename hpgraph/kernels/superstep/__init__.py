@@ -93,7 +93,7 @@ class General(Protocol):
         """
 
     def starting(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
-        """The vertices of which `starts` holds."""
+        """The vertices that satisfy `starts`."""
 
     def aggregate(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
         """The sums of `aggregate` over all vertices as they are."""

@@ -19,7 +19,7 @@ from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functio
 # Largest number of frontier arcs for which one thread runs consecutive supersteps: waking the others costs some 10 µs,
 # in which one thread follows some 10,000 arcs.
 ONE_THREAD_ARCS = 32768
-# Rows of a trace: the kernel returns after so many supersteps to have its trace collected.
+# Rows of a trace: the kernel returns after this many supersteps to have its trace collected.
 ROWS = 4096
 
 
@@ -337,7 +337,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
 
 
 def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> Bitmask:
-    """The vertices of which `starts` holds."""
+    """The vertices that satisfy `starts`."""
     n, chosen = len(state[0]), code.choosing
     cells = tuple(np.full(1, value, dtype) for value, dtype in zip((0, *world), chosen.cells, strict=False))
     with team():

@@ -71,7 +71,7 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
 
 
 def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
-    """The vertices of which `starts` holds."""
+    """The vertices that satisfy `starts`."""
     chosen = code.choosing
     shown = cupy.zeros(len(chosen.cells), np.uint64)
     if chosen.cells:

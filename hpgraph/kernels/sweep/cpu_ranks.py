@@ -17,7 +17,7 @@ BLOCK = 4096
 
 
 def columns_held(k: int) -> int:
-    """Columns of the arrays: as many as there are ranks."""
+    """Columns of the arrays: one per rank."""
     return k
 
 

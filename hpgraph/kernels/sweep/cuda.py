@@ -92,7 +92,7 @@ class Following:
         self._events[slot].record(stream)
 
     def run(self, superstep: Callable[[int], None], limit: int) -> bool:
-        """Launch supersteps, each of which calls `note`, until one has stopped or to the limit; whether one has."""
+        """Launch supersteps, which call `note`, until one has stopped or to the limit; returns whether one has."""
         for step in range(limit):
             superstep(step)
             slot = (step - LAUNCHES_AHEAD) % self._slots

@@ -70,7 +70,7 @@ class JointTraversal(Protocol):
     SHORT: int
 
     def work_space(self, n: int, sources: int, ids: np.dtype) -> int:
-        """Bytes of work space for so many sources in a graph of n vertices, without the properties."""
+        """Bytes of work space for a number of sources in a graph of n vertices, without the properties."""
 
     def traverse_sources(self, search: Search) -> JointOutcome:
         """As `traverse`, from every source."""

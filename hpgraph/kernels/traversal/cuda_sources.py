@@ -255,7 +255,7 @@ def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
 
 
 def kernel_of_searches(code: ProgramCode, out: CSR, sources: int, limit: int) -> Callable[..., None]:
-    """The kernel of a launch for so many sources and supersteps; it is compiled in a thread until it is launched."""
+    """The kernel of a launch for these sources and limit; it is compiled in a thread until it is launched."""
     ids, words = out.indices.dtype, words_of(sources)
     return persistent.kernel(
         cuda_program(code, persistent.weight_dtype(out)), "multi_source.cuh", "traverse_sources",
@@ -299,7 +299,7 @@ def samples_of(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...])
 
 
 def chosen(limit: int = SHORT + 1) -> str:
-    """The chosen techniques, of which early exit has its own switch for many sources, and what few supersteps lack."""
+    """Template arguments: the chosen techniques, with early exit of many sources, and whether searches may split."""
     parts = ", false" if limit <= SHORT else ""
     return persistent.techniques_type(leaves_early=techniques.early_termination) + parts
 

@@ -271,7 +271,7 @@ def _run_thin(does, state, world, out, space, policy, most, began):
     """The current superstep and all thin ones after it, by the leader without the board."""
     board, progress = space.board, space.progress
     before = progress[STEP] - 1
-    # Beyond so many arcs, `_begin` chooses the direction.
+    # Number of arcs beyond which `_begin` chooses the direction.
     few = np.inf if policy.forced >= 0 else policy.alpha * out.indptr[out.indptr.size - 1]
     front = Front(
         progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], before, progress[THIN_ROW]

@@ -33,7 +33,7 @@ from hpgraph.kernels.traversal.joint_steps import LIVING, Order, Scratch, joined
 from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import atomic_or
 
-# A word costs as much to test as the bits of so many separate searches: fewer sources do not share a frontier.
+# Testing a word costs as much as testing the bits of this many searches: fewer sources do not share a frontier.
 WORD_COST = 6
 # After a pull, the frontier is listed before the next push.
 LIST = 2

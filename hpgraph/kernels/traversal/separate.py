@@ -30,7 +30,7 @@ SUMS = 6
 VISITED, LEVELS, FARTHEST, UNFINISHED = range(4)
 # Columns of the sums of a superstep over the searches that only count.
 SENDERS, SENT = range(2)
-# Prefetch distances in the queue, of row pointers and of first arcs. Below so many vertices they are in a cache.
+# Prefetch distances in the queue, of row pointers and of first arcs; number of vertices that fit a cache.
 AHEAD_ROWS, AHEAD_ARCS = 16, 8
 CACHED = 1 << 16
 

@@ -31,7 +31,7 @@ Ladder = namedtuple("Ladder", "keys vertices far_keys far_vertices link first sc
 
 @part
 def ladder_of(most, ids):
-    """An empty queue of at most so many elements, their vertices of the type of the array `ids`."""
+    """An empty queue with room for `most` elements; vertices have the dtype of the array `ids`."""
     state = np.zeros(5, np.int64)
     state[HEAP_LIMIT] = MAX_HEAP
     return Ladder(

@@ -58,7 +58,7 @@ class Clock:
 
 
 def board_words(workers: int) -> int:
-    """Words of a board for so many workers, all 0 at first."""
+    """Number of words of a board for `workers` workers; all are 0 at first."""
     return HEAPS + workers * LINE
 
 

@@ -78,7 +78,7 @@ def task_bounds(ends: Any) -> Any:
 
 
 def share_bounds(indptr: Any, shares: int) -> Any:
-    """Rows, an int64 array, at which so many shares of equally many entries begin and end."""
+    """Row bounds, an int64 array, of shares with equally many entries."""
     entries = int(indptr[-1])
     bounds = np.searchsorted(indptr, [entries * share // shares for share in range(shares + 1)]).astype(np.int64)
     bounds[0], bounds[-1] = 0, len(indptr) - 1

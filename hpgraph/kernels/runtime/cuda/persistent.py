@@ -121,7 +121,7 @@ class Space:
 
 @lru_cache(maxsize=256)
 def _places(sizes: tuple[int, ...]) -> tuple[list[int], int]:
-    """Where arrays of so many bytes begin behind a ``Header``, and where the last ends."""
+    """Offsets of arrays of these sizes after a ``Header``, and the end of the last."""
     _, *begins, end = np.cumsum([0, *(-(-size // 256) * 256 for size in (HEADER.size, *sizes))]).tolist()
     return begins, end
 
@@ -198,7 +198,7 @@ def kernel(
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
     device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
-    Nor is a single `cluster` of so many blocks.
+    Nor is a single `cluster` of blocks.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type

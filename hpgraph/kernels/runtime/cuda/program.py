@@ -194,7 +194,7 @@ class CUDAProgram(DeviceFunctions):
     @cached_property
     def _joins(self) -> tuple[str, str]:
         """C++ text before the struct, and in it, for a monoid that operators.cuh has atomics for."""
-        # A bool is a byte here, of which operators.cuh would add and multiply numbers.
+        # A bool is a byte here, which operators.cuh would add and multiply as a number.
         operator = None if self.code.message == _BOOL else self.code.reduce.cpp
         flag = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"
         if operator is None:
