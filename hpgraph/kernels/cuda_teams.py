@@ -1,4 +1,4 @@
-"""What runs on several GPUs as a team; see `hpgraph.kernels.backend.teams`."""
+"""Kernels that run on several GPUs as a team; see `hpgraph.kernels.backend.teams`."""
 
 from hpgraph.kernels.relaxation.cuda import relax_divided
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import Parts

@@ -46,7 +46,7 @@ class SpurSearch:
 
 @njit(cache=True, nogil=True)
 def _spur(indptr, indices, weight, left, avoided, sink, search, state, heap):
-    """`state`: `search` marks what is reached, and `search + 1` what is blocked or done."""
+    """`state`: `search` marks reached vertices, and `search + 1` those that are blocked or settled."""
     root, banned = avoided
     mark, distance, before = state
     keys, vertices = heap

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Communities(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def begin_moves(self, level: Level) -> None:
         """Begin to compile local moving and aggregation for a level and the graphs of its communities."""

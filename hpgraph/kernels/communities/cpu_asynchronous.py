@@ -94,7 +94,7 @@ def _heaviest(rows, state, v, begin, end, table, around, seed):
 
 @part(counts_references=False)
 def _update_block(rows, state, begin, end, size, table, seed, backwards):
-    """Update the vertices of a block in order; returns how many took another label."""
+    """Update the vertices of a block in order; returns the number of changed labels."""
     changed = 0
     for i in range(begin, end):
         v = end - 1 - (i - begin) if backwards else i
@@ -118,7 +118,7 @@ def _update_block(rows, state, begin, end, size, table, seed, backwards):
 
 @part(counts_references=False)
 def _turn(block, round_, seed):
-    """Random bits of a block, drawn anew in each round: its batch, and in the last bit the direction of its update."""
+    """Random bits of a block, redrawn in each round: its batch, and in the last bit the direction of its update."""
     return drawn(block, round_, seed, BATCH_BITS + 1)
 
 

@@ -10,7 +10,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 
 @part(whole=True, counts_references=False)
 def _may_move(groups, rule, space, flow, v):
-    """Whether an active vertex may gain by a move, after what its neighbours did since it chose."""
+    """Whether an active vertex may gain by a move, after its neighbours' moves since it chose."""
     if not space.joined[v]:
         return False
     c = vertex(groups.label, v)

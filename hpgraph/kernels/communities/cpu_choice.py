@@ -1,4 +1,4 @@
-"""Choosing a community on the CPU: what the loops over a vertex's neighbours share.
+"""Choosing a community on the CPU: shared parts of the loops over a vertex's neighbours.
 
 The weight to each community around a vertex is summed in a small hash table of the thread's; batches and the order of
 equals are pseudorandom, by hashes; the rows of the next vertices, which are scattered in memory, are prefetched.

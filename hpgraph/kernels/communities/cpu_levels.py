@@ -84,7 +84,7 @@ def _moved(arcs, label, within, given, space, seed, alone):
 
 @part(counts_references=False)
 def _draw_order(indptr, label, size, space, seed):
-    """Count each community's vertices, and list those with arcs in a pseudorandom order; returns how many they are."""
+    """Count each community's vertices, and list those with arcs in a pseudorandom order; returns their number."""
     count = np.int64(0)
     for v in range(label.size):
         size[label[v]] += 1
@@ -345,7 +345,7 @@ def _finish(arcs, label, quality, given, alone, refines):
                 communities[v] = inherited[until[v]]
         size, changed = label.size, True
         arcs, label, quality, depth = coarse, inherited, better, depth + 1
-        # As few moves as end the rounds of a level end the levels.
+        # The limit of moves that ends the rounds of a level also ends the levels.
         if label.size == size or (not refined and moves <= given.few[0] * size):
             break
     return parts[:kept], base, communities, quality

@@ -22,7 +22,7 @@ from hpgraph.kernels.communities.cuda_aggregate import KERNELS as AGGREGATING
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
 
-# As in the source: two sets of counters, the barrier's word and the number of moves.
+# As in the CUDA source: two sets of counters, the barrier's word and the number of moves.
 _SET = 2 * 5 * 64 + 3
 COUNTERS = 2 * _SET + 2
 MOVING = Layout(
@@ -60,7 +60,7 @@ def begin_moves(level: Level) -> None:
     """See `hpgraph.kernels.communities.Communities`."""
     if level.arcs.nnz:
         types = groups.types_of(level.arcs, groups.sum_type(level))
-        # Of graphs of communities all arcs have weights.
+        # In graphs of communities all arcs have weights.
         both = types, {**types, "Weight": np.dtype(np.int64)}
         for kernels, which in ((KERNELS, {"frequent": False}), (AGGREGATING, {})):
             for given in both:

@@ -10,7 +10,7 @@ from hpgraph.formats import CSR, attached
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 
-# As in the source.
+# As in the CUDA source.
 THREADS, WARPS = 256, 8
 WARP_SLOTS = 512
 BLOCK_SLOTS = WARP_SLOTS * WARPS
@@ -101,7 +101,7 @@ def members_of(level: Level, label: Any) -> Members:
 
 
 def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
-    """Strengths of communities: the sums of what their vertices send and receive."""
+    """Strengths of communities: sums of their vertices' strengths, sent and received."""
     sent = cupy.zeros(count, np.int64)
     received = cupy.zeros(count, np.int64) if level.is_two_sided else sent
     apart = (level.received, sent, received) if level.is_two_sided else (None, sent, None)

@@ -6,7 +6,7 @@ from hpgraph.formats import CSR, Bitmask
 
 
 class Entries(Protocol):
-    """What either backend offers. Matrices are in canonical CSR: rows sorted, no duplicates."""
+    """Interface of a backend. Matrices are in canonical CSR: rows sorted, no duplicates."""
 
     def map_entries(self, csr: CSR, function: Any, thunk: Any = False) -> Any:
         """The result of a function of value, row, column and thunk for each entry."""

@@ -116,7 +116,7 @@ def merge(
     dtype = None if dtype is None else np.dtype(dtype)
     kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))
     if dtype is None and None not in (both, left, right) and a.nnz + b.nnz <= FEW_ENTRIES:
-        # Of canonical operands the sum is; its values are all True.
+        # The sum of canonical patterns is canonical; its values are all True.
         sum_ = a.pattern.to_scipy(bool) + b.pattern.to_scipy(bool)
         return CSR(a.shape, sum_.indptr.astype(np.int64), sum_.indices.astype(ids), None, validate=False)
     room = _room(a, b, left is not None, right is not None)

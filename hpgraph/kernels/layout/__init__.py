@@ -50,7 +50,7 @@ class Forces(NamedTuple):
 
 
 class Layout(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
         """Repulsive force on each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""

@@ -226,7 +226,7 @@ def _expanded(tree, node, distant, count, expansion):
 
 @part(counts_references=False)
 def _gathered(tree, there, weights, node, near, count, sources):
-    """Positions from a node's centre, and masses, of the points of some leaves; returns how many, -1 if too many."""
+    """Positions relative to a node's centre, and masses, of points of leaves; returns their number, -1 if too many."""
     x, y, filled = peek(tree.x, node), peek(tree.y, node), 0
     for i in range(count):
         begin, end = peek(tree.first, near[i]), peek(tree.last, near[i])
@@ -262,8 +262,8 @@ def _push(tree, order, there, weights, theta, inverse, force, threads):
 
 @part(error_model="numpy")
 def _push_chunks(worker, tree, order, there, weights, theta, inverse, force, following):
-    # Candidates of the nodes that wait, one list behind the other; a node's leaves too near for expansions, and
-    # their points; nodes that are distant.
+    # Candidates of the queued nodes, concatenated lists; a node's leaves too near for expansions, and their points;
+    # distant nodes.
     lists, near, distant = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
     sources, opened = np.empty((3, 1024), np.float32), np.empty(2 * DEPTH, np.int64)
     stack, expansions = np.empty((2 * DEPTH, 3), np.int64), np.empty((2 * DEPTH, 4), np.complex128)

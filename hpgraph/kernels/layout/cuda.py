@@ -59,7 +59,7 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     order = codes[0].argsort()
     ordered, weights = cupy.empty((n, 2)), cupy.empty(n)
     kernels.each("put_in_order", n, order, points, mass, codes[0], count, ordered, weights, codes[1])
-    # Of inner nodes: children, first and last point, and struct Node; the parent of each node.
+    # Inner nodes: children, first and last point, and struct Node; the parent of each node.
     children, ranges = cupy.empty((2, n - 1, 2), np.int64)
     nodes, parent, visited = cupy.empty((n - 1, 4)), cupy.empty(2 * n - 1, np.int64), cupy.zeros(n - 1, np.uint32)
     kernels.each("build_tree", n, codes[1], count, *extent, children, ranges, nodes, parent)

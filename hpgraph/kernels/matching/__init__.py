@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Matching(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def largest(self, arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any) -> tuple[Any, Any]:
         """The column of each row, and the row of each column, in a matching of most arcs; -1 for none.

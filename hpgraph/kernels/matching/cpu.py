@@ -243,7 +243,7 @@ def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
 
 @part(counts_references=False)
 def _start_trees(rows, columns, column_of, row_root, column_root, end, frontier):
-    """Start anew from the free rows; returns the numbers of columns without a tree and of rows in the frontier."""
+    """Restart from the free rows; returns the numbers of columns without a tree and of rows in the frontier."""
     size = 0
     for i in range(columns.size):
         put(column_root, vertex(columns, i), column_root.dtype.type(-1))

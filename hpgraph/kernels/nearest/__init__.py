@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 
 class Nearest(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def search(self, points: Any, k: int) -> Any:
         """The k nearest others of each of some points, to the precision of their type; of equals the lower index.

@@ -138,7 +138,7 @@ class Store(Protocol):
 
 
 class Windows(Protocol):
-    """What either device offers: `hpgraph.kernels.backend.windows`."""
+    """Interface of a device: `hpgraph.kernels.backend.windows`."""
 
     def components(self, store: Store, hub_cache: HubCache | None, symmetric: bool) -> tuple[int, Any]:
         """The number of weakly connected components, and that of each vertex's component."""

@@ -1,4 +1,4 @@
-"""Pages with recent changes beside them: merged page by page as they are read, on the CPU.
+"""Pages with a patch of recent changes: merged page by page as they are read, on the CPU.
 
 Stored data stay unchanged. A `Patch` holds the changes by their positions among the stored entries, so that merging a
 page is a copy without a search.

@@ -8,7 +8,7 @@ As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D.
 vertex waits only if its `waiting` flag is set. So the store of vertices is bounded: on overflow, the buckets are
 rebuilt from the `waiting` flags.
 
-A bucket is a linked list of blocks of 64 vertices in one store, represented by the place behind its last vertex, or 0
+A bucket is a linked list of blocks of 64 vertices in one store, represented by the place after its last vertex, or 0
 if it is empty. ``link`` maps each block to the one before, which is full, and ends at -1. A row of ``buckets`` belongs
 to one worker: its buckets in ascending order, the overflow bucket, and the free list of blocks.
 """
@@ -24,7 +24,7 @@ from hpgraph.semiring.atomics import fetch_add
 
 # Vertices in a block.
 BLOCK = 64
-# Buckets in ascending order; behind them the overflow bucket for values beyond, and the free list of blocks.
+# Buckets in ascending order; then the overflow bucket for values beyond, and the free list of blocks.
 BUCKETS = 64
 FREE = BUCKETS + 1
 ROW = -(-(BUCKETS + 2) // LINE) * LINE
@@ -101,7 +101,7 @@ def is_short(place, link, most):
 
 @part
 def draw(store, bucket, found):
-    """Move the blocks of a bucket of every worker behind those found in ``store.drawn``; return their number."""
+    """Append the blocks of a bucket of every worker to ``store.drawn`` after the first `found`; return their number."""
     buckets, link, drawn = store.buckets, store.link, store.drawn
     for worker in range(buckets.shape[0]):
         place = buckets[worker, bucket]

@@ -82,7 +82,7 @@ def _search_in_turn(rows, back, sources, limit, most, found):
     """Number of searches done before several threads should share the rest; `NO_LIMIT` if a single one should be."""
     distance, before, flat = found
     alone, is_tried = sources.shape[0] == 1, most < NO_LIMIT
-    # Of several searches vertices count, as one hub is no sign that much is left, unless these are tried.
+    # For several searches the limit counts vertices, unless they are tried: one hub does not mean that much is left.
     left, wide = (most, MIN_WAITING if alone else 1) if alone or is_tried else (MAX_IN_TURN, 0)
     queue, hops = ladder_of(MIN_CAPACITY, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):

@@ -27,7 +27,7 @@ def distances_between_all(distance: Any, missing: int | None = None) -> Any:
     # integer, as wide as a distance, serve both.
     n = len(distance)
     last = np.where(distance < np.inf, np.arange(n)[:, None] + (1 << 32), _NOWHERE)
-    # No arcs, and before its end no vertex, so that a path which goes on from nowhere is not taken for a better one.
+    # No arcs and no predecessor, so that a path extended from no path is not taken for a better one.
     np.fill_diagonal(last, ~_HOPS)
     with interruptible():
         _relax_with_ends(distance, last)

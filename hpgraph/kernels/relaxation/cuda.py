@@ -167,7 +167,7 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
 
 
 def _divided_space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> tuple[list[int], list[int]]:
-    """The fields of a part's structs ``RelaxSpace``, behind the bits, and ``RelaxExchange``."""
+    """The fields of a part's structs ``RelaxSpace``, after the bits, and ``RelaxExchange``."""
     vertices = (part.rows.last - part.rows.first) * ids.itemsize
     pieces = persistent.heavy_pieces(part.rows.out) * 2 * ids.itemsize
     sizes = {

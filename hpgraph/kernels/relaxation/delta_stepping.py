@@ -73,7 +73,7 @@ TARGET_ARCS = 2048
 UNORDERED_PASSES, ORDERED_PASSES = 4, 16
 # Reached arcs are estimated from the targets of this many arcs, evenly spaced, once MIN_REACHED are reached.
 SAMPLE, MIN_REACHED = 1024, 32
-# Words of the progress that persist between calls, behind STEP and ACTIVE: the current bucket; the superstep at which
+# Words of the progress that persist between calls, after STEP and ACTIVE: the current bucket; the superstep at which
 # the buckets were last filled, the arcs sent since, and those before; and the arcs at which to look whether the search
 # repeats itself. Then the tallies of a superstep.
 NOW, SINCE, ARCS, TOTAL, NEXT_CHECK = range(2, 7)

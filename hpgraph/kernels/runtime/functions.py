@@ -255,7 +255,7 @@ class ProgramFunctions:
         reads = "".join(f"{value}, " for value in self._values("v"))
         return self.code.wrap("load_at", "state, v", f"return ({reads})")
 
-    # Of programs with a width only.
+    # Only for programs with a width.
 
     @cached_property
     def neutral(self) -> Function:

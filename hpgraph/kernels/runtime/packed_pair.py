@@ -77,7 +77,7 @@ def _order(dtype: np.dtype, nan: np.uint64) -> Callable[..., Any]:
 
 
 def _value(dtype: np.dtype) -> Callable[..., Any]:
-    """The way back; what no value becomes is the largest integer, or NaN."""
+    """The inverse of `_order`; words that encode no value give the largest integer, or NaN."""
     kind = dtype.type
     if dtype.kind == "u":
         return lambda bits: kind(bits)

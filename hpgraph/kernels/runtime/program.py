@@ -111,27 +111,27 @@ class ProgramCode:
 
     # Whether an array after the properties holds the id of each vertex; else its index is its id.
     names_vertices: ClassVar[bool] = False
-    # Whether the functions are handed the number of an arc, and may change what lies beside it.
+    # Whether the functions receive an arc's number, and may change its edge properties.
     has_edges: ClassVar[bool] = False
 
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
-        """Names and types of arrays that follow the properties in the state, and are no vertex's."""
+        """Names and types of the arrays that follow the vertices' properties in the state."""
         return ()
 
     @property
     def weightless(self) -> np.dtype:
-        """Type in which functions are handed the weight of an arc that has none."""
+        """Type of the weight that functions receive for an arc without one."""
         return np.dtype(self.message)
 
     @property
     def notes(self) -> tuple[np.dtype, ...]:
-        """Types of arrays of a number a vertex that stand behind the cells, in which functions note something."""
+        """Types of the arrays after the cells, of one number a vertex, in which functions record marks."""
         return ()
 
     @property
     def first_cell(self) -> int:
-        """Where in the state the cells begin."""
+        """Index in the state of the first cell."""
         return len(self.properties) + len(self.beside)
 
     @cached_property
@@ -164,7 +164,7 @@ class ProgramCode:
 
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
-        """Types of the cells behind the state, superstep and parameters, where functions of arcs read the world."""
+        """Types of the cells after the state: superstep and parameters, from which functions of arcs read the world."""
         return self._find_cells()
 
     def _find_cells(self) -> tuple[np.dtype, ...]:

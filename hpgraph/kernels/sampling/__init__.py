@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TRIES = 64
 # A walk's counter is its step, followed by the number of the draw within the step.
 STEP_SHIFT = 20
-# A vertex's counter is the hop, followed by the number of the draw; keys of entries have a bit of their own.
+# A vertex's counter is the hop, followed by the number of the draw; keys of entries have a separate bit.
 HOP_SHIFT, KEYS = 40, 1 << 39
 # Inclusive sums of each row's weights (float64), and the number of positive weights of each row.
 Sums = namedtuple("Sums", "running positive")

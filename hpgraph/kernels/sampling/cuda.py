@@ -62,7 +62,7 @@ def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
     """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
     if not out.size:
         return
-    # In the order of memory: of some gigabytes, rows at random are read at two fifths of the link's rate.
+    # In memory order: from several gigabytes, random rows are read at two fifths of the link's rate.
     if order is None:
         order = vertex.argsort()
         order = vertex[order], order

@@ -23,7 +23,7 @@ class Common(NamedTuple):
 
 
 class Similarity(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def pair_scores(self, rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
         """A measure of each pair of rows: float64 array."""

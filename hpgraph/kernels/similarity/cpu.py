@@ -248,7 +248,7 @@ def best_of_rows(rows: CSR, k: int) -> CSR:
 
 @part
 def _worse(data, indices, i, j):
-    """Whether the entry at place i ranks behind that at place j."""
+    """Whether the entry at place i ranks after that at place j."""
     x, y = peek(data, i), peek(data, j)
     return x < y or (x == y and peek(indices, i) > peek(indices, j))
 

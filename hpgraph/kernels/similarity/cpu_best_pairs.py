@@ -20,7 +20,7 @@ from hpgraph.kernels.similarity.cpu import _measured, _offer, _rank
 # How rows are compared: the measure, whether a term is the product of both values, and the sizes of all rows.
 Likeness = namedtuple("Likeness", "measure product sizes")
 
-# The best of each row: where its room begins, their columns and scores, and how many there are.
+# The best entries of each row: start of its space, their columns and scores, and their number.
 Best = namedtuple("Best", "room indices data found")
 
 

@@ -13,7 +13,7 @@ from hpgraph.kernels.similarity import COMMON, Common
 THREADS = 256
 # Least entries of a warp, and most stretches: each takes 16 bytes.
 MIN_SPAN, MAX_STRETCHES = 256, 1 << 20
-# As in the source.
+# As in the CUDA source.
 ONE, VALUE, LESSER, PRODUCT = range(4)
 _MEASURES = ", ".join(f"{name} = {getattr(similarity, name)}" for name in similarity.MEASURES)
 KERNELS = KernelSet(

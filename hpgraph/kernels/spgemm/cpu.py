@@ -81,7 +81,7 @@ def _insert_row(functions, a, i, b, excluded, indices, data, begin):
 
 @njit(error_model="numpy", counts_references=False)
 def _accumulate_row(functions, a, i, b, excluded, bitmap, values, indices, data, place):
-    """Write the entries of row i by an accumulator, or count them if `values` is None; the place behind them."""
+    """Write the entries of row i by an accumulator, or count them if `values` is None; returns their end."""
     bits, some = bitmap
     low, high = some.size, -1
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):

@@ -86,7 +86,7 @@ def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np
     return hub_of, hubs
 
 
-# Numba prunes the branch after a None only if it is an argument of its own.
+# Numba prunes the branch after a None only if it is a separate argument.
 @njit(error_model="numpy", forceinline=True)
 def _is_ended(terminal, value):
     if terminal is None:

@@ -13,7 +13,7 @@ from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode, binary_functor, function_functor, monoid_functor
 
 SOURCE = "spgemm.cuh"
-# As in the source.
+# As in the CUDA source.
 THREADS, LONG_THREADS, MIN, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
 # Columns of a window in the numeric pass, and in the symbolic one.
 WINDOW, COUNTED = 8192, 65536

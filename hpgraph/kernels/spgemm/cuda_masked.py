@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.cuda.row_bins import address, words
 from hpgraph.kernels.spgemm.cuda import by_rows, load_product, multiply_code, run
 
 SOURCE = "masked_dots.cuh"
-# As in the source.
+# As in the CUDA source.
 THREADS, MUCH, PIECE, PLACES = 256, 4096, 256, 1024
 # Bits of a block's filter, 16 to 32 KiB; twice as many if these hold every row exactly.
 MIN_BITS, MAX_BITS = 1 << 17, 1 << 18

@@ -11,7 +11,7 @@ from hpgraph.formats import CSR, Bitmask, RowFormat
 
 
 class Products(Protocol):
-    """What either backend offers. Lengths and devices are not checked here: callers have done so."""
+    """Interface of a backend. Lengths and devices are not checked here: callers have done so."""
 
     def pull(
         self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, *,

@@ -42,7 +42,7 @@ def _shifted(indptr, scores, out, workers):
 
 @njit(cache=True, nogil=True, parallel=LOOPS, error_model="numpy")
 def _by_sums(indptr, values, gradient, out, workers):
-    """Values over the sum of their row and head, or times what a gradient is above its mean by values."""
+    """Values over their row's and head's sum, or times the difference of a gradient from its mean by values."""
     counter, rows, heads = np.zeros(1, np.int64), indptr.size - 1, out.shape[1]
     for _ in prange(workers):
         total = np.empty(heads, out.dtype)

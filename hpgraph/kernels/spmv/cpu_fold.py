@@ -111,7 +111,7 @@ def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     computed, branch-free, and unused ones discarded.
 
     ``active``: 1 for an active source, else 0; None for all. Extracting bits instead would double the time. Numba
-    prunes the branch behind a None only if it is an argument of its own: so `terminal` stands beside `does`.
+    prunes the branch after a None only if it is a separate argument: so `terminal` is not in `does`.
     """
     values, found = (value, identity, identity, identity), np.uint8(0)
     j = begin
@@ -131,8 +131,8 @@ def fold(does, terminal, identity, state, rows, begin, end, active, v, value):
     return value, end > begin if active is None else found != np.uint8(0)
 
 
-# Up to this many entries and rows, what `fold` saves is less than what a call takes outside of kernels, and each
-# combination of types compiles a kernel of its own.
+# Up to this many entries and rows, `fold` saves less time than a call takes outside of kernels, and each
+# combination of types compiles a separate kernel.
 FEW = 4096
 
 
@@ -151,7 +151,7 @@ def fold_in_turn(does, terminal, state, rows, active, v):
     return value, found
 
 
-# Numba prunes a branch after a None only if it is an argument of its own.
+# Numba prunes a branch after a None only if it is a separate argument.
 @njit(error_model="numpy")
 def write(accum, out, v, value, found):
     """Store the result of a row at place `v`."""

@@ -23,13 +23,13 @@ from hpgraph.semiring.jit import call
 SHORT = 16
 
 
-# Targets that may be written, and what has come of them: the rows that received, as bits, and their values.
+# Targets that may be written, and the results: the rows that received, as bits, and their values.
 Targets = namedtuple("Targets", "mask complement seen values")
 
 
 @njit(error_model="numpy", counts_references=False)
 def _send(product, state, rows, is_sorted, frontier, low, high, targets, touched):
-    """Push to the targets low..high; returns how many are reached, listed in `touched` unless that is empty."""
+    """Push to the targets low..high; returns the number reached, which are listed in `touched` unless that is empty."""
     indptr, indices, one = rows.indptr, rows.indices, rows.one
     seen, values, count = targets.seen, targets.values, 0
     for i in range(frontier.size):

@@ -126,7 +126,7 @@ def _whole_products(rows: RowFormat) -> dict[tuple[Any, ...], Multiply]:
     return {}
 
 
-# Formats with kernels of their own.
+# Formats with separate kernels.
 OWN_KERNELS: dict[type[RowFormat], Callable[..., Multiply]] = {SELL: by_slices}
 
 

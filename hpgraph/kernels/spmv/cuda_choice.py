@@ -81,7 +81,7 @@ def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False) ->
 
 
 def by_layout(predicted: dict[str, float]) -> dict[str, float]:
-    """What `predict` returns, by layout: rows and stretches both read CSR."""
+    """The results of `predict` by layout: rows and stretches both read CSR."""
     found = {"csr": min(predicted["rows"], predicted.get("stretches", predicted["rows"]))}
     return found | {name: seconds for name, seconds in predicted.items() if name not in ("rows", "stretches")}
 

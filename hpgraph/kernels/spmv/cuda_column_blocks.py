@@ -45,7 +45,7 @@ def staged_type(
     """The type to stage in shared memory for each column; None if a product cannot go by blocks of columns."""
     ring = isinstance(gather, Gather)
     sources_only = ignores >= BOTH
-    # Of a stored weight and its source's first property: that is staged, as the vector of a semiring's product.
+    # The message of a stored weight and the source's first property: the latter is staged, as a semiring's vector is.
     by_entry = "target" in ignores and (rows.dtype is None or "others" in ignores)
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
         return None

@@ -22,7 +22,7 @@ PLACES = {
 def specialize_message(
     message: Any, reduce: Any, dtype: np.dtype[Any], index_dtype: np.dtype[Any], wide: tuple[bool, ...], width: int
 ) -> Specialization:
-    """What spmm.cuh and messages.cuh are compiled for; `wide` operands have a column for each of the result."""
+    """The specialization of spmm.cuh and messages.cuh; `wide` operands have a column for each of the result."""
     kind, names, types, loads = c_type(dtype), [], [], []
     for i, (of, columns) in enumerate(zip(message.kinds, wide, strict=True)):
         place = PLACES[message.over][of]

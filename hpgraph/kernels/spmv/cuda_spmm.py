@@ -1,4 +1,4 @@
-"""SpMM and SDDMM on the GPU: what `spmm.cuh` and `sddmm.cuh` are compiled for, and their launches."""
+"""SpMM and SDDMM on the GPU: specializations of `spmm.cuh` and `sddmm.cuh`, and their launches."""
 
 import functools
 from typing import Any
@@ -59,7 +59,7 @@ def _gather_text(
     operand: str, weight: str, message: str, out: str, value: str, taken: tuple[int, int], reads: bool, headed: bool,
     order: str = "void",
 ) -> str:  # fmt: skip
-    """The gather of spmm.cuh, of what it reads of the operand; an entry may have a weight a head, placed by `order`."""
+    """The gather of spmm.cuh, and what it reads; an entry may have one weight per head, placed by `order`."""
     width, loads = taken
     return f"""#include "dense_rows.cuh"
 struct Gather {{

@@ -7,7 +7,7 @@ from hpgraph.kernels.structure.subgraphs import Rows, Steps
 
 
 class Structure(Protocol):
-    """What either backend offers."""
+    """Interface of a backend."""
 
     def transpose(self, csr: CSR, /) -> CSR:
         """The same matrix by columns."""

@@ -173,7 +173,7 @@ def _search(indptr, indices, following, order, number, parent, low):
 def strong_components(arcs: CSR, part: Any, smallest: Any) -> Any:
     """Write the smallest vertex of each vertex's strong component into ``smallest``.
 
-    Returns these in the order in which components are complete: those behind a component are before it. No component
+    Returns these in the order in which components are completed: successors of a component precede it. No component
     has vertices in two parts of ``part``, if any; a vertex of a negative part is left as it is.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
@@ -183,7 +183,7 @@ def strong_components(arcs: CSR, part: Any, smallest: Any) -> Any:
 
 
 def strong_numbers(arcs: CSR) -> tuple[int, Any]:
-    """How many strong components there are, and the number of each vertex's, in the order in which they are complete.
+    """Number of strong components, and each vertex's component, numbered in the order in which they are completed.
 
     Columns need not have been checked: one beyond the shape is an IndexError.
     """

@@ -45,7 +45,7 @@ def incoming_rows(rows: CSR) -> CSR | None:
 
 
 def turned(rows: CSR, both: bool) -> CSR:
-    """The transpose, of `both` beside the rows themselves."""
+    """The transpose or, with `both`, the rows themselves followed by it."""
     n, ends = rows.shape[0], rows.nnz * (1 + both)
     indptr = np.zeros(n + 1, rows.indptr.dtype if ends <= np.iinfo(rows.indptr.dtype).max else np.int64)
     incoming = np.empty(n, indptr.dtype)
@@ -81,7 +81,7 @@ def _is_symmetric(indptr, indices, data, back):
 
 @njit(cache=True)
 def _count_ends(indptr, indices, both, ends, incoming):
-    """Where rows end, of in-neighbours or of `both`, and where the in-neighbours of each begin."""
+    """Ends of the rows of in-neighbours, or of `both`, and start of the in-neighbours in each."""
     n = incoming.size
     for at in range(indices.size):
         u = vertex(indices, at)
@@ -237,7 +237,7 @@ def topological_order(indptr: Any, indices: Any) -> tuple[Any, Any]:
 
 
 def generations(out: CSR, in_degree: Any) -> Any:
-    """Length of the longest path to each vertex, -1 on cycles and behind them.
+    """Length of the longest path to each vertex, -1 on cycles and after them.
 
     A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5 (1962).
     """

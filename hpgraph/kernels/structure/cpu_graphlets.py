@@ -1,4 +1,4 @@
-"""What graphlets of four vertices are counted from, on the CPU: triangles of edges, cycles of four and cliques of four.
+"""Ingredients of four-vertex graphlet counts on the CPU: triangles of edges, 4-cycles and 4-cliques.
 
 T. Hočevar, J. Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 30(4), 2014; A. Pinar, C.
 Seshadhri, V. Vishal, "ESCAPE: efficiently counting all 5-vertex subgraphs", WWW'17. Vertices go by falling degree: each

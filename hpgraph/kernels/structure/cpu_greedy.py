@@ -105,7 +105,7 @@ def _prefer(indptr, indices, seed, mate, preferred, free):
 
 @njit(cache=True, nogil=True)
 def _match(mate, preferred, free):
-    """Match mutual preferences; vertices that may still be matched move to the front. Returns how many they are."""
+    """Match mutual preferences; vertices that may still be matched move to the front. Returns their number."""
     for i in range(free.size):
         v = free[i]
         u = preferred[v]

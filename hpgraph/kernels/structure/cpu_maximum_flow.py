@@ -20,7 +20,7 @@ def with_reverses(arcs: CSR) -> CSR:
     indptr, most = np.zeros(arcs.shape[0] + 1, np.int64), 2 * arcs.nnz
     indices, capacity = np.empty(most, arcs.indices.dtype), np.empty(most, arcs.data.dtype)
     _join(arcs.indptr, arcs.indices, arcs.data, back.indptr, back.indices, indptr, indices, capacity)
-    # In place, where the allocator can.
+    # In place if the allocator can.
     indices.resize(indptr[-1], refcheck=False)
     capacity.resize(indptr[-1], refcheck=False)
     return CSR(arcs.shape, indptr, indices, capacity, validate=False)
@@ -73,7 +73,7 @@ def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[Any, Any
 
 @part
 def _set_reverse(indptr, indices, reverse, following):
-    """Where the reverse of each arc lies: arcs to a vertex come by rising tails, as its own come by rising heads."""
+    """Position of each arc's reverse: arcs to a vertex come by rising tails, as its own come by rising heads."""
     for v in range(following.size):
         following[v] = indptr[v]
     for at in range(indices.size):
@@ -104,7 +104,7 @@ def _set_levels(indptr, indices, room, source, sink, level, queue, following):
 
 @part
 def _blocking_flow(indptr, indices, reverse, room, source, sink, level, following, path, limit):
-    """Augment along paths of the levels until none is left; what they carry.
+    """Augment along paths of the levels until none is left; returns their flow.
 
     `path`: the arcs from the sink back, against which it flows; `limit`: the least room from the sink on, at -1 none.
     """

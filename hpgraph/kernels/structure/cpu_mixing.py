@@ -110,7 +110,7 @@ def _centre(value, times, mean, scale, centred, each):
 def _around(indices, y, first, last):
     """Sum of y over the targets of the entries from first to last.
 
-    Branch-free for the first ones, even those behind the row's end: lengths of short rows are unpredictable.
+    Branch-free for the first ones, even those past the row's end: lengths of short rows are unpredictable.
     """
     ahead, total = indices.size - 1, 0.0
     for k in range(_FIRST):

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 
-# Of arcs: without flow, in the tree, full.
+# States of an arc: without flow, in the tree, full.
 _EMPTY, _TREE, _FULL = 1, 0, -1
 _MIN_BLOCK = 64
 Arcs = namedtuple("Arcs", "source target cost capacity flow state")

@@ -133,7 +133,7 @@ def tree_arcs(rows: CSR, before: Any, directed: bool) -> CSR:
     Rows need neither be sorted nor free of duplicates, and columns need not have been checked.
     """
     n = rows.shape[0]
-    # One more, as what is the begin of each row at first is its end at last.
+    # One more element: each row's start becomes its end.
     arc, indptr = np.empty(n, rows.indptr.dtype), np.zeros(n + 2, rows.indptr.dtype)
     arc.fill(-1)
     count = within(rows, _find_arcs(rows.indptr, rows.indices, rows.data, before, directed, arc, indptr))

@@ -113,7 +113,7 @@ def _move_changed(met, sums, seen, partition, parts, tail, hit):
 
 @part
 def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
-    """Add to the sums of vertices what the names of their changed neighbours were not before; how many are met."""
+    """Add the changes of neighbours' names to the sums of vertices; returns the number of vertices met."""
     key, indptr, indices, kinds = arcs
     for i in range(changed.size):
         u = changed[i]

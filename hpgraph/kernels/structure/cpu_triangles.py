@@ -69,7 +69,7 @@ def _common_few(lower, begin, stop, row, end, v, tally):
 
 @part(counts_references=False, forceinline=True)
 def _common_marked(marks, lower, row, end, v, tally):
-    """How many of lower[row:end], as far as they are below v, are marked; nothing from v on is."""
+    """Number of marked vertices of lower[row:end] below v; none from v on is marked."""
     found = np.uint64(0)
     while row + np.uint64(VECTOR) <= end and lower[row + np.uint64(VECTOR - 1)] < v:
         if tally is None:

@@ -16,7 +16,7 @@ KERNELS = KernelSet(
                "rank_words number"},
 )  # fmt: skip
 THREADS = 256
-# As in the source: longest row of one warp (longer ones are the whole grid's), vertices of a thread that reads labels,
+# As in components.cuh: longest row of one warp (longer ones are the whole grid's), vertices of a thread reading labels,
 # and words of one that ranks roots.
 WARP_ARCS, VERTICES_EACH, WORDS_EACH = 4096, 4, 4
 # Mean degree below which a vertex's first neighbour is seldom near a root: paths are long before anything is linked,
@@ -178,6 +178,6 @@ class Ranks:
         run("rank_words", self._before.dtype, len(self._state), words, self._roots, self._state, self._before)
 
     def count(self) -> int:
-        """How many roots there are; waits for the device."""
+        """Number of roots; waits for the device."""
         # The two bits above the number are the block's state.
         return int(self._state[-1]) & ((1 << 62) - 1)

@@ -13,7 +13,7 @@ KERNELS = KernelSet(
     "greedy.cuh", "greedy choices", {"<{Index}>": "take_independent take_colors prefer prefer_listed match"}
 )
 THREADS = 256
-# As in the source: a block handles longer rows.
+# As in the CUDA source: a block handles longer rows.
 WARP_ARCS = 4096
 
 
@@ -34,7 +34,7 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
     rank = cupy.empty(n, ids)
     rank[order] = cupy.arange(n, dtype=ids)
     before, state = rows_before(arcs, rank), cupy.full(n, -1, ids)
-    # As many blocks as run at once.
+    # The number of resident blocks.
     blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
     KERNELS.of(Index=ids).launch(name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64))
     return state[rank]

@@ -8,7 +8,7 @@ from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout, multiprocessors
 
-# As in the source: threads of a block, and arcs of a row beyond which a block handles it.
+# As in the CUDA source: threads of a block, and arcs of a row beyond which a block handles it.
 THREADS = 256
 MANY_ARCS = 4096
 TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")

@@ -85,7 +85,7 @@ class _Search:
             yield step, table[:, some], width, begin[some], starts[some.start : some.stop + 1] - starts[some.start]
 
     def tested(self, part: tuple[Any, ...], mask: bool) -> tuple[int, Any, Any]:
-        """How many candidates there are, which of them fit, as bits, and how many do in each tile."""
+        """Number of candidates, a bit for each that fits, and the number of these in each tile."""
         (step, table, width, begin, starts), rows = part, self.rows
         candidates = int(starts[-1])
         tiles = -(-candidates // _TILE)
@@ -98,7 +98,7 @@ class _Search:
         return candidates, bits, sums
 
     def count(self, part: tuple[Any, ...]) -> int:
-        """How many candidates of a part fit."""
+        """Number of fitting candidates of a part."""
         return int(self.tested(part, False)[2].sum())
 
     def extended(self, part: tuple[Any, ...]) -> Any:

@@ -21,7 +21,7 @@ from hpgraph.kernels.structure.cuda_degree_order import degree_sums, order_by_de
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
 
 THREADS = 256
-# As in the source.
+# As in the CUDA source.
 LONG, PIECE = 256, 1024
 BY_RANK, BY_ID = range(2)
 TOTAL, OF_VERTICES, OF_EDGES = range(3)
@@ -47,7 +47,7 @@ MAX_HUBS, SPARSEST = 1 << 14, 16
 # How to count triangles: by which order (None: by id), whether all degrees are few, the longest row, bytes of a row
 # that a lane looks up at once, hubs, spans.
 Plan = namedtuple("Plan", "by_degree few longest line hubs spans")
-# Where the spans of each vertex start (None: where they are by id), and the first and last place of each in the rows.
+# Start of each vertex's spans (None: by id, the rows' own), and the first and last place of each span in the rows.
 Spans = namedtuple("Spans", "start places")
 
 
@@ -79,7 +79,7 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
 
 
 def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
-    """Which parts of rows each vertex reads; see middles.cuh."""
+    """The spans, parts of rows, that each vertex reads; see middles.cuh."""
     n = graph.shape[0]
     row_start, lower, _ = below(graph, by_degree)
     place = _place(lower)
@@ -108,7 +108,7 @@ def _hubs(row_start: Any) -> int:
 
 
 def below(graph: CSR, by_degree: DegreeOrder | None) -> tuple[Any, Any, Any]:
-    """Where rows start, the neighbours in them, those below a vertex first, and the vertex of each row; None by id."""
+    """Row starts, neighbours, those below a vertex first, and the vertex of each row; None by id."""
     if by_degree is None:
         return graph.indptr, graph.indices, None
     return by_degree.indptr, by_degree.indices, by_degree.order
@@ -139,7 +139,7 @@ def _count_middles(kernels: Kernels, graph: CSR, chosen: Plan, first: int, of: A
 
 
 def _share(n: int, most: int = 32) -> np.int32:
-    """Vertices that a warp takes at a time, in eight turns or more: vertices of much work are side by side."""
+    """Vertices that a warp takes at a time, at least eight times: vertices of much work are adjacent."""
     return np.int32(max(1, min(most, n // (8 * multiprocessors() * 2048 // 32))))
 
 

@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.structure import cuda_triangles as triangles
 
-# As in the source: the threads of a block of the kernel that peels; the flag of removed edges.
+# As in the CUDA source: the threads of a block of the kernel that peels; the flag of removed edges.
 LEVEL_THREADS, ENDED = 512, 1 << 31
 # Bytes of 32 places of a bitmap; bytes an edge of the hash tables of its two rows, and up to which bitmaps are made.
 PLACES, TABLE, MAX_BITS = 12, 32, 64

@@ -21,7 +21,7 @@ TILE = 2048
 
 
 def count_different(ordered: Any) -> tuple[Any, int]:
-    """How many different keys come before each tile of keys in order, and in all; waits for it."""
+    """Number of distinct keys before each tile of sorted keys, and in all; waits for the device."""
     sums = cupy.empty(max(-(-len(ordered) // TILE), 1), np.int64)
     _kernels(np.int32).launch("count_different", len(sums), ordered, np.int64(len(ordered)), sums)
     ends = cupy.cumsum(sums)
@@ -29,7 +29,7 @@ def count_different(ordered: Any) -> tuple[Any, int]:
 
 
 def keep_different(ordered: Any, starts: Any, count: int, absent: Any = None) -> Any:
-    """The different keys, `count`, without those of the ranks `absent`, which rise."""
+    """The `count` distinct keys, without those whose ranks are in `absent`, ascending."""
     removed = 0 if absent is None else len(absent)
     kept = cupy.empty(count - removed, np.int64)
     _kernels(np.int32).launch(

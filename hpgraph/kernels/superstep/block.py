@@ -18,7 +18,7 @@ VERTEX = np.dtype(np.int64)
 
 
 class BlockFunctions(ProgramFunctions):
-    """See `ProgramFunctions`; the array behind the properties holds the global vertex of each local number."""
+    """See `ProgramFunctions`; the array after the properties holds the global vertex of each local number."""
 
     @cached_property
     def renew(self) -> Function:

@@ -307,7 +307,7 @@ class Supersteps:
 
 
 def _terminal(code: ProgramCode) -> Any:
-    """Where a row's reduction may stop, or None."""
+    """The value at which a row's reduction may stop, or None."""
     return product_of(functions_of(code).offer, code.reduce, None, code.message).terminal
 
 

@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.cpu.weights import entry_or, prefetch_entry
 from hpgraph.kernels.spmv.cpu_fold import convert, join
 from hpgraph.semiring.jit import call
 
-# Words of the progress of `run_small` behind STEP and ACTIVE: the out-arcs of the frontier, and which of the two queues
+# Words of the progress of `run_small` after STEP and ACTIVE: the out-arcs of the frontier, and which of the two queues
 # (a double buffer) is read.
 ARCS, SWAPPED = 2, 3
 # Rows up to this length are scanned for the first target of a range; longer ones are searched by bisection.
@@ -52,10 +52,10 @@ Stretch = namedtuple("Stretch", "indptr indices data one first", defaults=(None,
 Targets = namedtuple("Targets", "low high is_sorted")
 
 
-# Numba prunes the branch behind a None only if it is a separate argument: so a width of one costs nothing.
+# Numba prunes the branch after a None only if it is a separate argument: so a width of one costs nothing.
 @part(forceinline=True)
 def _row(first, indptr, size, v):
-    """Where row `v` begins and ends among the arcs of the window."""
+    """Begin and end of row `v` among the arcs of the window."""
     if first is None:
         return indptr[v], indptr[v + 1]
     return max(indptr[v] - first, 0), min(indptr[v + 1] - first, size)
@@ -157,7 +157,7 @@ def _gather_all_replies(reply, functions, state, arcs, inbox, frontier, size, li
 
 @part(error_model="numpy", forceinline=True, counts_references=False)
 def _send(functions, state, arcs, inbox, frontier, size, targets, listed, count):
-    """Push from the first `size` of `frontier`; list receivers behind `count` others, if at all."""
+    """Push from the first `size` of `frontier`; append receivers to `count` others in `listed`, if given."""
     neutral = _neutral(functions.neutral, inbox.identity)
     low, high, is_sorted = targets
     for i in range(size):

@@ -152,7 +152,7 @@ def sweeps(
     longest = None if csr.nnz + csr.shape[0] <= FEW else csr.nnz
     sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
-    # A double buffer: what is read and what is written in odd supersteps, and in even ones.
+    # A double buffer: arrays read and written in odd supersteps, and in even ones.
     swapped = [(b, a) if twice else (a, b) for a, b, twice in zip(state, following, sent, strict=True)]
     buffers = (state, following), (tuple([a for a, _ in swapped]), tuple([b for _, b in swapped]))
     first = len(world) - code.aggregates
@@ -208,7 +208,7 @@ def _asking(stop: Callable[..., Any] | None) -> Callable[..., Any] | None:
 
 @lru_cache(maxsize=256)
 def sent_properties(code: ProgramCode) -> tuple[bool, ...]:
-    """Which properties of the source a message may depend on."""
+    """Properties of the source that a message may depend on."""
     names: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is not None:

@@ -28,7 +28,7 @@ template <class T> __device__ bool hpg_differ(T a, T b) {
 
 
 def ignored(code: ProgramCode) -> frozenset[str]:
-    """Which of the arc's weight and target a program's messages do not depend on."""
+    """Names of the arc's weight and target, if a program's messages do not depend on them."""
     if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
         return frozenset()
     _, weight, target = code.gather.__code__.co_varnames[:3]

@@ -34,7 +34,7 @@ def search(events: Stream, n: int, sources: Any, wanted: int, strict: bool, foun
 
 @part
 def instant_end(arc, kind, time, at, step=1):
-    """Where the run of arcs that last no time ends, all of the instant of the one at an event; -1 goes backwards."""
+    """End of the run of arcs of no duration at the same instant as an event; a step of -1 searches backwards."""
     end, now = at + step, time[arc[at]]
     while 0 <= end < arc.size and kind[end] == INSTANT and time[arc[end]] == now:
         end += step

@@ -93,7 +93,7 @@ def _backward(events, near, many, total):
                 share[e] = following[v] + number[v]
                 total[v] += carried[e] * following[v]
                 if before[e] >= 0:
-                    # Earlier arcs arrive with more hops: no shortest path ends or goes on with them as these do.
+                    # Earlier arcs arrive with more hops: no shortest path ends or continues as these do.
                     best[v], following[v], number[v] = before[e], 0, 0
         if kind[at] != ARRIVE:
             for i in range(at, end, -1):

@@ -72,7 +72,7 @@ def _bound(indptr, indices, reached, closeness, lowest, sources, sums, passed, r
         seen, queue, ends = room[0][worker], room[1][worker], room[2][worker]
         for turn in range(sources.shape[1]):
             s, best = -1, lowest
-            # Each worker has sources of its own; bounds that another one lowers meanwhile may be lost.
+            # Each worker has separate sources; bounds that another worker lowers concurrently may be lost.
             for v in range(n * worker // workers, n * (worker + 1) // workers):
                 if not done[v] and (bound[v] > best or (s < 0 and bound[v] == best)):
                     s, best = v, bound[v]
@@ -133,7 +133,7 @@ def _lower(indptr, queue, ends, levels, total, share, bound):
         end = ends[level]
         near, sum_near = end, sum_near + level * (end - begin)
         apart = level * near - sum_near + (total - sum_near) - level * (reached - near)
-        # Of this level and those beside it all are 2 off, but neighbours and the vertex itself.
+        # On this level and the adjacent ones all vertices have distance 2, except neighbours and the vertex itself.
         after = ends[level + 1] - end if level < levels else 0
         before = begin - (ends[level - 2] if level > 1 else 0) if level > 0 else 0
         apart += 2 * (end - begin) + before + after - 2

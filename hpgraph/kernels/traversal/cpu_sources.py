@@ -50,7 +50,7 @@ SHORT, parents_of_levels, begin_parents, kernel_of_searches = 0, None, None, Non
 
 
 class _Totals:
-    """What a group of searches has settled: trace rows of each part, with the supersteps before it; sums by source.
+    """Results of a group of searches: trace rows of each part, with the supersteps before it; sums by source.
 
     ``sums`` (int64 array of shape (k, 4)): vertices reached, their levels' sum, the last level, vertices still active;
     ``parted`` (bool): whether this group of a survey was given up, as frontiers hardly overlap.
@@ -113,7 +113,7 @@ def _separately(
 
 
 def _jointly(search: Search, workers: int, totals: _Totals) -> tuple[int, np.ndarray, np.ndarray] | None:
-    """Run with a joint frontier; returns what `_separately` continues, if that is faster. A survey then starts anew."""
+    """Run with a joint frontier; returns the state for `_separately`, if that is faster. A survey then restarts."""
     code, out, in_, (vertices, sources, k), n = search.code, search.out, search.in_, search.sources, search.out.shape[0]
     flags = np.uint64(1) << sources.astype(np.uint64)
     words = Words(_word_of_each(_closed(search), n), np.zeros((2, n), np.uint64), np.empty((2, n), out.indices.dtype))

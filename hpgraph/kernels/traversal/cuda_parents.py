@@ -9,7 +9,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import bins
 
-# As in the source: vertices of its tiles, and bytes of codes a vertex; the most searches at once.
+# As in the CUDA source: vertices of its tiles, and bytes of codes a vertex; the most searches at once.
 GATHERED, TILE, BYTES, SEARCHES = 64, 32, 128, 128
 KERNELS = KernelSet(
     "source_parents.cuh", "parents of many searches",

@@ -162,7 +162,7 @@ class Work:
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
         pairs = STARTS.of(Index=ids)(starts.vertices, starts.source, count, starts.k)
-        # Of every kernel, from the number of vertices on.
+        # The common last arguments of every kernel, from the number of vertices on.
         self.arguments = np.int64(n), persistent.arcs_struct(out), persistent.arcs_struct(in_), pairs, policy, space
 
     def history_kernels(self, state: Sequence[Any], samples: Sequence[Any]) -> list[Kernels]:
@@ -323,7 +323,7 @@ def _deep(out: CSR) -> list[bool]:
 def survey_sources(search: Search) -> Totals:
     """Breadth-first search from every source that keeps totals only; see `hpgraph.kernels.traversal`.
 
-    The first searches of a graph run `SHORT` supersteps, and anew if that does not suffice.
+    The first searches of a graph run `SHORT` supersteps, and restart with their own limit if that does not suffice.
     """
     deep = _deep(search.out)
     if deep or search.limit <= SHORT:

@@ -4,7 +4,7 @@ The properties of each source are contiguous, so that its arrays are those of a 
 at once they are updated by squares of 64 vertices and 64 sources: the words of 64 vertices are transposed, and for each
 source in turn its vertices are updated, whose properties are contiguous.
 
-A survey has no program: it counts. Numba prunes the branch behind a None only if it is a separate argument.
+A survey has no program: it counts. Numba prunes the branch after a None only if it is a separate argument.
 """
 
 from collections import namedtuple

@@ -8,7 +8,7 @@ thousands of levels pays neither a return to Python nor a parallel region for ea
 
 A vertex is settled by its first message. Its bit in `settled` is the test before a claim and the claim itself, and lets
 a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding queue (arXiv:1508.03619): one array to
-which each vertex is appended once; a superstep's frontier is the window behind the last superstep's.
+which each vertex is appended once; a superstep's frontier is the window after the last superstep's.
 """
 
 from collections import namedtuple
@@ -57,7 +57,7 @@ from hpgraph.semiring.jit import call
 PUSH_ARCS, PUSH_MAX, PULL_ROWS = 512, 64, 1024
 # Prefetch distance of a pull for first arcs, in vertices.
 PREFETCH_PULLS = 32
-# Words of the progress that persist between calls, behind STEP and ACTIVE; then the tallies of a superstep.
+# Words of the progress that persist between calls, after STEP and ACTIVE; then the tallies of a superstep.
 DIRECTION, HEAD, ARCS, EXAMINED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 # Filled rows of the trace, and of the table of thin supersteps.
 ROW, THIN_ROW = 11, 12
@@ -187,7 +187,7 @@ def _pull(does, state, world, in_, out, space, begin, end):
             prefetch(indices, soon + ARCS_A_LINE)
             j = first
             while j < last:
-                # Branch-free for all AT_ONCE, even those behind the row's end: the first active one is unpredictable.
+                # Branch-free for all AT_ONCE, even those past the row's end: the first active one is unpredictable.
                 if j <= several:
                     some = np.uint64(0)
                     for k in range(AT_ONCE):

@@ -37,7 +37,7 @@ from hpgraph.semiring.atomics import atomic_or
 WORD_COST = 6
 # After a pull, the frontier is listed before the next push.
 LIST = 2
-# Words of the progress that persist between calls, behind STEP and ACTIVE: direction; vertices in the queue, or -1
+# Words of the progress that persist between calls, after STEP and ACTIVE: direction; vertices in the queue, or -1
 # while it is filled; which half of the double buffers is read; pairs of a vertex and a source in the frontier; out-arcs
 # of the joint frontier, and of the separate frontiers; arcs that the last superstep examined; unsettled vertices;
 # sources with a non-empty frontier; the size of the last frontier, and its arcs.

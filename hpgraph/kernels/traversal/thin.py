@@ -31,7 +31,7 @@ PREFETCH_ROWS, PREFETCH_ARCS = 8, 4
 ARCS_A_LINE = 16
 # Neighbours are tested together while at least this many are left of a row.
 LONG = 4 * AT_ONCE
-# In place of a direction, in the trace's row for several thin supersteps; then their number, 0, and their cycles.
+# Marks the trace's row for several thin supersteps, instead of a direction; then their number, 0, and their cycles.
 THIN = -1
 # Rows of the table of thin supersteps for each row of the trace.
 THIN_PER_ROW = 4

@@ -90,7 +90,7 @@ def flush(buffer, filled, queue, board):
 
 @part
 def list_bits(words, queue, count):
-    """Write the positions of the set bits in ascending order to ``queue``, behind ``count``; return how many then."""
+    """Append the positions of the set bits, ascending, to the ``count`` elements of ``queue``; return the new count."""
     for i in range(words.size):
         word = words[i]
         while word:

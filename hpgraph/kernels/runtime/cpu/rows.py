@@ -1,4 +1,4 @@
-"""A CSR matrix as one kernel parameter, and further arrays of the type of its own."""
+"""A CSR matrix as one kernel parameter, and further arrays of its arrays' types."""
 
 from collections import namedtuple
 

@@ -20,7 +20,7 @@ from hpgraph.core.platform import tbb_library
 
 
 def _packaged_tbb() -> Path | None:
-    """Where the installed distribution ``tbb`` keeps its shared library, if it is installed."""
+    """Path of the shared library of the distribution ``tbb``, if it is installed."""
     try:
         files = importlib.metadata.files("tbb") or []
     except importlib.metadata.PackageNotFoundError:

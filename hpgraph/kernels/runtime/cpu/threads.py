@@ -114,7 +114,7 @@ def in_python() -> Iterator[None]:
         # Other reasons are raised when the block of the run is left.
         if memory[WHY] == INTERRUPTED:
             _raise()
-        # A run inside is another one, with a block of its own.
+        # A nested run is separate, with its own block.
         memory[INSIDE] = 0
         yield
     finally:

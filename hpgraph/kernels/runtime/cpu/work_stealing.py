@@ -32,7 +32,7 @@ from hpgraph.semiring.stop import is_stopped
 # Two cache lines, as processors fetch them in pairs.
 LINE = 16
 LEADER, GATE, TAIL, TALLY, JOB = (LINE * line for line in range(5))
-# Where a kernel's own shared words begin, and the workers' ranges of work: one line each.
+# Start of a kernel's own shared words, and of the workers' ranges of work: one line each.
 OTHER, HEAPS = 5 * LINE, 8 * LINE
 # In the line that the leader writes: the number of ranges, the chunk size, whether it works alone.
 _COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)

@@ -54,8 +54,8 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-# A run raises where the count of a module that it launched is not what it was at its first launch. Another thread's run
-# of the same module may raise, too; neither returns what an index out of bounds made.
+# A run raises if the count of a module that it launched differs from that at its first launch. Another thread's run of
+# the same module may raise, too; neither returns results of an index out of bounds.
 class Faults:
     """The exceptions in the functions of one module on its device, which the module counts (faults.cuh)."""
 
@@ -66,7 +66,7 @@ class Faults:
         self._seen = 0
 
     def launched(self) -> None:
-        """Note a launch: checked when the run under way ends, or else now, which waits for the device."""
+        """Record a launch: checked at the end of the current run or, without one, now, which waits for the device."""
         if _thread.launched is not None:
             _thread.launched.setdefault(self, self._seen)
         else:
@@ -88,7 +88,7 @@ def _exception_of(function: Function) -> Exception:
 
 
 class checked:
-    """Context manager for a run: what its kernels called is checked once, at the end of the outermost block."""
+    """Context manager for a run: its kernels' functions are checked once, at the end of the outermost block."""
 
     def __enter__(self) -> None:
         self._inner = _thread.launched is not None
@@ -147,7 +147,7 @@ class Kernel:
 
     @functools.cached_property
     def faults(self) -> Faults | None:
-        """Where its functions may end by an exception."""
+        """The counter of its functions' exceptions, if they may raise any."""
         return self._module.loaded.faults
 
     @functools.cached_property
@@ -241,7 +241,7 @@ class Module:
         with self._lock:
             if self._loaded is None:
                 with work_clock.compiling():
-                    # If this fails, as on a full disk, the next launch begins anew.
+                    # If this fails, as on a full disk, the next launch retries.
                     built, self._built = self._built or self._begin(), None
                     path, symbols = built.result()
                     with self._device:
@@ -281,7 +281,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _after_fork() -> None:
-    # A child has none of the threads, and what they were compiling never ends there.
+    # A forked child has none of the threads, so their compilations never end there.
     _threads.cache_clear()
     _under_way.clear()
 

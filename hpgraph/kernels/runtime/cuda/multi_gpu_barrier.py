@@ -32,7 +32,7 @@ POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MAX_PARTS), "from":
 SHARED = (PARTS, BARRIER_STATE)
 
 _launching = Lock()
-# Of each device, the streams of the kernels of the last launch, and an event after each.
+# For each device, the streams of the last launch's kernels, and an event after each.
 _last: dict[int, dict[int, Any]] = {}
 # These handles always denote the same streams; another handle may have been reused.
 _LASTING = (0, 1)
@@ -190,7 +190,7 @@ class Parts:
         return DividedRecord(record, self._end, pieces)
 
     def _launch_all(self, found: list[_Ready]) -> None:
-        """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
+        """Launch one kernel after the other; if one fails, the earlier ones are ended, and their state is cleared."""
         number, launched = next(self._numbers), []
         try:
             # Freeing memory may wait for its device.

@@ -64,7 +64,7 @@ def symbols_of(compiled: Any) -> dict[str, str]:
 
 @functools.cache
 def include_folders() -> tuple[Path, ...]:
-    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats."""
+    """Search path of ``#include``: the folders of the kernels, of the operators and of the formats."""
     beside = []
     for package in ("hpgraph.semiring", "hpgraph.formats"):
         found = importlib.util.find_spec(package)

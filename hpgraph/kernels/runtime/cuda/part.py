@@ -147,7 +147,7 @@ class Part:
         return tuple(own)
 
     def pieces(self, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arrays for what its own vertices have of properties, here: those given, on the first part's device."""
+        """Arrays on this device for its own vertices' properties: those given, on the first part's device."""
         first, last = self.rows.first, self.rows.last
         if self.is_home:
             return tuple(values[first:last] for values in state)

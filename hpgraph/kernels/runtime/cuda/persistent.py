@@ -191,9 +191,9 @@ def kernel(
     program: CUDAProgram, source: str, name: str, switches: str, ids: np.dtype, pattern: bool, device: int,
     threads: int = THREADS, layouts: tuple[StructLayout, ...] = (), beside: int = 1, cluster: int = 0,
 ) -> partial[None]:  # fmt: skip
-    """The persistent kernel of that name in a file, for a program, on a device: found once.
+    """The persistent kernel of that name in a file, for a program, on a device; cached.
 
-    ``switches``: its template arguments behind the weight's type. It does not compile where the structs it is passed
+    ``switches``: its template arguments after the weight's type. It does not compile if the structs it is passed
     are not what `layouts` say.
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
@@ -212,7 +212,7 @@ def kernel(
 
 
 class Plan(NamedTuple):
-    """What the launches of a kernel take of a matrix, looked up once: `layout`: of its work space; `pieces`: see above.
+    """Launch parameters of a kernel for a matrix, computed once. `layout`: of its work space; `pieces`: see above.
 
     Nothing here is memory of the device, and no array is referred to: it is the matrix that keeps plans.
     """
@@ -228,7 +228,7 @@ def plan(
     arcs: CSR, code: ProgramCode, source: str, name: str, switches: str, layouts: tuple[StructLayout, ...],
     threads: int = THREADS, cluster: int = 0,
 ) -> Plan:  # fmt: skip
-    """A plan of `kernel`, compiled in a thread, beside the kernels of what follows; the last layout is its space's."""
+    """A plan of `kernel`, compiled in a thread, concurrently with later ones; the last layout is its space's."""
     program, ids = cuda_program(code, weight_dtype(arcs)), arcs.indices.dtype
     device = cupy.cuda.runtime.getDevice()
     launch = kernel(program, source, name, switches, ids, arcs.data is None, device, threads, layouts, cluster=cluster)
@@ -236,7 +236,7 @@ def plan(
 
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:
-    """Kernels of a file for a program, on the current device: found once."""
+    """Kernels of a file for a program, on the current device; cached."""
     return _loaded(program, source, names, cupy.cuda.runtime.getDevice())
 
 

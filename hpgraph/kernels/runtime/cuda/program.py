@@ -59,7 +59,7 @@ class CUDAProgram(DeviceFunctions):
         if code.names_vertices:
             self._vertex = f"p{len(self._properties)}[v]"
             self._named = (*self._properties, *(dtype for _, dtype in code.beside))
-        # Functions whose only argument is the state read the world behind the properties.
+        # Functions whose only argument is the state read the world from the cells after the properties.
         self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells)
 
     def struct(
@@ -318,7 +318,7 @@ class ShapedProgram(DeviceFunctions):
         edge_cond = f"hpg_edge_cond({everything}, u, weight, v)" if chooses else "true"
         cond = f"hpg_cond({everything}, v)" if self.code.cond is not None else "true"
         adds = f"hpg_contribute({own}, v{world}, step, sums);" if self.code.aggregate is not None else ""
-        # Where edge_cond lets nothing through, a product gathers what is neutral.
+        # If edge_cond is false, a product gathers the neutral message.
         return f"""#include "several.cuh"
 {self._code[0]}struct Program {{
 {chr(10).join(fields)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.semiring.cuda import c_type
 
-# Of a parameter in a block of all; no struct that is passed needs more.
+# Alignment of a parameter in the block of all; no struct that is passed needs more.
 _ALIGNMENT = 16
 
 
@@ -199,7 +199,7 @@ class StructLayout:
         return Struct("@" + _format(self.dtype)).pack
 
     def offset(self, field: str) -> int:
-        """Where a field begins, in bytes."""
+        """Offset of a field in bytes."""
         return int(self.dtype.fields[field][1]) if self.dtype.fields else 0
 
     @cached_property

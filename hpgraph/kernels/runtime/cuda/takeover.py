@@ -24,7 +24,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 Result = TypeVar("Result")
 
 # Measured on an H200 and its host: seconds of a thin superstep of one block; bytes a second from the device to pageable
-# memory; seconds of an arc that is followed on the host, and of what is set up there before the first one.
+# memory; seconds of an arc that is followed on the host, and of the set-up there before the first one.
 SUPERSTEP, LINK, HOST_ARC, SETTING_UP = 1.5e-6, 8e9, 5e-9, 1e-3
 # Added to the direction in the trace's rows of supersteps on the host.
 ON_HOST = 2
