@@ -29,9 +29,9 @@ EVIDENCE = 1 / 8
 # If more than this share of the vertices has moved in a round, all are examined in the next.
 MANY_MOVES = 1 / 4
 # On the GPU a neighbour's move reactivates a vertex of L arcs with a probability of 1 / 2^k, where 2^k is the power of
-# two above L / LONG_ROW: so it costs at most LONG_ROW arcs on average. On the CPU, by the map equation, neighbours with
-# a share of 1 / LONG_ROW of its weight must move. Else hubs, of which some neighbour moves in each round, are examined
-# in all.
+# two above L / LONG_ROW, so that it costs at most LONG_ROW arcs on average. On the CPU, by the map equation, neighbours
+# with a share of 1 / LONG_ROW of its weight must move. Otherwise hubs would be examined in every round, as some
+# neighbour always moves.
 LONG_ROW = 128
 # With a size limit, the vertices of a batch that choose one community join it in the order of geometric priorities: all
 # of a priority or none, so that at least half of the room is taken as a rule. One of the last in 512 has the highest.

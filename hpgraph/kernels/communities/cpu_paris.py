@@ -14,8 +14,8 @@ from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
 from hpgraph.kernels.runtime.cpu.union_find import root_of
 
-# Rows, of which `fill` entries are in use, and the vertex whose row comes `next`; of each cluster, a vertex or a merge,
-# the `head` and `tail` of its list, the cluster that it is part of, its strength and size; `around`: weights by cluster
+# Rows, with `fill` entries in use, and the `next` vertex of each row in its list. For each cluster, a vertex or a
+# merge: the `head` and `tail` of its list, its parent cluster, its strength and size. `around`: weights by cluster
 # during a scan, and the clusters `seen` in it.
 Clusters = namedtuple("Clusters", "indptr indices weights fill next head tail owner strength size around seen")
 

@@ -1,14 +1,14 @@
 """Matchings of most arcs between rows and columns, on one thread.
 
 A first matching takes each row's first free column, and a search from each free row in turn augments it along a path.
-No path leads through what a search without one has reached, so that later searches leave it out. If searches look at
-too many arcs, all begins anew with a matching that takes vertices of one free neighbour first (R. M. Karp, M. Sipser,
+Vertices reached by a failed search are on no augmenting path, so later searches skip them. If searches examine
+too many arcs, the matching restarts from one that takes vertices of one free neighbour first (R. M. Karp, M. Sipser,
 "Maximum matchings in sparse random graphs", FOCS'81).
 
 Then alternating trees grow from all free rows at once, level by level, each up to its first free column, and all paths
 to these are augmented; the other trees stay, and take up vertices of the augmented ones (A. Azad, A. Buluç,
 A. Pothen, "Computing maximum cardinality matchings in parallel on bipartite graphs via tree-grafting", TPDS 28(1),
-2017). If that does not suffice either, what is left goes by phases of shortest paths, which bound the time (J. E.
+2017). If that does not suffice either, the rest is matched by phases of shortest paths, which bound the time (J. E.
 Hopcroft, R. M. Karp, "An n^(5/2) algorithm for maximum matchings in bipartite graphs", SIAM Journal on Computing 2,
 1973).
 """
@@ -89,7 +89,7 @@ def _take_free_columns(indptr, indices, rows, column_of, row_of):
 
 @njit(cache=True, nogil=True, counts_references=False)
 def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, looks):
-    """Augment along a path from each free row, for at most `looks` arcs; returns whether no path is left.
+    """Augment along a path from each free row, examining at most `looks` arcs; returns whether no path is left.
 
     `before` has the row before each column that this search has reached, or one that found no path; -1 for others.
     """

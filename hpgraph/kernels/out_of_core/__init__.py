@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier, Pages
 
-# Most pages of a window on the GPU, as in window.cuh.
+# Maximum number of pages of a window on the GPU, as in window.cuh.
 MAX_PAGES = 64
 
 

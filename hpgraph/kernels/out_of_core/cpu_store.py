@@ -66,7 +66,7 @@ class PageStore(OnePass):
         hub_cache: bool = True, gap: int = GAP, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages = pages
-        # Plain ids are used in the buffer that they are read into, or where they are in memory.
+        # Plain ids are used in place: in their read buffer, or in memory.
         self._decodes = pages.encoding != "none"
         in_file = isinstance(pages.stored, FileStretch)
         self._in_place = isinstance(pages.stored, np.ndarray) and not self._decodes

@@ -1,7 +1,7 @@
 """Distances and trees of shortest paths on the CPU, one thread a search: Dijkstra's algorithm with a ladder queue.
 
-E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1 (1959). Elements of the queue
-that became out of date stay in it, and are skipped. Of paths of equal length one with fewest arcs wins: while every arc
+E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1 (1959). Stale elements of the
+queue stay in it, and are skipped. Of paths of equal length one with fewest arcs wins: while every arc
 makes a path longer, all vertices before another on its shortest paths are expanded before it. Where one does not, the
 search goes on for distances alone, from which trees are found then. No pass over all weights comes before a search.
 """
@@ -136,7 +136,7 @@ def _start(sources, state, queue):
 
 @part(counts_references=False, forceinline=True)
 def _fetch(rows, v):
-    """Fetch the row of the vertex that is likely to be next."""
+    """Prefetch the row of the vertex that is likely to be next."""
     indptr, indices, weight = rows
     at = np.int64(peek(indptr, v))
     prefetch(indices, at)
@@ -145,7 +145,7 @@ def _fetch(rows, v):
 
 @part(counts_references=False)
 def _run(rows, back, limit, most, wide, state, queue, progress):
-    """Arcs examined; `NO_LIMIT` where it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a weight.
+    """Arcs examined; `NO_LIMIT` if it gave up, -1 for a column beyond the shape, `BAD_WEIGHT` for a bad weight.
 
     `QUEUE_FULL` less the number of elements that the queue lacks room for: the call is to be repeated with a larger
     queue. The number of arcs of a path, `hops`, is set where the distance is finite.

@@ -61,7 +61,7 @@ MIN_BLOCKS = 32
 # Prefetch distance in senders; arcs prefetched of each; arcs in a cache line.
 PREFETCH_SENDERS, PREFETCH_MAX, PREFETCH_STRIDE = 8, 64, 8
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
-# supersteps send fewer than MIN_ARCS arcs; where they send NARROWING times as many, they narrow to the first width.
+# supersteps send fewer than MIN_ARCS arcs, and narrow to the first width if these send NARROWING times as many.
 MIN_ARCS, NARROWING = 1024, 16
 # Arcs of a superstep to aim at if no width is given. The width is adapted every `BUCKETS` supersteps at least: values
 # that decay, as products of probabilities do, would come to lie in one bucket.

@@ -4,7 +4,7 @@ A place is a row and a column of a table hardly larger than the array. Rounds al
 row to the column and of the column to the row, modulo their numbers: a Feistel network over any number of places (J.
 Black, P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002; R. Mitchell et al., "Bandwidth-optimal random
 shuffling for GPUs", ACM TOPC 9 (2022)). Places of the table beyond the array's end are permuted again (cycle walking).
-NumPy shuffles few elements, of which a Feistel network makes too few of the permutations.
+NumPy shuffles few elements, for which a Feistel network gives too few of the permutations.
 """
 
 import math

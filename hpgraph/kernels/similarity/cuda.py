@@ -11,7 +11,7 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.similarity import COMMON, Common
 
 THREADS = 256
-# Least entries of a warp, and most stretches: each takes 16 bytes.
+# Minimum number of entries of a warp, and maximum number of stretches: each takes 16 bytes.
 MIN_SPAN, MAX_STRETCHES = 256, 1 << 20
 # As in the CUDA source.
 ONE, VALUE, LESSER, PRODUCT = range(4)

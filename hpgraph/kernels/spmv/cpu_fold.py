@@ -23,7 +23,7 @@ SHORT = 4
 # run costs two mispredictions, each as much as four entries, and a mask an entry a row or more.
 EQUAL, RUNS = 8, 8
 
-# The functions of a product, of which `accum` and `terminal` may be None, and the identity of its monoid.
+# The functions of a product (`accum` and `terminal` may be None), and the identity of its monoid.
 Product = functions_tuple(__name__, "Product", "gather reduce accum terminal identity")
 
 

@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 LOOKERS, LOOKED = 256, 2048
 SECTOR = 32
 KERNELS = KernelSet("locality.cuh", "samples of matrices", {"<{Index}>": "sample_sectors touch_sectors"})
-# Most stretches of LOOKED entries in a sample, uniformly strided.
+# Maximum number of stretches of LOOKED entries in a sample, uniformly strided.
 STRETCHES = 4096
 # Entries that warm up the model of L2: at least FIRST, at most MAX; then the misses of TESTED entries are counted.
 FIRST, MAX, TESTED = 1 << 20, 1 << 26, 1 << 18

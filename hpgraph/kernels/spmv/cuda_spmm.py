@@ -21,8 +21,8 @@ from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 DENSE_ROWS = ("dense_rows", "dense_long")
 # Maximum of adjacent threads sharing a row; maximum bytes and elements of a load; minimum bytes a gather transfers.
 LANES, LOAD, WIDEST, SECTOR = 32, 16, 8, 32
-# Most loads of a row that a thread makes, if at least so many threads share it then, and those under way at once. On an
-# H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
+# Maximum loads of a row by a thread, used if at least this many threads share the row then, and those in flight at
+# once. On an H200 2 and 4 are best (of 1, 2 and 4; 4 and 8) for 64 columns, 1 for 16.
 MAX_LOADS, MIN_LANES, IN_FLIGHT = 2, 4, 4
 # Loads of an SDDMM in flight: for 64 columns, 4 for each of 2 entries are best (of 1, 2 and 4; 4 and 8).
 SAMPLED = 8

@@ -28,7 +28,7 @@ class Structure(Protocol):
         """`components` of the arcs of a symmetric pattern that join vertices of one group."""
 
     def fifo_order(self, rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
-        """Vertices in breadth-first order from a start, and each one's predecessor; `missing` where there is none."""
+        """Vertices in breadth-first order from a start, and the predecessor of each; `missing` if none."""
 
     def cuthill_mckee(self, arcs: CSR, degree: Any, seeds: Any) -> Any:
         """Vertices in Cuthill-McKee order; each component begins at its first in `seeds`, an array of the host."""
@@ -37,7 +37,7 @@ class Structure(Protocol):
         """As `is_symmetric`, of a pattern; on the CPU an exact pass, which ends at the first arc without a reverse."""
 
     def rows_both_ways(self, rows: CSR) -> CSR:
-        """Rows of out-neighbours, then in-neighbours, of a square pattern; as it is where canonical and symmetric."""
+        """Rows of out-neighbours, then in-neighbours, of a square pattern; unchanged if canonical and symmetric."""
 
     def count_triangles(self, graph: CSR, part: int = 0, parts: int = 1) -> int:
         """Number of triangles of a symmetric graph, or of those that one of `parts` shares of the work finds."""
@@ -58,7 +58,7 @@ class Structure(Protocol):
         """
 
     def spanning_forest(self, arcs: CSR) -> tuple[Any, Any]:
-        """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""
+        """The edges of a minimum spanning forest: one end of each, and its position in that end's row."""
 
     def generations(self, out: CSR, in_degree: Any) -> Any:
         """Number of arcs of the longest path to each vertex; -1 on cycles and after them."""

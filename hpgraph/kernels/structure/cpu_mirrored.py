@@ -1,6 +1,6 @@
 """Symmetric matrices from their upper triangles, on the CPU: entries of the transpose precede each row.
 
-Rows of an upper triangle are all that comes after the diagonal, and its columns, read row by row, what comes before
+Rows of an upper triangle are the entries after the diagonal, and its columns, read row by row, those before
 it, in order: nothing is sorted or merged. Arcs are first divided by their columns among blocks of rows whose result
 fits the cache, and then each thread completes one block after the other: every line of the result is written once (H.
 Beamer, K. Asanović, D. Patterson, "Reducing PageRank communication via propagation blocking", IPDPS'17).

@@ -12,7 +12,7 @@ from hpgraph.kernels.structure.cpu_stored import within
 
 
 def path_lengths(weight: Any, before: Any, missing: int, null_value: float) -> Any:
-    """The length of the path to each column from its row, by predecessors; `null_value` where it does not lead there.
+    """The length of the path to each column from its row, by predecessors; `null_value` if there is none.
 
     No vertex of a row is passed twice.
 
@@ -55,7 +55,7 @@ def _walk(weight, before, missing, null_value, length):
 
 
 def shortest_path_trees(rows: Any, back: Any, starts: Any, distance: Any, missing: int) -> Any:
-    """Predecessors by distances of shape (k, n) from arrays of starts, shape (k, s); `missing` where there is none.
+    """Predecessors from distances of shape (k, n) and starts of shape (k, s); `missing` if there is none.
 
     Of paths of equal length they are on one of fewest arcs, and of such predecessors the smallest. ``rows``: indptr,
     indices and weights of the arcs; ``back``: the same of arcs that are in-arcs there, or None.
@@ -104,7 +104,7 @@ def _find_tree(rows, back, starts, distance, before, work):
 
 
 def roots(before: Any, starts: Any, missing: int) -> Any:
-    """The start above each vertex by predecessors, itself of a start; `missing` where there is none (int32)."""
+    """The root of each vertex by predecessors, a start; `missing` if there is none (int32)."""
     root = np.empty(len(before), np.int32)
     root.fill(missing)
     root[starts] = starts

@@ -200,9 +200,9 @@ _MOVES = 4
 
 
 def stable_order(values: Any) -> Any:
-    """Positions of float64 values in ascending order, of equal ones the first first, NaN last; by radix sort.
+    """Stable argsort of float64 values, NaN last; by radix sort.
 
-    Keys move with their positions. Of the leading digits there are as many as leave few values alike in all of them;
+    Keys move with their positions. Enough leading digits are sorted that few values are equal in all of them;
     those are sorted by insertion, or where that takes long by all digits. Digits that are alike in all values are
     passed over: whole numbers have few that are not.
     """

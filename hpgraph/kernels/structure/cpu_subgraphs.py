@@ -1,7 +1,7 @@
 """Subgraph isomorphism on the CPU: backtracking over the pattern's vertices in a fixed order.
 
 V. Bonnici et al., "A subgraph isomorphism algorithm and its application to biochemical data", BMC Bioinformatics 14
-(2013), of which the order is; V. Carletti, P. Foggia, A. Saggese, M. Vento, "Challenging the time complexity of exact
+(2013), for the order; V. Carletti, P. Foggia, A. Saggese, M. Vento, "Challenging the time complexity of exact
 subgraph isomorphism for huge and dense graphs with VF3", IEEE TPAMI 40 (2018). Candidates of a vertex are the shortest
 row among the neighbours of those that have been chosen for its own neighbours. Others are looked up: in marks of the
 chosen ones' neighbours, where setting these costs less than searches in rows.
@@ -18,8 +18,8 @@ from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 from hpgraph.semiring.stop import is_stopped
 
-# Of each step: the vertex that is chosen, and the rest of its candidates: a row of the graph, or vertices (row -1);
-# whether neighbours of the chosen one are marked. Of each vertex bits of the steps that are, by arcs to it and from it.
+# For each step: the chosen vertex, and its remaining candidates, a row of the graph or vertices (row -1); and whether
+# neighbours of the chosen vertex are marked. For each vertex: bits of the marking steps, by arcs to it and from it.
 State = namedtuple("State", "chosen at end inward marked to_it from_it")
 # First vertices that a thread takes at a time. Neighbours are marked where candidates are at least a sixteenth as many:
 # setting a mark and taking it back takes a sixteenth of the time of a search.
@@ -86,7 +86,7 @@ def _pays(rows, state, i):
 
 @part(counts_references=False)
 def _begin_step(rows, steps, state, i, first, last):
-    """The candidates of a step: the shortest row that must have it, or where none must, all vertices."""
+    """The candidates of a step: the shortest row that must contain it, or all vertices if no row must."""
     state.at[i], state.end[i] = -1, -1
     if i == 0:
         state.at[i], state.end[i] = -2 - first, -2 - last

@@ -68,7 +68,7 @@ def _cheapest(indptr, indices, sample):
 
 @part(counts_references=False)
 def _squares(indptr, n, most):
-    """The sum of the squared degrees, or of the first rows' as soon as it is above `most`."""
+    """The sum of the squared degrees, stopped as soon as it exceeds `most`."""
     squares = 0
     for first in range(0, n, ROWS):
         for v in range(first, min(first + ROWS, n)):

@@ -2,7 +2,7 @@
 
 J. Cohen, "Trusses: cohesive subgraphs for social network analysis", NSA (2008); J. Wang, J. Cheng, "Truss decomposition
 in massive networks", VLDB'12. An edge is one from the end of the lower degree to that of the higher, in the graph's
-degree order, so that its triangles are found from the shorter row; when it goes, as many are sought as it still has.
+degree order, so that its triangles are found from the shorter row; when it is removed, the search ends at its support.
 """
 
 from collections import namedtuple

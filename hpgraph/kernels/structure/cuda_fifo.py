@@ -18,7 +18,7 @@ MAX_ARCS = 1 << 17
 def fifo_order(rows: CSR, start: Any, missing: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU, also from several vertices, in an array.
 
-    Of the arcs that leave a long queue, laid out in its order, the first to a vertex counts; one block processes a
+    The out-arcs of a long queue are concatenated in its order, and the first to a vertex counts; one block processes a
     short queue in one launch, through any number of levels.
     """
     n, ids = rows.shape[0], rows.indices.dtype

@@ -96,7 +96,7 @@ class General(Protocol):
         """The vertices that satisfy `starts`."""
 
     def aggregate(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
-        """The sums of `aggregate` over all vertices as they are."""
+        """The sums of `aggregate` over all vertices, without an update."""
 
 
 def pushes_repeat(code: ProgramCode, steps: WorkSpace) -> bool:

@@ -323,7 +323,7 @@ def _functions(code: ProgramCode) -> Functions:
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:
-    """The sums of `aggregate` over all vertices as they are."""
+    """The sums of `aggregate` over all vertices, without an update."""
     program = functions_of(code)
     n = len(state[0])
     sums = np.zeros((-(-n // BLOCK), code.aggregates))

@@ -182,7 +182,7 @@ class Supersteps:
 
     @property
     def _joined(self) -> Any:
-        """The operator that joins messages to those of the parts before; None where there is nothing to join to."""
+        """The operator that joins messages to those of the parts before; None if there are none."""
         return self.code.reduce.op if self._joins and not self.takes_one else None
 
     def _gather_replies(self, part: Part, frontier: Frontier, state: tuple[Any, ...]) -> Any:

@@ -55,7 +55,7 @@ def update(
 
 
 def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
-    """The sums of `aggregate` over all vertices as they are. Waits for the device."""
+    """The sums of `aggregate` over all vertices, without an update. Waits for the device."""
     sums = cupy.empty(code.aggregates + 2, np.float64)
     aggregate_to(code, state, world, sums)
     return sums.get()[: code.aggregates]

@@ -43,7 +43,7 @@ def left_out(code: ProgramCode) -> frozenset[str]:
     return ignored(code) | {"others"} if alone else ignored(code)
 
 
-# Most other GPUs that one writes to: those of a machine.
+# Maximum number of other GPUs that one writes to: those of a machine.
 MAX_OTHERS = 15
 
 

@@ -18,7 +18,7 @@ NO_LIMIT = 1 << 60
 
 
 def cut_searches(arcs: CSR, sources: Any, reached: Any, limits: Any) -> tuple[Any, int]:
-    """The sum of the distances from each source, or -1 where it exceeds the limit of the source; the arcs passed.
+    """The sum of the distances from each source, -1 if it exceeds the source's limit; and the arcs examined.
 
     ``arcs``: of an undirected simple graph; ``reached``: how many vertices each vertex reaches, with itself.
     """

@@ -17,12 +17,12 @@ from hpgraph.kernels.runtime.cpu.heap import push
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
 
-# Elements up to which a queue is a heap alone, or twice as many as it had when last filled; elements for each bucket of
+# Elements up to which a queue is a heap alone, or twice the number when last filled; elements for each bucket of
 # a new rung, and its buckets at most.
 MAX_HEAP, PER_BUCKET, BUCKETS = 64, 8, 4096
 OVERFLOW, FREE, PLACES = BUCKETS, BUCKETS + 1, BUCKETS + 2
-# Of the rung: the key at which it begins, buckets per unit (0 where all is in the heap); and of `state` its buckets,
-# the current one, the elements ever linked, those that overflowed, and as many as a heap alone may have.
+# `scale`: the key at which the rung begins, and buckets per unit (0 if all is in the heap). `state`: its buckets,
+# the current one, the elements ever linked, those that overflowed, and the limit of a heap alone.
 BEGIN, DENSITY = range(2)
 RUNG, NOW, USED, BEYOND, HEAP_LIMIT = range(5)
 

@@ -54,7 +54,7 @@ class LoopBodies(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Make blocks of a parallel loop's body one where they follow each other alone."""
+        """Merge basic blocks of a parallel loop's body that have a single successor and predecessor."""
         simplify_parfor_body_CFG(state.func_ir.blocks)
         return True
 

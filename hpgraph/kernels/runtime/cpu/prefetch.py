@@ -107,7 +107,7 @@ def prefetch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @instruction(lambda arrays, position: types.none(arrays, types.int64), lambda arrays, position: None)
 def prefetch_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Fetch the line of ``array[position]``, of each of a tuple of arrays, for writing."""
+    """Prefetch the line of ``array[position]`` of each of a tuple of arrays for writing."""
     for k, array in enumerate(sig.args[0]):
         prefetch_place(context, builder, array, builder.extract_value(args[0], k), args[1], 1)
 

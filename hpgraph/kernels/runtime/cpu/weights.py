@@ -42,6 +42,6 @@ def entry_or(typingctx: Any, data: Any, position: Any, one: Any) -> Any:
 
 @instruction(lambda data, position: types.none(data, types.int64), lambda data, position: None)
 def prefetch_entry(context: Any, builder: Any, sig: Any, args: Any) -> None:
-    """Fetch the line of ``data[position]``, where there is one."""
+    """Prefetch the line of ``data[position]``, if there are values."""
     if not isinstance(sig.args[0], types.NoneType):
         prefetch_place(context, builder, sig.args[0], args[0], args[1])

@@ -321,7 +321,7 @@ def build_cached(
     source: str, prologue: str = "", ltoir: Sequence[bytes | LinkedCode] = (), names: Sequence[str] = (),
     arch: str = "sm_90", title: str = "", checks: str = "",
 ) -> tuple[Path, dict[str, str]]:  # fmt: skip
-    """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU."""
+    """The cubin in the cache on disk, compiled first if missing or damaged; needs no GPU."""
     return begin_build(source, prologue, ltoir, names, arch, title, checks).result()
 
 

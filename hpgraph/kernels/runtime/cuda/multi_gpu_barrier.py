@@ -207,7 +207,7 @@ class Parts:
             raise
 
     def _try_alone(self, found: list[_Ready]) -> None:
-        """Run kernels that are new on their device once, each with one part without vertices."""
+        """Run kernels that are new on their device once, each with a single empty part."""
         for part, own, launch, *_ in found:
             if launch.kernel not in part.known:
                 team = PARTS(0, 1, *[0] * (MAX_PARTS + 1), part.barrier_states, *_padded([part.reports]))

@@ -96,7 +96,7 @@ def wave() -> int:
 
 
 class Space:
-    """One allocation: a ``Header``, and the arrays a traversal works in; the first `cleared` of them are, as it is."""
+    """One allocation: a ``Header`` and work arrays; the ``Header`` and the first `cleared` arrays are zeroed."""
 
     def __init__(self, *sizes: int, cleared: int = 0) -> None:
         begins, end = _places(sizes)
@@ -107,7 +107,7 @@ class Space:
         self.addresses = [header + begin for begin in begins]
 
     def clear(self) -> None:
-        """Clear the ``Header``, and what else is, as another launch needs it."""
+        """Zero the ``Header`` and the first arrays again, as another launch needs it."""
         self._memory.memset_async(0, self._cleared)
 
     def on_device(self, address: int, size: int, dtype: Any) -> Any:

@@ -68,12 +68,12 @@ class Takeover:
 
     @property
     def arcs_a_superstep(self) -> int:
-        """In the mean of the last relaxation that is done; 0 before the first."""
+        """Mean arcs a superstep of the last finished relaxation; 0 before the first."""
         return int(self._report[1])
 
     @property
     def supersteps(self) -> int:
-        """Of the last traversal that is done; 0 before the first."""
+        """Supersteps of the last finished traversal; 0 before the first."""
         return int(self._report[2])
 
     def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
