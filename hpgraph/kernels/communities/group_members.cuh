@@ -59,7 +59,7 @@ __global__ void represent(i64 n, const Index* label, const Index* least, Index* 
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) made[v] = least[label[v]];
 }
 
-// The community of each part, numbered by the smallest vertex of the part.
+// The community of each part, numbered by the community's part with the smallest vertex.
 template <class Index>
 __global__ void inherit(i64 n, const Index* label, const Index* number, const Index* least, Index* made) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)

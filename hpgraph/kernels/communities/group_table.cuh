@@ -25,7 +25,7 @@ __device__ __forceinline__ unsigned char activated(i64 degree) {
 __device__ __forceinline__ void add_to(int* at, int amount) { atomicAdd(at, amount); }
 __device__ __forceinline__ void add_to(i64* at, i64 amount) { atomicAdd((u64*)at, u64(amount)); }
 
-// Weights of an unweighted graph.
+// Unit weights of an unweighted graph.
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }
 __device__ __forceinline__ u64 weight_at(const i64* weights, i64 at) { return (u64)weights[at]; }

@@ -149,7 +149,7 @@ sample(const Urn<I, W> urn, const DrawList<I> list, const __grid_constant__ Hops
         progress->length = length;
 }
 
-// Writes the result in its final size.
+// Writes the result at its final size.
 template <class I>
 __global__ void __launch_bounds__(SAMPLE_THREADS)
 write_sample(const DrawList<I> list, i64 seeds, i64 length, i64 known, i64* __restrict__ vertex, i64* __restrict__ seed,

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(BLOCK) push_atomic(typename P::Gather gather, 
     });
 }
 
-// Writes messages and their targets, arc by arc; target `nowhere` if the mask forbids it.
+// Writes messages and their targets, arc by arc; a target that the mask excludes becomes `nowhere`.
 template <class P>
 __global__ void __launch_bounds__(BLOCK) push_expand(typename P::Gather gather, Pushed<P> pushed, Sets sets,
                                                      typename P::Index nowhere, typename P::Index* targets,

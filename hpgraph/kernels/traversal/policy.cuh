@@ -13,7 +13,7 @@ struct Policy {
     i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // PUSH, PULL, or -1 to choose by these
     i64 limit;   // maximum number of supersteps
-    i64 arcs;    // of the graph
+    i64 arcs;    // arcs of the graph
     LocalLimits local;
 
     // Whether a frontier's out-arcs exceed alpha.

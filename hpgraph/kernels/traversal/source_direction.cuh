@@ -19,7 +19,7 @@ struct MultiSourcePolicy {
     i64 beta;    // switch back to push when a shrinking frontier has fewer vertices
     int forced;  // TOP_DOWN, BOTTOM_UP or -1 for the choice by cost
     i64 limit;   // maximum number of supersteps
-    i64 arcs;    // of the graph
+    i64 arcs;    // arcs of the graph
     i64 rows;    // vertices with in-arcs
     i64 few;     // arcs up to which a superstep is sparse, without a scan of all vertices
     double pushed;  // cost of an arc of a push, in arcs that a pull examines
@@ -35,7 +35,7 @@ static_assert(THREADS < 1 << (CLASSES - 1), "a sampled arc a thread");
 template <int W>
 struct SourceClasses {
     u32 counts[64 * W];
-    // Of each class: the sources, and their number; the sampled arcs they send along; sampled vertices unsettled in
+    // For each class: the sources, and their number; the sampled arcs they send along; sampled vertices unsettled in
     // any, and the pairs.
     u64 members[CLASSES][W];
     u32 sources[CLASSES], sent[CLASSES], waiting[CLASSES], awaited[CLASSES];

@@ -25,7 +25,7 @@ __device__ u32 spread(u32 bits) {
 template <int W>
 using HistoryMasks = u32[HISTORIES + 1][64 * W][HISTORY_VERTICES<W> / 32 + 1];
 
-// The masks of 32 vertices, of which each lane of the warp has one.
+// The masks of 32 vertices, one per lane of the warp.
 template <int W>
 __device__ void load_tile(i64 v, i64 n, int count, const u64* reached, const u64* history, int tile,
                           HistoryMasks<W>& masks) {

@@ -57,11 +57,11 @@ constexpr u64 LIMIT = 60000000000ull;
 
 // Report of a part to another at a barrier.
 struct Report {
-    u64 count, arcs, looked;    // of its tally
-    u64 count_before, arcs_before;  // of that of the superstep before
+    u64 count, arcs, looked;    // the part's tally
+    u64 count_before, arcs_before;  // the tally of the previous superstep
     u64 sent, remote_messages;  // numbers of remote messages to all parts, and to the reader
-    u64 waiting, repeated;      // of its far pile, and of its bucket
-    u64 least;                  // bits of the least value in its far pile
+    u64 waiting, repeated;      // vertices in its far pile, repeated arcs of its bucket
+    u64 least;                  // bits of the minimum value in its far pile
     u64 turn;                   // launch and number of the barrier; written last
 };
 
@@ -78,7 +78,7 @@ struct BarrierState {
 
 struct Parts {
     i64 me, count;
-    i64 begins[MAX_PARTS + 1];      // of the ranges
+    i64 begins[MAX_PARTS + 1];      // start of each part's range
     BarrierState* barrier_states;   // a double buffer: each launch clears that of the next
     Report* reports[MAX_PARTS];     // in each part's memory, a double buffer from each part: never zeroed
 
@@ -275,7 +275,7 @@ __device__ inline void share_words(MultiGpuBarrier& barrier, u32* const (&arrays
 }
 
 // The team of GPUs that runs a persistent kernel is one that has all rows, or several that have a range of them each. A
-// kernel's loop is written once; what only several GPUs need is behind `DIVIDED`.
+// kernel's loop is written once; code that only several GPUs need is conditional on `DIVIDED`.
 struct OneGpu {
     static constexpr bool DIVIDED = false, lost = false;
     typedef Tally Sums;  // of a superstep, over the team

@@ -1,6 +1,6 @@
 // Supersteps of small frontiers on one block, while the other blocks wait at a barrier.
 //
-// A grid barrier and the chain of loads around it cost some 4 microseconds; a barrier of one block costs 40
+// A grid barrier and the chain of loads around it cost about 4 microseconds; a barrier of one block costs 40
 // nanoseconds. A road network has thousands of supersteps with frontiers of a few hundred vertices, so its queue is
 // kept in the shared memory of the first block until it is too large (the fusion of SIMD-X, applied to a block).
 #pragma once
