@@ -1,4 +1,4 @@
-"""Communities as searches return them and as users give them, how good they are, and what two partitions share."""
+"""Results of community detection, partitions as arguments, modularity, and similarity of two partitions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from hpgraph.kernels.structure.numbering import numbered
 
 @dataclass(frozen=True, eq=False)
 class Communities(ArrayResult, array="label", groups=True):
-    """The communities of a graph. ``numpy.asarray`` takes it for the labels.
+    """The communities of a graph. ``numpy.asarray`` converts it to the labels.
 
     Attributes
     ----------
@@ -27,17 +27,16 @@ class Communities(ArrayResult, array="label", groups=True):
         By index, the community of each vertex, on the graph's device; communities are numbered by their smallest
         vertex.
     count : int
-        How many there are.
+        Number of communities.
     modularity : float
-        Of these communities, at the resolution that was asked for, or at 1 where another objective was; NaN where no
-        edge has a weight.
+        Modularity of these communities at the resolution of the search, or at 1 for objectives other than modularity;
+        NaN if the total weight is 0.
     hierarchy : list of integer arrays of length n
-        The communities of each level, from the smallest parts to `label`; each is made of whole ones of the level
-        before.
+        The communities of each level, from the smallest parts to `label`; each is a union of those of the level before.
     names : NumPy array or None
         The names of the vertices.
     quality : float
-        By the objective that was asked for, as `hpgraph.community_quality` gives it.
+        Quality by the objective of the search, as by `hpgraph.community_quality`.
     """
 
     label: Array
@@ -48,12 +47,12 @@ class Communities(ArrayResult, array="label", groups=True):
     quality: float = field(default=float("nan"), repr=False)
 
     def communities(self) -> list[set[Any]]:
-        """The vertices of each community, by name where they have names, as NetworkX lists them.
+        """The vertices of each community, by name if they have names, in NetworkX's form.
 
         Returns
         -------
         list of sets
-            In the order of their numbers.
+            In ascending order of labels.
 
         Examples
         --------
@@ -72,7 +71,7 @@ class Communities(ArrayResult, array="label", groups=True):
 
 
 def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, quality_by: Any = None) -> Communities:
-    """The result of a search; `quality_by` gives the quality of labels and their count, where that is no modularity.
+    """The result of a search; `quality_by` computes the quality from labels and their count if it is not modularity.
 
     ``hierarchy`` (list of integer arrays of length n): partitions from the finest to the coarsest, communities numbered
     by their smallest vertices; an empty list means singletons.
@@ -91,7 +90,7 @@ def by_smallest(device: str, label: Any) -> Any:
 
 
 def quality_of(level: Level, label: Any, count: int, resolution: float, between: int | None = None) -> float:
-    """Weight within communities less what is expected there, as a share of all; NaN if all weights are 0.
+    """Weight within communities minus the expected weight, as a share of the total; NaN if all weights are 0.
 
     ``label`` has numbers below `count`; ``between``: total weight of the arcs between communities, if it is known. With
     strengths for the null model it is the modularity.
@@ -101,7 +100,7 @@ def quality_of(level: Level, label: Any, count: int, resolution: float, between:
 
 
 def quality_terms(level: Level, label: Any, count: int, between: int | None = None) -> tuple[float, float]:
-    """The share of all weight that lies within communities, and what is expected there at a resolution of 1."""
+    """The share of the total weight within communities, and its expected value at a resolution of 1."""
     if level.total == 0:
         return float("nan"), float("nan")
     between, shares = kernels(device_of(label)).quality_terms(level, label, count, between)
@@ -109,7 +108,7 @@ def quality_terms(level: Level, label: Any, count: int, between: int | None = No
 
 
 def checked(G: Any, weight: Any, resolution: Any, *, positive: bool = True) -> tuple[Graph, Level, float]:
-    """The arguments of searches by modularity and its measure, checked."""
+    """Checked arguments of community detection and of modularity."""
     resolution = real(resolution, "resolution", least=0, below=np.inf)
     graph, weighted = with_weights(G, weight, parallel="sum")
     level = level_of(graph.out_csr, graph.directed, weighted)
@@ -127,7 +126,7 @@ def least_gain(threshold: Any) -> float:
 
 
 def level_limit(max_level: Any) -> float:
-    """The most levels that a search may take."""
+    """Maximum number of levels of a search."""
     if max_level is None:
         return float("inf")
     limit = whole(max_level, "max_level", "a whole number or None", least=1)
@@ -135,7 +134,7 @@ def level_limit(max_level: Any) -> float:
 
 
 def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tuple[int, Any]:
-    """Communities as users give them, as labels by index.
+    """Convert communities of any accepted form to labels by index.
 
     ``communities`` (Communities, integer array of length n, dict, or list of collections of vertices): a label for each
     vertex, by index or by vertex; or the vertices of each community. Returns int64 array of length n: from 0, on the
@@ -167,7 +166,7 @@ def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tupl
 
 
 def _ranked(labels: Any) -> tuple[int, Any]:
-    """How many different labels there are, and the rank of each; int64."""
+    """The number of distinct labels, and the rank of each label; int64."""
     xp, n = array_module(labels), len(labels)
     least, most = (int(labels.min()), int(labels.max())) if n else (0, 0)
     if most - least > 4 * n or most >= 2**63:
@@ -198,24 +197,23 @@ def _require_partition(vertices: Any, n: int, name: str) -> None:
 
 @naming_arguments
 def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolution: float = 1) -> float:
-    """The modularity of communities: what lies within them, less what chance would put there.
+    """The modularity of communities: the share of edges within them, minus its expected value.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; in a directed one the measure is that of Leicht and Newman.
+        The graph; for directed graphs the modularity is that of Leicht and Newman.
     communities : Communities, integer array of length n, dict, or list of collections of vertices
-        What `hpgraph.louvain` returns; a whole number for each vertex, by index or by vertex; or as NetworkX takes
-        them.
+        The result of `hpgraph.louvain`; an integer for each vertex, by index or by vertex; or NetworkX's form.
     weight : None, bool or str
         As for `hpgraph.louvain`.
     resolution : float
-        What chance would put there counts so many times.
+        Factor of the expected value.
 
     Returns
     -------
     float
-        NaN where there is no edge, or all weights are 0, where NetworkX raises an error.
+        NaN if there is no edge, or all weights are 0; NetworkX raises an error then.
 
     References
     ----------
@@ -239,17 +237,17 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; weights are not read.
+        The graph; weights are ignored.
     partition : Communities, integer array of length n, dict, or list of collections of vertices
         As for `modularity`.
 
     Returns
     -------
     coverage : float
-        The share of the edges that lie within a community; NaN where there is none.
+        The share of the edges within communities; NaN if there is no edge.
     performance : float
-        The share of the pairs of vertices that are joined within a community or not joined between two; NaN where there
-        are fewer than two vertices. A loop counts as an edge, as in NetworkX.
+        The share of the pairs of vertices that are adjacent and in one community, or neither; NaN for fewer than two
+        vertices. A loop counts as an edge, as in NetworkX.
 
     References
     ----------
@@ -283,12 +281,12 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
     Parameters
     ----------
     first, second : Communities or integer array of length n
-        A label for each vertex; which labels does not matter.
+        A label for each vertex; only equality of labels matters.
 
     Returns
     -------
     float
-        Their mutual information over the mean of their entropies; 1 where both have a single community.
+        Mutual information over the mean of the entropies; 1 if both have a single community.
 
     References
     ----------
@@ -309,7 +307,7 @@ def normalized_mutual_information(first: Any, second: Any) -> float:
 
 
 def counts_of_two(first: Any, second: Any) -> tuple[Any, Any, Any]:
-    """How many vertices have each pair of labels in two partitions, and each label of the first and of the second."""
+    """Contingency table: the counts of each pair of labels, and of each label of the first and of the second."""
     a, b = (_numbers(labels, name) for labels, name in ((first, "first"), (second, "second")))
     if len(a) != len(b):
         raise ValueError(f"first and second must have a label for each of the same vertices, not {len(a)} and {len(b)}")

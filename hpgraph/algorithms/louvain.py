@@ -1,4 +1,4 @@
-"""Communities of high modularity by the Louvain method, and by the Leiden method, each of them connected."""
+"""The Louvain method, and the Leiden method, whose communities are connected."""
 
 from typing import Any, NamedTuple
 
@@ -34,40 +34,40 @@ def louvain(
     *,
     start: Any = None,
 ) -> Communities:
-    """Communities of high modularity: vertices move to those of their neighbours, then whole communities do.
+    """Communities of high modularity by the Louvain method: local moving of vertices, then of whole communities.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one modularity is that of Leicht and Newman, as NetworkX has it.
+        The graph. For directed graphs the modularity is that of Leicht and Newman, as in NetworkX.
     weight : None, bool or str
-        What an edge weighs: 1 for None or False; its weight for True, or for a name, which is that of the attribute
-        where `G` is a NetworkX graph. Not negative. Edges without weights weigh 1.
+        Weight of an edge: 1 for None or False, its weight for True. A string names the attribute of a NetworkX graph,
+        and means True otherwise. Weights must not be negative; edges without one have weight 1.
     resolution : float
-        Above 1 favours smaller communities, below 1 larger ones.
+        Values above 1 favour smaller communities, values below 1 larger ones.
     threshold : float
-        A level that raises the modularity by no more is the last.
+        The search stops after a level that raises the modularity by at most this.
     max_level : int, optional
-        The most levels there are.
+        Maximum number of levels.
     seed : int
-        Another seed, other communities. The same seed gives the same on one device, bit for bit, however many threads
-        there are.
+        Random seed; on one device the same seed gives the same communities for any number of threads.
     start : Communities, integer array of length n, dict, or list of collections of vertices, optional
-        Communities to begin with instead of single vertices. The result is never worse than these.
+        Initial communities instead of single vertices. The quality of the result is never lower than theirs.
 
     Returns
     -------
     Communities
-        NetworkX returns what its `communities` does; what its louvain_partitions yields is its `hierarchy`.
+        Its method `communities` returns what NetworkX's louvain_communities does, and its `hierarchy` has what
+        louvain_partitions yields.
 
     Notes
     -----
-    NetworkX lets one vertex move after another, in an order drawn once. Here batches of them choose by the same state,
-    drawn anew in each round, and a level ends when a round moves less than 1/200 of the vertices, or less than 1/25 of
-    those it looks at: what is left over, the next level does with whole communities. Weights that are no whole numbers
-    are rounded to multiples of 2⁻⁵⁰ of their sum or less, so that sums are exact in any order. Communities may
-    be disconnected: those of `hpgraph.leiden` are not. Takes some 50 bytes a vertex, and 20 an arc while the first
-    level is built.
+    NetworkX moves one vertex after another, in a fixed random order. Here the vertices of a batch choose by the same
+    state, in random batches for each round, and a level ends when a round moves less than 1/200 of the vertices, or
+    less than 1/25 of those it examines; the next level moves the rest as whole communities. Weights that are not
+    integers are rounded to multiples of at most 2⁻⁵⁰ of their sum, so that sums are exact in any order. Communities
+    may be disconnected; those of `hpgraph.leiden` are connected. Memory: about 50 bytes a vertex, and 20 an arc while
+    the first level is built.
 
     References
     ----------
@@ -93,12 +93,12 @@ def louvain(
     quality = quality_of(level, label, len(label), resolution)
     while len(hierarchy) < limit:
         draw = (key + len(hierarchy)) % 2**64
-        # Given communities may be joined whole, though no vertex leaves its own.
+        # Initial communities may merge even if no vertex leaves its own.
         given = start is not None and not hierarchy
         moved, moves = backend.move_vertices(level, label, resolution, draw, MIN_MOVES, alone=given)
         if not (moves or given):
             break
-        # Under their smallest vertices at each level, they are numbered by these in the end.
+        # Represented by their smallest vertices at each level, communities are finally numbered by these.
         coarse, number = backend.aggregate_communities(level, backend.represented(moved))
         count = coarse.arcs.shape[0]
         label = xp.arange(count, dtype=graph.id_dtype)
@@ -132,49 +132,49 @@ def leiden(
     max_size: int | None = None,
     hierarchy: bool = True,
 ) -> Communities:
-    """Communities of high quality, each connected: as `louvain`, with a refinement phase before aggregation.
+    """Connected communities of high quality by the Leiden method: `louvain` with refinement before aggregation.
 
     Parameters
     ----------
     G, weight, resolution, max_level, seed
         As for `louvain`.
     threshold : float
-        An iteration that raises the modularity by no more is the last; by other objectives it is a share of the total
-        weight too.
+        The search stops after an iteration that raises the modularity by at most this; for other objectives it is a
+        share of the total weight, too.
     n_iterations : int
-        Number of runs over all levels, from single vertices on, each of which starts with the communities of the last
-        one; negative repeats while the quality rises. A further run ends at once if it moves no more than 1/1000 of the
-        vertices, unless negative. The default is that of leidenalg and igraph.
+        Number of iterations over all levels, each of which starts from the communities of the one before; if negative,
+        they repeat while the quality rises. Unless negative, an iteration after the first stops at once if it moves at
+        most 1/1000 of the vertices. The default is that of leidenalg and igraph.
     objective : str
-        What is maximized: "modularity"; "RBConfiguration", the same in other numbers; "CPM", the constant Potts model,
-        where communities have a density of at least `resolution`; or "RBER", where that is a multiple of the graph's
-        density. `hpgraph.community_quality` has the formulas.
+        The quality function to maximize: "modularity"; "RBConfiguration", modularity on another scale; "CPM", the
+        constant Potts model, whose communities have a density of at least `resolution`; or "RBER", for which that is a
+        multiple of the graph's density. `hpgraph.community_quality` has the formulas.
     node_weights : number, array of length n or dict, optional
-        What vertices count by "CPM" and "RBER"; 1 each by default. Not negative.
+        Weights of the vertices in "CPM" and "RBER", not negative; 1 by default.
     start : Communities, integer array of length n, dict, or list of collections of vertices, optional
-        Communities to begin with instead of single vertices. The result is never worse than these.
+        Initial communities instead of single vertices. The quality of the result is never lower than theirs.
     fixed : boolean array of length n, or sequence of vertices, optional
-        Vertices that keep their communities: two of them are in one afterwards if they are in one in `start`.
+        Vertices that do not move: two of them share a community afterwards if they do in `start`.
     max_size : int, optional
-        The most vertices of a community. Those of `start` must not have more.
+        Maximum number of vertices of a community, also of those in `start`.
     hierarchy : bool
         Whether the result has the parts of each level, or only the communities.
 
     Returns
     -------
     Communities
-        Its `hierarchy` holds the parts of each refined level of the last iteration, and the communities themselves;
-        its `quality` is that of the objective, as leidenalg has it.
+        Its `hierarchy` has the parts of each refined level of the last iteration, and the communities themselves; its
+        `quality` is that of the objective, with leidenalg's definition.
 
     Notes
     -----
-    Refinement splits the communities after local moving into parts that grow along edges, one vertex at a time, as far
-    as that raises the modularity. The parts are the vertices of the next level and start in their communities. Traag et
-    al. draw the part that a vertex joins at random; here it joins the best. Where over 7/8 of the arcs lead between
-    parts, whole communities are the vertices of later levels. Communities that are not connected in the end are split,
-    which never lowers the quality, but for parts that `fixed` keeps together. It needs 12 bytes an arc more than
-    `louvain`, and some 100 bytes a vertex with `max_size`. Where more vertices choose a community at once than it
-    has room for, those of the highest random priorities join it, and others choose again.
+    After local moving, refinement splits communities into parts that grow along edges, one vertex at a time, while
+    that raises the quality. The parts are the vertices of the next level, and start in their communities. Traag et al.
+    choose the part that a vertex joins at random; here it joins the best. If over 7/8 of the arcs lead between parts,
+    later levels are not refined. Disconnected communities are split at the end, which never lowers the quality, except
+    for parts that `fixed` keeps together. Memory: 12 bytes an arc more than `louvain`, and about 100 bytes a vertex
+    with `max_size`. If more vertices choose a community at once than it has room for, those of the highest random
+    priorities join it, and the others choose again.
 
     References
     ----------
@@ -207,27 +207,27 @@ def leiden(
 
 
 def iterations_of(n_iterations: Any) -> int:
-    """The most iterations of a search, negative for any number."""
+    """Maximum number of iterations of a search; negative for no limit."""
     times = whole(n_iterations, "n_iterations")
     if times == 0:
         raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")
     return times
 
 
-# Share of a level's arcs that lead between its refined parts, above which the levels after it are not refined: each
-# would cost as much as the first. Random graphs of 16 edges a vertex leave .93 to .97 of them, and modularity is within
-# .0001 of what refinement of all levels finds; those of 3 edges leave .83, and it would be .004 less.
+# If a larger share of a level's arcs leads between its refined parts, later levels are not refined: each would cost as
+# much as the first. The share is .93 to .97 for random graphs of 16 edges a vertex, whose modularity is within .0001 of
+# that with all levels refined; it is .83 for 3 edges a vertex, whose modularity would be .004 lower.
 MAX_LEFT = 7 / 8
-# Levels with a smaller share of the graph's arcs are not refined either: on a GPU a level takes some 2 ms, whatever its
-# size, and modularity is within .0001 on grids, meshes and real graphs (.9137 and .9137 on cnr-2000).
+# Levels with a smaller share of the graph's arcs are not refined either: on a GPU a level takes about 2 ms whatever its
+# size, and the modularity is within .0001 on grids, meshes and real graphs (.9137 and .9137 on cnr-2000).
 MIN_LEFT = 1 / 64
 
 
 class _Found(NamedTuple):
     """Result of an iteration.
 
-    ``parts``: by level, as far as levels are refined, the part of each vertex of the graph; ``level, label``: the level
-    of the last of these, and the communities of its vertices, which may be disconnected.
+    ``parts``: for each refined level, the part of each vertex of the graph; ``level, label``: the level of the last of
+    these, and the communities of its vertices, which may be disconnected.
     """
 
     parts: list[Any]
@@ -242,7 +242,7 @@ class _Found(NamedTuple):
 
 
 class Search:
-    """The Leiden method, by the objective of a level: iterations over all levels, and what they have in common."""
+    """The Leiden method for the objective of a level: iterations over all levels, and their shared settings."""
 
     def __init__(
         self, graph: Graph, level: Level, resolution: float, threshold: float, limit: float, largest: int
@@ -253,10 +253,10 @@ class Search:
         self._backend.begin_moves(level)
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
-        """The levels of the last iteration that raised the quality; ``given``: `label` has no single vertices."""
+        """The levels of the last iteration that raised the quality; ``given``: `label` are not singletons."""
         found = self._iteration(label, np.nan, key % 2**64, given=given)
         gain, iteration = np.inf, 1
-        # What few moves leave is .0000 to .0001 of modularity, for a third of the time. A walk's flow: not known.
+        # An iteration of few moves would gain at most .0001 of modularity in a third of the time; unknown for flows.
         least = MIN_MOVES_LEIDEN[0] if times > 0 and not self._base.flow else -1.0
         while iteration != times and gain > self._threshold:
             draw = (key + (iteration << 32)) % 2**64
@@ -270,10 +270,10 @@ class Search:
         return [*found.parts, found._replace(label=connected).communities]
 
     def _iteration(self, label: Any, quality: float, key: int, *, given: bool, least: float = -1.0) -> _Found:
-        """All levels, from some communities on, whose quality is NaN if not known yet.
+        """Run all levels from communities `label`, whose quality is NaN if not known yet.
 
-        ``given``: the communities are not single vertices, and may lose some that are better alone. ``least``: share of
-        the graph's vertices; if no more move, it ends before the first level.
+        ``given``: the communities are not singletons, so that vertices may leave them to be alone. ``least``: the
+        iteration stops before its first aggregation if at most this share of the vertices moves.
         """
         level, depth = self._base, 0
         found, refines, part = _Found([], level, label, quality), True, None
@@ -313,7 +313,7 @@ class Search:
                 part = number if part is None else number[part]
                 found = found._replace(label=inherited[part], quality=better)
             level, label, quality, depth = coarse, inherited, better, depth + 1
-            # As few moves as end the rounds of a level end the levels.
+            # The bound on moves that ends the rounds of a level also ends the levels.
             if len(label) == len(number) or (part is not None and int(moves) <= MIN_MOVES_LEIDEN[0] * len(number)):
                 break
         return found
@@ -321,7 +321,7 @@ class Search:
     def _coarser(self, level: Level, label: Any, key: int, refines: bool) -> tuple[Level, Any, Any]:
         """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
         part = self._backend.refine_communities(level, label, self._resolution, key % 2**64) if refines else label
-        # Under their smallest vertices at each level, they are numbered by these in the end.
+        # Represented by their smallest vertices at each level, communities are finally numbered by these.
         coarse, number = self._backend.aggregate_communities(level, self._backend.represented(part))
         count = coarse.arcs.shape[0]
         if refines:
@@ -329,19 +329,19 @@ class Search:
         return coarse, number, self._xp.arange(count, dtype=number.dtype)
 
     def quality(self, level: Level, label: Any) -> float:
-        """What is maximized, up to a term that all communities share."""
+        """The objective, up to a term that is the same for all partitions."""
         if level.flow:
             return -code_length(level, label)
         return quality_of(level, label, len(label), self._resolution)
 
     def _connected(self, level: Level, label: Any) -> Any:
-        """The communities; disconnected ones are split, but for parts with vertices that are fixed to one of them."""
+        """The communities with disconnected ones split, except for parts whose vertices are fixed together."""
         xp, part = self._xp, self._backend.components_within(level.arcs.pattern, label)[1]
         if level.movable is None:
             return part
-        held = xp.flatnonzero(~level.movable)
+        fixed = xp.flatnonzero(~level.movable)
         least = xp.full(len(label), len(label), np.int64)
-        self._backend.minimum_at(least, label[held], part[held].astype(np.int64))
+        self._backend.minimum_at(least, label[fixed], part[fixed].astype(np.int64))
         together = xp.arange(len(label))
-        together[part[held]] = least[label[held]]
+        together[part[fixed]] = least[label[fixed]]
         return by_smallest(self._graph.device, together[part].astype(label.dtype))

@@ -1,4 +1,4 @@
-"""Objectives of communities: the weight within them, less what a null model expects there, times a resolution."""
+"""Quality functions of communities: the weight within them, minus a resolution times the null model's weight."""
 
 from typing import Any, NamedTuple
 
@@ -11,22 +11,22 @@ from hpgraph.core.device import anywhere, array_module, to_device
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, in_units
 
-# Of each objective, the variable to which the expected weight between two vertices is proportional, and whether the
-# quality is a share of the weight of all arcs.
+# For each objective: the variable to which the expected weight between two vertices is proportional, and whether the
+# quality is a share of the total weight.
 _NULLS = {
     "modularity": ("strength", True),
     "rbconfiguration": ("strength", False),
     "cpm": ("nodes", False),
     "rber": ("density", False),
 }
-# Bound of the resolution of searches. Sums of weights in units are below 2⁵²: by far less, no two vertices join.
+# Bound of the resolution of searches: sums of weights in units are below 2⁵², so that no vertices join long before.
 _MAX = 1e200
 
 
 class Objective(NamedTuple):
     """The objective of a search.
 
-    ``level``: the graph with the null model of the objective; ``resolution``: what a search in its units takes for it;
+    ``level``: the graph with the null model of the objective; ``resolution``: that of the search, in its units;
     ``factor, penalty, unit, offset``: leidenalg's quality is ``factor · within - penalty · unit · shares + offset`` of
     the terms from `quality_terms`; ``strengths``: whether ``within - shares`` is a modularity.
     """
@@ -85,7 +85,7 @@ def community_quality(
     *,
     node_weights: Any = None,
 ) -> float:
-    """The quality of communities by the objectives of `hpgraph.leiden`, in the numbers of leidenalg.
+    """The quality of communities by an objective of `hpgraph.leiden`, with leidenalg's definition.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def community_quality(
     Returns
     -------
     float
-        What the method ``quality`` of leidenalg's partitions gives: modularity as a share of the total weight, the
-        others in weight, where an undirected edge counts twice. NaN where there is no edge, or all weights are 0.
+        The value of leidenalg's ``quality``: modularity is a share of the total weight, the others are in weights, with
+        undirected edges counted twice. NaN if there is no edge, or all weights are 0.
 
     Notes
     -----
