@@ -24,7 +24,7 @@ _ENDS = "in", "out", "in+out"
 
 @naming_arguments
 def density(G: Graph | Any) -> float:
-    """The number of edges, as a share of the number of pairs of vertices.
+    """The density: the number of edges divided by the number of pairs of vertices.
 
     Returns
     -------
@@ -53,8 +53,8 @@ def isolates(G: Graph | Any) -> Array:
     Returns
     -------
     array of shape (k,)
-        Names where the graph has names, else indices, on the graph's device; in ascending order of index. A vertex with
-        a loop is none.
+        Names if the graph has names, else indices, on the graph's device; in ascending order of index. A vertex with a
+        loop is not isolated.
 
     References
     ----------
@@ -71,20 +71,20 @@ def isolates(G: Graph | Any) -> Array:
 
 @naming_arguments
 def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
-    """The share of the arcs that have their reverse in the graph.
+    """The share of the arcs whose reverse is in the graph.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         A directed graph.
     vertices : sequence of vertices, names or hpgraph.id, optional
-        Vertices to compute it for: of all ends of arcs at the vertex, how many belong to such pairs.
+        Vertices to compute it for: the share of the arcs at a vertex, of both directions, that are reciprocated.
 
     Returns
     -------
     float, or float64 array of shape (k,)
-        On the graph's device, in the order of `vertices`; NaN without arcs. A loop is its own reverse at its vertex,
-        but has none for the share of the whole graph, as in NetworkX.
+        On the graph's device, in the order of `vertices`; NaN without arcs. As in NetworkX, a loop is reciprocated for
+        its vertex, but not for the whole graph.
 
     References
     ----------
@@ -108,12 +108,12 @@ def reciprocity(G: Graph | Any, vertices: Any = None) -> Any:
 
 
 def _both_ways(graph: Graph) -> CSR:
-    """The arcs that have their reverse in a graph."""
+    """The arcs whose reverse is in the graph."""
     return ewise_mult(matrix_of_csr(graph.out_csr.pattern), matrix_of_csr(graph.in_csr.pattern), "pair").csr
 
 
 def mutual_arcs(graph: Graph) -> tuple[int, int]:
-    """How many arcs of a simple graph have their reverse, loops among them, and how many are loops."""
+    """The number of reciprocated arcs of a simple graph, loops included, and the number of loops."""
     if graph.device == "cpu":
         # Imported here, since it imports Numba.
         from hpgraph.kernels.structure.cpu_mixing import mutual_arcs as meet
@@ -124,12 +124,12 @@ def mutual_arcs(graph: Graph) -> tuple[int, int]:
 
 
 def _matrix(arcs: CSR, weighted: bool) -> Any:
-    """The adjacency matrix, its weights in proportion or ones, in double precision."""
+    """The adjacency matrix in double precision, with scaled weights or ones."""
     return matrix_of_csr(scaled_arcs(arcs).astype(np.float64) if weighted else arcs.pattern)
 
 
 def _degrees(graph: Graph, ends: str, weighted: bool) -> Any:
-    """Ends of arcs at each vertex, or their weights; loops of an undirected graph count twice, as in NetworkX."""
+    """Degrees, or sums of weights; loops of an undirected graph count twice, as in NetworkX."""
     if not weighted:
         return getattr(graph, f"{ends}_degree") if graph.directed and ends in ("in", "out") else graph.degree
     degree = _around(graph, ends, array_module(graph.device).ones(graph.n_vertices), weighted)
@@ -142,7 +142,7 @@ def _checked_ends(**ends: str) -> None:
 
 
 def _around(graph: Graph, ends: str, of: Any, weighted: bool) -> Any:
-    """For each vertex the sum over its neighbours of some value of theirs, times the weights of the arcs."""
+    """For each vertex, the sum over its neighbours of their values times the weights of the arcs."""
     matrix, of = _matrix(graph.out_csr, weighted), of.astype(np.float64)
     if not graph.directed:
         return matrix @ of
@@ -160,15 +160,15 @@ def average_neighbor_degree(
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     source, target : {"out", "in", "in+out"}
-        In a directed graph, which neighbours are meant, and which of their degrees.
+        In a directed graph, the direction of the neighbours, and the kind of their degree.
     vertices : sequence of vertices, names or hpgraph.id, optional
         Vertices to compute it for; by default all.
     weight : None, bool or str
-        Whether neighbours count by the weights of their arcs, over the sum of these; as for `hpgraph.pagerank`.
+        Whether to weight the mean by the weights of the arcs; as for `hpgraph.pagerank`.
 
     Returns
     -------
-    float64 array of shape (n,), or (k,) where `vertices` is given
+    float64 array of shape (n,), or (k,) if `vertices` is given
         On the graph's device; 0 for a vertex without neighbours.
 
     References
@@ -200,14 +200,14 @@ def average_degree_connectivity(
     G, vertices, weight
         As for `average_neighbor_degree`.
     source, target : {"in+out", "out", "in"}
-        In a directed graph, which degree of a vertex, and which one of its neighbours. Neighbours are successors, but
-        predecessors where `source` is "in", as in NetworkX.
+        In a directed graph, the kind of degree of a vertex, and of its neighbours. Neighbours are successors, but
+        predecessors if `source` is "in", as in NetworkX.
 
     Returns
     -------
     float64 array of shape (largest degree + 1,)
-        On the graph's device. Element k is of the vertices of degree k: NaN where there are none; where weights add up
-        to 0, the sum itself. NetworkX gives a dict of the others.
+        On the graph's device. Element k is the mean for vertices of degree k: NaN if there are none; if weights sum to
+        0, the sum itself. NetworkX returns a dict of the elements other than NaN.
 
     References
     ----------
@@ -240,14 +240,14 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     x, y : {"out", "in", "in+out"}
-        In a directed graph, which degree counts at the source of an arc, and which at its target.
+        In a directed graph, the kind of degree at the source of an arc, and at its target.
     weight : None, bool or str
         Whether degrees are sums of weights; as for `hpgraph.pagerank`.
 
     Returns
     -------
     float
-        Pearson's coefficient, from -1 to 1; NaN where there are no arcs, or one end has the same degree everywhere.
+        Pearson's coefficient, from -1 to 1; NaN without arcs, or if all degrees at one end are equal.
 
     References
     ----------
@@ -267,7 +267,7 @@ def degree_assortativity_coefficient(G: Graph | Any, x: str = "out", y: str = "i
 
 @naming_arguments
 def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
-    """The correlation of some number that vertices have at both ends of the arcs.
+    """The correlation of a numeric attribute at both ends of the arcs.
 
     Parameters
     ----------
@@ -324,18 +324,18 @@ def by_products(arcs: CSR, received: Any, x: Any, y: Any) -> float:
 
 
 def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
-    """Values in units of their range, less their mean over arcs, and the sum of their squares there; 0 if all equal."""
+    """Values in units of their range minus their mean over arcs, and the sum of their squares; 0 if all are equal."""
     idle = times == 0 if int(times.min()) == 0 else None
     held = value if idle is None else value[~idle]
     least, largest = float(held.min()), float(held.max())
     # Equal sums of weights may differ by rounding.
     if not 1e-14 * max(-least, largest) < largest - least < np.inf:
         return value, 0.0
-    # In place: half of the time of these passes is new memory.
+    # In place: allocation would take half of the time of these passes.
     value = value - least
     value /= largest - least
     if idle is not None:
-        # A NaN at a vertex without arcs would stay one times 0.
+        # 0 times NaN, at a vertex without arcs, would be NaN.
         value[idle] = 0
     share = times * value
     value -= float(share.sum()) / arcs
@@ -346,20 +346,20 @@ def _centred(value: Any, times: Any, arcs: int) -> tuple[Any, float]:
 
 @naming_arguments
 def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
-    """How much more often than by chance arcs join vertices with the same value of an attribute.
+    """Assortativity by an attribute: the excess, over chance, of arcs between vertices with equal values.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph.
     attribute : array or sequence of length n, or dict
-        The value of each vertex, by index or by vertex: numbers, texts, or anything that can be hashed. Vertices that
-        are not in the dict share one value more.
+        The value of each vertex, by index or by vertex: numbers, strings, or other hashable objects. Vertices missing
+        from the dict share an additional value.
 
     Returns
     -------
     float
-        1 where all arcs do; NaN where that is so by chance, or there are no arcs.
+        1 if all arcs join equal values; NaN if all values at arcs are equal, or without arcs.
 
     References
     ----------
@@ -376,7 +376,7 @@ def attribute_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float
 
 
 def _codes(graph: Graph, attribute: Any) -> Any:
-    """The values of the vertices as numbers from 0, on the graph's device."""
+    """The values of the vertices as codes from 0, on the graph's device."""
     if isinstance(attribute, Mapping):
         at = to_device(graph.indices_of(list(attribute), "attribute"), "cpu")
         listed = np.full(graph.n_vertices, None, object)

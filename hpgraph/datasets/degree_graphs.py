@@ -1,4 +1,4 @@
-"""Random graphs whose degrees are given, or grow: drawn and mended for all edges at once, by NetworkX's names."""
+"""Random graphs with given or growing degrees, by NetworkX's names: all edges are drawn and corrected together."""
 
 from types import ModuleType
 from typing import Any
@@ -22,19 +22,19 @@ from hpgraph.formats import index_dtype
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.draws import first_pairs
 
-# Places of a table of bits, which L2 holds.
+# Size of a table of flags that fits L2.
 _TABLE = 1 << 18
-# Rounds of exchanges after which degrees count as those of no simple graph.
+# Rounds of exchanges before an error; one round in so many keeps all exchanges.
 _ROUNDS, _FREE = 200, 8
 
 
 def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """Preferential attachment: vertices are added one after the other, with edges to m others drawn by degree.
+    """Preferential attachment: each new vertex has edges to m earlier ones, drawn in proportion to their degrees.
 
     Parameters
     ----------
     n, m : int
-        Vertices, and edges of each that comes; 1 <= m < n. The first m + 1 vertices are a star, as in NetworkX.
+        Number of vertices, and edges of each new one; 1 <= m < n. The first m + 1 vertices are a star, as in NetworkX.
     seed, device
         As for `gnp_random_graph`, as are result and errors.
 
@@ -60,12 +60,12 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
 
 
 def watts_strogatz_graph(n: int, k: int, p: float, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """Small world: a ring lattice of k neighbours a vertex, in which each edge is rewired with a probability.
+    """Small world: a ring lattice with k neighbours a vertex, whose edges are rewired with a probability.
 
     Parameters
     ----------
     n, k : int
-        Vertices, and neighbours of each, fewer than half of them; an odd k counts as k - 1, as in NetworkX.
+        Number of vertices, and neighbours of each, at most (n - 1) / 2; an odd k counts as k - 1, as in NetworkX.
     p : float
         Probability that the other end of an edge is replaced by a random vertex that is not a neighbour yet.
     seed, device
@@ -110,10 +110,10 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     deg_sequence : integer array of shape (n,)
         The degree of each vertex, with an even sum.
     exact : bool, optional
-        Loops and repeated edges are left out, so that some degrees are lower (the erased model). True exchanges their
-        ends with those of edges drawn at random instead, until there are none: degrees are as given.
+        By default loops and repeated edges are left out, which lowers some degrees (the erased model). With True their
+        ends are exchanged with those of random edges until the graph is simple, with the given degrees.
     seed, device
-        As for `gnp_random_graph`, as are result and errors; a ValueError besides where exchanges find no simple graph.
+        As for `gnp_random_graph`, as are result and errors; in addition, a ValueError if no simple graph is found.
 
     References
     ----------
@@ -149,7 +149,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
 
 
 def _without(few: Graph) -> Graph:
-    """The graph of all pairs that one does not join."""
+    """The complement of a graph."""
     n, (lower, upper, _) = few.n_vertices, few.edges()
     xp = array_module(few.device)
     missing = xp.ones(pairs_of(n, False), np.bool_)
@@ -169,7 +169,7 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
 
     Notes
     -----
-    `configuration_model` with ``exact=True``; of degrees above n / 2 the edges that such a graph does not have.
+    `configuration_model` with ``exact=True``; for degrees above n / 2 the complement of such a graph.
 
     References
     ----------
@@ -192,7 +192,7 @@ def random_regular_graph(d: int, n: int, *, seed: int = 0, device: str = "cpu") 
 def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:
     """Flags of the elements that occur more than once; `ordered`: the same elements, ascending."""
     several = xp.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    # Few are: a table of their last bits rules out nearly all others.
+    # There are few: a table of their last bits excludes nearly all others.
     marked, repeated = xp.zeros(_TABLE, np.bool_), xp.zeros(len(key), np.bool_)
     marked[several & (_TABLE - 1)] = True
     at = xp.flatnonzero(marked[key & (_TABLE - 1)])
@@ -201,14 +201,14 @@ def _repeated(xp: ModuleType, key: Any, ordered: Any) -> Any:
 
 
 def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
-    """Which elements are among others, which are in order."""
+    """Whether each key is among the elements of `ordered`, which is ascending."""
     if not len(ordered):
         return xp.zeros(len(key), np.bool_)
     return ordered[xp.minimum(xp.searchsorted(ordered, key), len(ordered) - 1)] == key
 
 
 def _pairs(xp: ModuleType, n: int, one: Any, other: Any) -> Any:
-    """A number for each pair of vertices, in either order."""
+    """The number of each unordered pair of vertices."""
     pair = xp.minimum(one, other)
     pair *= n
     pair += xp.maximum(one, other)
@@ -216,7 +216,7 @@ def _pairs(xp: ModuleType, n: int, one: Any, other: Any) -> Any:
 
 
 def _unfit(source: Any, target: Any, group: Any) -> Any:
-    """Which edges are loops or, with groups, inside one."""
+    """Whether each edge is a loop or, with groups, within one."""
     return source == target if group is None else group[source] == group[target]
 
 
@@ -224,22 +224,22 @@ def mended(
     xp: ModuleType, rng: Any, n: int, source: Any, target: Any, *, group: Any = None, inside: bool = False,
     rounds: int = _ROUNDS,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Edges of the same degrees without loops and repetitions: these exchange ends with others drawn at random.
+    """Remove loops and repeated edges, with the same degrees: they exchange ends with random edges.
 
-    An exchange is kept if it makes neither; where that leads no further, one round in `_FREE` keeps all.
-    ``group``, of each vertex: with `inside` edges join equal ones, lie in their order, and exchange ends there;
-    else they join different ones. Returns sources, targets, and which edges are bad still after the rounds.
+    An exchange is kept if it yields neither; to leave dead ends, one round in `_FREE` keeps all. ``group``, of each
+    vertex: with `inside`, edges are within groups, in their order, and exchange ends within them; otherwise edges join
+    different groups. Returns sources, targets, and the edges that are still bad after the rounds.
     """
     of_edge: Any = group[source] if inside else None
     apart = None if inside else group
     pair = _pairs(xp, n, source, target)
     ordered = xp.sort(pair)
     bad = _repeated(xp, pair, ordered)
-    # Of equal pairs one stays.
+    # One edge of equal pairs is kept.
     at = xp.flatnonzero(bad)
     bad[at[xp.unique(pair[at], return_index=True)[1]]] = False
     which = xp.flatnonzero(bad | _unfit(source, target, apart))
-    # Pairs that exchanges have removed and added since then, ascending: few beside all.
+    # Pairs removed and added by exchanges so far, ascending: few compared with all.
     gone = came = pair[:0]
     for turn in range(rounds):
         if not len(which):
@@ -261,7 +261,7 @@ def mended(
         source[one[kept]], target[one[kept]] = first[kept], target[other[kept]]
         target[other[kept]] = second[kept]
         at = xp.unique(xp.concatenate([which, changed]))
-        # Of equal pairs one stays, unless there is another beyond `at`.
+        # One edge of equal pairs is kept, unless another is beyond `at`.
         _, begin, count = xp.unique(pair[at], return_index=True, return_counts=True)
         copies = _copies(xp, pair[at], ordered) - _copies(xp, pair[at], gone) + _copies(xp, pair[at], came)
         bad = copies > 1
@@ -271,7 +271,7 @@ def mended(
 
 
 def _drawn_pairs(xp: ModuleType, rng: Any, which: Any, edges: int, of_edge: Any) -> Any:
-    """Random pairs of bad edges and as many others; with `of_edge`, which rises, mostly of the same group."""
+    """Random pairs among bad edges and as many others; with `of_edge`, which ascends, mostly of the same group."""
     if of_edge is not None:
         low, high = (xp.searchsorted(of_edge, of_edge[which], side=side) for side in ("left", "right"))
         others = low + (rng.random(len(which)) * (high - low)).astype(np.int64)

@@ -1,9 +1,9 @@
-"""Random graphs by NetworkX's names, drawn as arrays on the device where they are to lie.
+"""Random graphs by NetworkX's names, drawn as arrays on the device of the result.
 
-Pairs of vertices are numbered; a graph in which each is joined with the same probability is a binomial number of them,
-drawn without replacement and in order, so that nothing is sorted. The draws differ from NetworkX's: the same seed gives
-other graphs, of the same distribution. `stochastic_block_model` and `expected_degree_graph` draw the same graph on
-either device, the others do not.
+Pairs of vertices are numbered. If all have the same probability, a binomial number of them is drawn without replacement
+and in ascending order, so that no sort is needed. The same seed gives other graphs than in NetworkX, of the same
+distribution. `stochastic_block_model` and `expected_degree_graph` draw the same graph on either device, the others do
+not.
 """
 
 from typing import Any
@@ -30,27 +30,27 @@ from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling.blocks import Blocks
 from hpgraph.kernels.sampling.points import Points
 
-# Bits of a float64 below its exponent; the probability above which all pairs are proposed.
+# Mantissa bits of a float64; the probability above which all pairs are proposed.
 _EXPONENT, _DENSE = 52, 0.5
-# Between two columns of points, more than from 1 before one's begin to 1 beyond its end.
+# Distance of the keys of two columns of points: more than a column's length and 1 on each side.
 _APART = 4.0
 
 
 def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
-    """Each pair of vertices is joined with the same probability: Gilbert's and Erdős and Rényi's G(n, p).
+    """G(n, p), of Gilbert and of Erdős and Rényi: every pair of vertices is an edge with the same probability.
 
     Parameters
     ----------
     n : int
-        Vertices, up to 94,906,265.
+        Number of vertices, up to 94,906,265.
     p : float
-        The probability, 0 to 1.
+        Probability of an edge, 0 to 1.
     seed : int, optional
-        Of the random numbers; the same seed gives the same graph on every machine.
+        Random seed; the same seed gives the same graph on every machine.
     directed : bool, optional
         Whether pairs are ordered.
     device : {"cpu", "cuda"}, optional
-        Where the graph is made and lies.
+        Device on which the graph is drawn and stored.
 
     Returns
     -------
@@ -60,9 +60,9 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
     Raises
     ------
     ValueError, TypeError
-        If a number is out of range or no number, or ``device`` unknown.
+        If a number is out of range, an argument is not a number, or ``device`` is unknown.
     DeviceMemoryError
-        If the memory will not suffice.
+        If the memory does not suffice.
 
     References
     ----------
@@ -80,14 +80,14 @@ def gnp_random_graph(n: int, p: float, *, seed: int = 0, directed: bool = False,
 
 
 def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, device: str = "cpu") -> Graph:
-    """A number of pairs of vertices, each set of as many as likely: Erdős and Rényi's G(n, m).
+    """G(n, m) of Erdős and Rényi: a uniformly random set of m pairs of vertices.
 
     Parameters
     ----------
     n : int
-        Vertices, up to 94,906,265.
+        Number of vertices, up to 94,906,265.
     m : int
-        Edges, up to the number of pairs.
+        Number of edges, up to the number of pairs.
     seed, directed, device
         As for `gnp_random_graph`, as are result and errors.
 
@@ -107,17 +107,17 @@ def gnm_random_graph(n: int, m: int, *, seed: int = 0, directed: bool = False, d
 
 
 def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int = 0, device: str = "cpu") -> Graph:
-    """Vertices in blocks, each pair joined with a probability that depends on the blocks alone.
+    """Stochastic block model: the probability of an edge depends on the blocks of its ends.
 
     Parameters
     ----------
     sizes : sequence of int
-        Vertices of each block, which are numbered block by block.
+        Number of vertices of each block; vertices are numbered block by block.
     p : array of shape (k, k)
-        Symmetric: the probability of an edge between two blocks, or within one.
+        Probability of an edge between two blocks, or within one; symmetric.
     theta : array of shape (n,), optional
-        Weights of the vertices, by which degrees vary within blocks: u and v are joined with probability theta[u]
-        theta[v] p[i, j], at most 1.
+        Weights of the vertices, for degrees that vary within blocks: the probability of an edge between u and v is
+        theta[u] theta[v] p[i, j], at most 1.
     seed, device
         As for `gnp_random_graph`, as are result and errors.
 
@@ -147,19 +147,19 @@ def stochastic_block_model(sizes: Any, p: Any, *, theta: Any = None, seed: int =
 
 
 def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Graph:
-    """Vertices u and v are joined with probability w[u] w[v] / Σw, at most 1: Chung and Lu's graphs.
+    """Chung and Lu's graphs: the probability of an edge between u and v is w[u] w[v] / Σw, at most 1.
 
     Parameters
     ----------
     w : array of shape (n,)
-        The degree that is expected of each vertex, as long as no such probability is above 1.
+        Expected degree of each vertex, exact if no such product exceeds 1.
     seed, device
         As for `gnp_random_graph`, as are result and errors; NetworkX's graphs may have loops.
 
     Notes
     -----
-    Vertices are grouped by their weights. Pairs of two groups are drawn with the largest probability of any of them,
-    and each is kept with the quotient of its own probability and that.
+    Vertices are grouped by their weights. Pairs of two groups are drawn with the largest probability among them, and
+    each is kept with the quotient of its own and that probability.
 
     References
     ----------
@@ -181,25 +181,25 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
 def random_geometric_graph(
     n: int, radius: float, dim: int = 2, *, points: Any = None, seed: int = 0, device: str = "cpu"
 ) -> Graph:
-    """Points drawn from the unit cube, joined where they are no farther apart than a radius.
+    """Random geometric graph: points of the unit cube, adjacent if their distance is at most a radius.
 
     Parameters
     ----------
     n : int
-        Vertices.
+        Number of vertices.
     radius : float
-        The largest distance of neighbours.
+        Maximum distance of neighbours.
     dim : int, optional
-        Dimensions of the cube: 1 to 3.
+        Dimension of the cube: 1 to 3.
     points : float array of shape (n, dim), optional
-        The points, from 0 to 1, instead of those drawn.
+        Points to use instead of random ones, with coordinates from 0 to 1.
     seed, device
         As for `gnp_random_graph`, as are result and errors.
 
     Notes
     -----
-    Points are sorted into columns of cells as wide as the radius, and along them; distances are computed to those that
-    are within the radius there and in the columns beside.
+    Points are sorted by columns of cells as wide as the radius, and by the first coordinate within columns; candidates
+    for neighbours are within the radius along the own column and the adjacent ones.
 
     References
     ----------
@@ -216,15 +216,15 @@ def random_geometric_graph(
     place = rng.random((n, dim)) if points is None else xp.asarray(points, np.float64)
     if place.shape != (n, dim) or not everywhere((place >= 0) & (place <= 1)):
         raise ValueError(f"points must have shape ({n}, {dim}), with numbers from 0 to 1")
-    # Fewer cells where they would be far more than points.
+    # At most about as many cells as points.
     across = max(1, min(int(1 / radius) if radius > 0 else n, int(max(n, 1) ** (1 / dim))))
     cell = xp.minimum((place[:, 1:] * across).astype(np.int64), across - 1)
     stride = (across + 2) ** np.arange(dim - 1)
-    # By columns of cells, which lie far apart, and within them by the first coordinate.
+    # Keys order points by columns of cells, and within columns by the first coordinate.
     key = _APART * ((cell + 1) * xp.asarray(stride)).sum(axis=1) + place[:, 0]
     order = xp.argsort(key)
     key, sides = key[order], [place[order, d] for d in range(dim)]
-    # Where keys are rounded, more points are candidates.
+    # Rounding of keys must not exclude candidates.
     reach = min(radius, 1) + 2 * np.spacing(float(_APART * (across + 2) ** (dim - 1)))
     shifts = [_APART * int((np.array(shift, np.int64) - 1) @ stride) for shift in np.ndindex((3,) * (dim - 1))]
     arcs = sampling(device).near_points(Points(key, order, sides, np.array(shifts), reach, radius))
@@ -240,12 +240,12 @@ def _vertex_weights(name: str, given: Any, device: str) -> Any:
 
 
 def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: str) -> Graph:
-    """Pairs are joined with probability weight[u] weight[v] p[block of u, block of v], at most 1."""
+    """The graph whose edges have probability weight[u] weight[v] p[block of u, block of v], at most 1."""
     xp, bits = array_module(normalize_device(device)), weight.view(np.int64)
     block = repeated(xp.asarray(np.array(sizes, np.int64)))
     order = xp.argsort(bits, kind="stable") if len(p) == 1 else xp.lexsort(xp.stack((bits, block)))
     weight, block = weight[order], block[order]
-    # By the exponent, and of few blocks by two bits after it too: from finer groups more pairs are kept.
+    # Groups by exponent, and by two more bits for a single block: of finer groups more pairs are kept.
     begins = xp.flatnonzero(run_starts(block, bits[order] >> (_EXPONENT - 2 * (len(p) == 1))))
     counts = np.diff(to_device(begins, "cpu"), append=len(weight))
     own, highest = (to_device(of[begins + xp.asarray(counts) - 1], "cpu") for of in (block, weight))
@@ -258,7 +258,7 @@ def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: 
 def _of_blocks(
     sizes: np.ndarray, chance: np.ndarray, most: np.ndarray, seed: int, device: str, *of_vertices: Any
 ) -> Graph:
-    """The graph of `Blocks` of these sizes and chances; ``most``: of two blocks, the largest probability of a pair."""
+    """The graph of `Blocks` of these sizes and chances; ``most``: largest probability of a pair of two blocks."""
     n, first = int(sizes.sum()), np.cumsum(sizes) - sizes
     i, j = np.triu_indices(len(sizes))
     used = np.flatnonzero((most[i, j] > 0) & (sizes[i] > 0) & (sizes[j] > 0))
