@@ -1,9 +1,9 @@
-"""The functions of `scipy.sparse.linalg` by their names, for matrices on the CPU and on the GPU.
+"""The functions of `scipy.sparse.linalg` under their names, for matrices on the CPU and on the GPU.
 
 `norm`, `onenormest` and `expm_multiply` work on both. Solvers of systems, of eigenvalues and of singular values are
 SciPy's for a matrix on the CPU and CuPy's for one on the GPU, with their arguments and results: iterative ones multiply
-by the `hpgraph.Matrix` itself, direct ones are given its copy in CSR or CSC. What CuPy lacks raises a
-`NotImplementedError` on the GPU; the data is copied to the CPU only if that is asked for.
+by the `hpgraph.Matrix` itself, direct ones use a copy in CSR or CSC. Functions that CuPy lacks raise a
+`NotImplementedError` on the GPU; the data is copied to the CPU only on request.
 
 Examples
 --------

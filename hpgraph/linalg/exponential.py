@@ -1,4 +1,4 @@
-"""The product of a matrix's exponential with vectors, by products with the matrix alone."""
+"""The action of the matrix exponential on vectors, by products with the matrix only."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hpgraph.linalg.norms import estimate
 from hpgraph.scipy_api.construct import eye
 from hpgraph.scipy_api.matrix import Matrix
 
-# Of the Taylor polynomials of so many terms the norm up to which their backward error is 2**-53: table 3.1.
+# Largest norm, by the number of terms of the Taylor polynomial, with a backward error of 2**-53: table 3.1.
 _THETA = {
     5: 2.4e-3, 10: 1.4e-1, 15: 6.4e-1, 20: 1.4, 25: 2.4, 30: 3.5, 35: 4.7, 40: 6.0, 45: 7.2, 50: 8.5, 55: 9.9
 }  # fmt: skip
@@ -20,7 +20,7 @@ _MAX_TERMS, _MAX_POWERS, _COLUMNS = 55, 8, 2
 def expm_multiply(
     A: Any, B: Any, start: Any = None, stop: Any = None, num: Any = None, endpoint: Any = None, traceA: Any = None
 ) -> Any:
-    """The exponential of a matrix times vectors, without the exponential: `scipy.sparse.linalg.expm_multiply`.
+    """The action of the matrix exponential on vectors: `scipy.sparse.linalg.expm_multiply`.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ def expm_multiply(
     B : array, shape (n,) or (n, k)
         On the device of A.
     start, stop, num, endpoint
-        Times at which to take the exponential of t A, as for `numpy.linspace`; once, for t = 1, by default.
+        Times t of the exponentials of t A, as for `numpy.linspace`; by default only t = 1.
     traceA : number, optional
         The trace of A; on the GPU it is computed if not given.
 
     Returns
     -------
-    array, shape of B, with a leading axis of times where these are given
+    array, shape of B, with a leading axis of times if these are given
 
     Notes
     -----
-    SciPy's own on the CPU; on the GPU the same algorithm over CuPy's arrays, which waits for the stream at each term.
+    SciPy's on the CPU; on the GPU the same algorithm over CuPy's arrays, which synchronizes the stream at each term.
 
     References
     ----------
@@ -66,7 +66,7 @@ def expm_multiply(
 
 
 def by_products(A: Matrix, B: Any, times: list[float], trace: Any = None) -> Any:
-    """The exponential of A at each of some times, times B, each from the one before."""
+    """The exponential of t A times B for each time t, each computed from the one before."""
     shift = (A.trace() if trace is None else trace) / max(A.shape[0], 1)
     centred = A - shift * eye(A.shape[0], device=A.device)
     B = B.astype(np.result_type(centred.dtype, B.dtype, np.float64), copy=False)
@@ -100,7 +100,7 @@ def _advance(A: Any, shift: Any, B: Any, time: float) -> Any:
 
 
 def _effort(A: Any, time: float, columns: int) -> tuple[int, int]:
-    """Terms of the polynomial, and steps, of least work: code fragment 3.1."""
+    """Number of terms of the polynomial and of steps that minimize the work: code fragment 3.1."""
     norm = time * float(abs(A).sum(axis=0).max())
     if norm == 0:
         return 1, 1
@@ -123,7 +123,7 @@ def _size(B: Any) -> float:
 
 
 class _Power:
-    """A power of a matrix as an operator."""
+    """A power of a matrix as a linear operator."""
 
     def __init__(self, A: Any, exponent: int) -> None:
         self.shape, self.device, self._A, self._exponent = A.shape, A.device, A, exponent
@@ -135,7 +135,7 @@ class _Power:
         return X
 
     def rmatmat(self, X: Any) -> Any:
-        """That of the conjugate transpose."""
+        """The product of the conjugate transpose."""
         for _ in range(self._exponent):
             X = self._A.rmatmat(X)
         return X

@@ -1,4 +1,4 @@
-"""Which library computes for a device: `scipy.sparse.linalg`, or `cupyx.scipy.sparse.linalg`."""
+"""The library for a device: `scipy.sparse.linalg` or `cupyx.scipy.sparse.linalg`."""
 
 import importlib
 from typing import Any
@@ -7,7 +7,7 @@ from hpgraph.core.device import Device, is_cuda
 
 
 def device_of_operator(A: Any) -> Device:
-    """Where a matrix, an array or a linear operator multiplies."""
+    """The device on which a matrix, an array or a linear operator multiplies."""
     if is_cuda(A) or type(A).__module__.startswith("cupyx."):
         return "cuda"
     device: Device = getattr(A, "device", "cpu")
@@ -15,7 +15,7 @@ def device_of_operator(A: Any) -> Device:
 
 
 def library(A: Any) -> Any:
-    """The module of linear algebra for the place of a matrix."""
+    """The module of linear algebra for the device of a matrix."""
     return importlib.import_module(
         "scipy.sparse.linalg" if device_of_operator(A) == "cpu" else "cupyx.scipy.sparse.linalg"
     )

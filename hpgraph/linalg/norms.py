@@ -1,4 +1,4 @@
-"""Norms of a matrix, exact ones and an estimate by products alone."""
+"""Norms of a matrix, exact ones and an estimate by products only."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     Returns
     -------
     scalar or array
-        On the GPU of CuPy's.
+        Of CuPy on the GPU.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
 
 
 def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False) -> Any:
-    """A lower bound of the 1-norm of a matrix, most often the norm itself, by few products: as SciPy's `onenormest`.
+    """A lower bound of the 1-norm of a matrix, usually exact, by few products: `scipy.sparse.linalg.onenormest`.
 
     Parameters
     ----------
     A : Matrix, sparse or dense array, or linear operator, shape (n, n)
-        Of an operator `matmat` and `rmatmat` are asked for.
+        An operator must have `matmat` and `rmatmat`.
     t, itmax : int
-        Columns that are multiplied at once, and the most iterations.
+        Number of columns multiplied at once, and maximum number of iterations.
     compute_v, compute_w : bool
         Whether to return a vector of norm 1, and its product with A, whose norm is the estimate.
 
@@ -52,11 +52,11 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
     -------
     est : float
     v, w : array, shape (n,)
-        Where they are asked for, on the device of A.
+        If requested, on the device of A.
 
     Notes
     -----
-    SciPy's own on the CPU; on the GPU the same algorithm over CuPy's arrays.
+    SciPy's on the CPU; on the GPU the same algorithm over CuPy's arrays.
 
     References
     ----------
@@ -80,9 +80,9 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
 
 
 def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
-    """The estimate of a square operator's 1-norm, the vector at which it is taken, and their product.
+    """The estimate of a square operator's 1-norm, the vector at which it is attained, and their product.
 
-    On the GPU it waits for the stream several times an iteration.
+    On the GPU it synchronizes the stream several times an iteration.
     """
     xp, n = array_module(device_of_operator(A)), A.shape[0]
     if n <= max(t, 4):
@@ -105,7 +105,7 @@ def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
         if step > 1 and not better:
             break
         est = float(sizes[best])
-        # The sign of each element, 1 of 0; of complex ones the direction.
+        # The sign of each element, 1 for 0; for complex ones x / |x|.
         size = abs(product)
         before, signs = signs, xp.where(size == 0, 1, product / xp.where(size == 0, 1, size))
         if step > 1 and everywhere(abs(before.conj().T @ signs).max(axis=0) >= n * (1 - 1e-12)):

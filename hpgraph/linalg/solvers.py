@@ -1,4 +1,4 @@
-"""Solvers of SciPy and CuPy, given a matrix in the form that each takes."""
+"""Solvers of SciPy and CuPy, with the matrix converted to the form that each requires."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from hpgraph.scipy_api.matrix import Matrix
 
 
 def _passed(name: str, what: str, form: str | None = None) -> Callable[..., Any]:
-    """The function of that name for the matrix's device; `form`: the format of the copy that it is given, if any."""
+    """The function of that name for the matrix's device; `form`: the format that the matrix is copied to, if any."""
 
     def function(A: Any, *args: Any, **options: Any) -> Any:
         solve = getattr(library(A), name, None)
@@ -80,9 +80,9 @@ svds = _passed("svds", "Some singular values and vectors")
 
 
 def aslinearoperator(A: Any) -> Any:
-    """A matrix as a linear operator of SciPy's, or on the GPU of CuPy's: `scipy.sparse.linalg.aslinearoperator`.
+    """A matrix as a linear operator of SciPy, or on the GPU of CuPy: `scipy.sparse.linalg.aslinearoperator`.
 
-    SciPy has operators of several dimensions from 1.18 on. A `Matrix` takes batches with any version, on both devices:
+    SciPy supports batches of operators from 1.18 on. A `Matrix` multiplies batches with any version, on both devices:
     ``A @ X`` multiplies each matrix of X, of shape (..., n, k), and `matvec` and `rmatvec` each vector of (..., n).
 
     Parameters

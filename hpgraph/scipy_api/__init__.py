@@ -1,1 +1,1 @@
-"""Matrix and Vector as users see them: the methods and operators that make them read like SciPy and NumPy."""
+"""Matrix and Vector: their SciPy and NumPy interface of methods and operators."""

@@ -1,4 +1,4 @@
-"""Arithmetic of a Matrix with another, an array or a number: ``+ - * /``, comparisons, the larger or smaller.
+"""Arithmetic of a Matrix with another, an array or a number: ``+ - * /``, comparisons, maximum and minimum.
 
 Names, results and errors are SciPy's: zeros of a result are not stored, and a dense result is an error or, if SciPy
 returns it, dense. The work is that of `ewise_union` and `ewise_mult`.
@@ -24,7 +24,7 @@ _ORDERS = {
 
 
 def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator that makes a matrix its own result; the type of values becomes that of the result."""
+    """In-place form of an operator; the type of values becomes that of the result."""
 
     def method(self: Any, other: Any) -> Any:
         result = operation(self, other)
@@ -83,7 +83,7 @@ class Arithmetic(Functions):
     __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, (__add__, __sub__, __mul__, __truediv__))
 
     def _divide(self, other: "Arithmetic") -> Any:
-        """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
+        """The quotient of two sparse matrices: a dense array, since it is NaN where both entries are absent."""
         self._check_shape(other)
         kind = np.result_type(self.dtype, other.dtype, np.float64)
         needed = kind.itemsize * self.shape[0] * self.shape[1]
@@ -122,12 +122,12 @@ class Arithmetic(Functions):
         if other.shape == (1, 1):
             return self._times_dense(other.toarray())
         if 1 not in other.shape and 1 in self.shape:
-            # Multiplication commutes: the thin operand is spread out.
+            # Multiplication commutes: the thin operand is broadcast.
             return other.multiply(self)
         return self._with(without_zeros(self._times_dense(other.toarray()).csr))
 
     def _times_dense(self, other: Any) -> Self:
-        """The product with an array of up to two dimensions, at the places of the matrix."""
+        """The product with an array of up to two dimensions, at the entries of the matrix."""
         if other.ndim > 2:
             raise ValueError(f"B must have at most two dimensions, not shape {other.shape}")
         other = array_module(self.device).atleast_2d(other)
@@ -143,7 +143,7 @@ class Arithmetic(Functions):
         return self._with(csr)._map(lambda data: data * other[row, column])
 
     def maximum(self, other: Any) -> Any:
-        """The larger of two, entry by entry, what is absent being 0; beside an array the result is one.
+        """The element-wise maximum, absent entries counting as 0; with an array the result is an array.
 
         With a positive number every entry is stored, and a SparseEfficiencyWarning given.
 
@@ -157,7 +157,7 @@ class Arithmetic(Functions):
         return self._extreme(other, np.maximum, "max")
 
     def minimum(self, other: Any) -> Any:
-        """The smaller of two, as `maximum` gives the larger; negative numbers make every entry a stored one."""
+        """The element-wise minimum, as `maximum`; with a negative number every entry is stored."""
         return self._extreme(other, np.minimum, "min")
 
     def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
@@ -175,7 +175,7 @@ class Arithmetic(Functions):
         return self._union(other, op)
 
     def _union(self, other: Any, op: str) -> Self:
-        """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
+        """An operator over the union of both matrices' entries, absent ones being 0; zeros are not kept."""
         is_complex = "c" in (self.dtype.kind, other.dtype.kind)
         if (op in _ORDERS and is_complex) or (op in ("min", "max") and _any_nan(self, other)):
             # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order. Of
@@ -187,7 +187,7 @@ class Arithmetic(Functions):
         return join_nonzero(self, other, op, union=True)
 
     def _beside(self, other: Any) -> Any:
-        """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""
+        """The other operand as a Matrix, or an array on the matrix's device; NotImplemented for anything else."""
         if isinstance(other, Arithmetic):
             return other
         if is_sparse_matrix(other):
@@ -206,19 +206,19 @@ class Arithmetic(Functions):
 
 
 def warn_of_density(message: str) -> None:
-    """SciPy's warning that a result has few zeros, at the user's call, which is three above."""
+    """SciPy's SparseEfficiencyWarning, at the user's call, which is three frames above."""
     from scipy.sparse import SparseEfficiencyWarning
 
     warnings.warn(message, SparseEfficiencyWarning, stacklevel=4)
 
 
 def _any_nan(*matrices: Any) -> bool:
-    """Waits for the GPU."""
+    """Whether any value is NaN; synchronizes with the GPU."""
     return any(A.dtype.kind == "f" and bool((A.csr.data != A.csr.data).any()) for A in matrices)
 
 
 def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:
-    """A row, a column or one element repeated to a shape, as NumPy broadcasts."""
+    """A row, a column or one element broadcast to a shape, as in NumPy."""
     xp = array_module(csr.device)
     row, column, data = csr.expand_rows(), csr.indices, csr.data
     for axis in (0, 1):

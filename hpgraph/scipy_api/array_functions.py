@@ -1,4 +1,4 @@
-"""Functions of `scipy.sparse` by their names there, each a line or two over a method or function of hpgraph."""
+"""Functions of `scipy.sparse` under their names, each a thin wrapper of a method or function of hpgraph."""
 
 import operator
 import os
@@ -34,7 +34,7 @@ def eye_array(
 def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, dtype: Any = None, format: str | None = None
 ) -> Any:
-    """The matrix of some diagonals: `diags`, with the arguments of `scipy.sparse.diags_array`."""
+    """A matrix from its diagonals: `diags`, with the arguments of `scipy.sparse.diags_array`."""
     return diags(diagonals, offsets, shape, dtype, format=format)
 
 
@@ -42,7 +42,7 @@ def random_array(
     shape: tuple[int, int], *, density: float = 0.01, dtype: Any = None, rng: Any = None, data_sampler: Any = None,
     device: str = "cpu", format: str | None = None, random_state: Any = None,
 ) -> Any:  # fmt: skip
-    """A matrix of random values at random places: `random`, with the arguments of `scipy.sparse.random_array`.
+    """A random sparse matrix: `random`, with the arguments of `scipy.sparse.random_array`.
 
     The shape must have two dimensions. The numbers are not those that SciPy draws from the same seed.
     """
@@ -52,10 +52,10 @@ def random_array(
 
 
 def spdiags(data: Any, diags: Any, m: Any = None, n: int | None = None, format: str | None = None) -> Any:
-    """The matrix of diagonals that are rows of an array, `scipy.sparse.spdiags`.
+    """A matrix whose diagonals are the rows of an array, `scipy.sparse.spdiags`.
 
-    Column j of each row stands in column j of the matrix, whose shape is ``(m, n)``, or ``m`` as a pair; by default
-    both are the length of the rows. Zeros of `data` are not stored, as SciPy's matrix by rows has none.
+    Column j of each row is placed in column j of the matrix, whose shape is ``(m, n)``, or ``m`` as a pair; by default
+    both are the length of the rows. Zeros of `data` are not stored, as in SciPy's CSR.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def kronsum(A: Any, B: Any, format: str | None = None) -> Any:
 
 
 def find(A: Any) -> tuple[Any, Any, Any]:
-    """Rows, columns and values of the entries of a matrix that are not zero, by rows: `scipy.sparse.find`.
+    """Rows, columns and values of the nonzero entries of a matrix, in order of rows: `scipy.sparse.find`.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def find(A: Any) -> tuple[Any, Any, Any]:
 
 
 def issparse(x: object) -> bool:
-    """Whether something is a `Matrix`, or a sparse array of SciPy's or CuPy's."""
+    """Whether an object is a `Matrix`, or a sparse array of SciPy or CuPy."""
     from scipy.sparse import issparse
 
     cupy = type(x).__module__.startswith("cupyx.scipy.sparse") and is_sparse_matrix(x)
@@ -115,9 +115,9 @@ def issparse(x: object) -> bool:
 
 
 def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
-    """Write a matrix, from the GPU too, to a path or a file object that `scipy.sparse.load_npz` reads.
+    """Write a matrix on the CPU or GPU to a path or a file object, in the format of `scipy.sparse.save_npz`.
 
-    A file at the path is replaced whole or not at all.
+    An existing file is replaced atomically.
     """
     from scipy.sparse import save_npz
 
@@ -132,7 +132,7 @@ def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
 
 
 def load_npz(file: Any) -> Matrix:
-    """Read a matrix that `save_npz` or SciPy's wrote, from a path or a file object.
+    """Read a matrix written by `save_npz`, here or of SciPy, from a path or a file object.
 
     Examples
     --------
@@ -187,13 +187,13 @@ def expand_dims(A: Any, /, *, axis: int = 0) -> Matrix:
 
 
 def from_dlpack(x: Any) -> Vector:
-    """A vector over the memory of an array of another library, by DLPack: nothing is copied.
+    """A vector that shares the memory of another library's array, by DLPack, without a copy.
 
     Parameters
     ----------
     x : object with ``__dlpack__``, shape (n,)
-        An array of PyTorch's, JAX's or another library's, on the CPU or on a GPU. `Vector` and `Matrix` take arrays of
-        PyTorch and JAX as they are, also as indptr, indices and values.
+        An array of PyTorch, JAX or another library, on the CPU or on a GPU. `Vector` and `Matrix` accept arrays of
+        PyTorch and JAX directly, also as indptr, indices and values.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def _matrix_or_vector(A: Any) -> Any:
 
 
 def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
-    """The entries on and below the k-th diagonal, in a `format` of SciPy's or CuPy's if one is given.
+    """The entries on and below the k-th diagonal, in a `format` of SciPy or CuPy if given.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
 
 
 def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
-    """The entries on and above a diagonal; parameters and result are those of `tril`.
+    """The entries on and above the k-th diagonal; parameters and result are those of `tril`.
 
     Examples
     --------
@@ -240,21 +240,21 @@ def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
 
 
 def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") -> Any:
-    """A square matrix multiplied by itself: ``A ⊕.⊗ A ⊕.⊗ … ⊕.⊗ A``.
+    """A power of a square matrix over a semiring: ``A ⊕.⊗ A ⊕.⊗ … ⊕.⊗ A``.
 
     Parameters
     ----------
     A : Matrix, shape (n, n)
-        A sparse array of SciPy or CuPy serves as well.
+        Or a sparse array of SciPy or CuPy.
     power : int, at least 0
-        How many factors.
+        The number of factors.
     semiring : Semiring or str, default "plus_times"
-        What adds and multiplies; the multiplication must be associative for the result to have a meaning.
+        Addition and multiplication; the multiplication must be associative for a meaningful result.
 
     Returns
     -------
     Matrix, shape (n, n)
-        The identity, which only plus_times has here, for power 0.
+        For power 0 the identity, which is defined for plus_times only.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Matrices put together: side by side, one below the other, in blocks, down the diagonal. Names are SciPy's."""
+"""Concatenation of matrices: horizontally, vertically, in blocks, along the diagonal. Names are SciPy's."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from hpgraph.scipy_api.matrix import Matrix
 
 
 def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: str | None = None) -> Any:
-    """Matrices put together as blocks.
+    """A matrix from a grid of blocks.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
     dtype : dtype, optional
         Type of the values; by default NumPy's common type of the blocks.
     format : str, optional
-        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
+        Format of the result in SciPy or CuPy, for instance "csr".
 
     Returns
     -------
@@ -64,17 +64,17 @@ def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None, *, format: s
 
 
 def hstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
-    """Matrices of as many rows side by side: `block_array` of one row of blocks."""
+    """Matrices with equally many rows, concatenated horizontally: `block_array` of one row of blocks."""
     return block_array([_listed(blocks)], dtype, format=format)
 
 
 def vstack(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
-    """Matrices of as many columns one below the other: `block_array` of one column of blocks."""
+    """Matrices with equally many columns, concatenated vertically: `block_array` of one column of blocks."""
     return block_array([[block] for block in _listed(blocks)], dtype, format=format)
 
 
 def block_diag(blocks: Sequence[Any], dtype: Any = None, *, format: str | None = None) -> Any:
-    """Matrices of any shapes, rows or numbers down the diagonal: `block_array` with nothing beside them.
+    """A block-diagonal matrix from matrices of any shapes, rows or numbers.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _listed(blocks: Any) -> list[Any]:
 
 
 def _beside(parts: list[CSR]) -> CSR:
-    """Matrices of as many rows, side by side: every entry's place follows from the row pointers."""
+    """Horizontal concatenation: every entry's position follows from the row offsets."""
     if len(parts) == 1:
         return parts[0]
     xp = array_module(parts[0].device)
@@ -126,7 +126,7 @@ def _beside(parts: list[CSR]) -> CSR:
 
 
 def _below(parts: list[CSR]) -> CSR:
-    """Matrices of as many columns, one below the other: their arrays, one after the other."""
+    """Vertical concatenation: the arrays are concatenated."""
     if len(parts) == 1:
         return parts[0]
     xp = array_module(parts[0].device)

@@ -1,4 +1,4 @@
-"""Making matrices: identities, diagonals, random values at random places. Names and arguments are SciPy's."""
+"""Construction of matrices: identities, diagonals, random matrices. Names and arguments are SciPy's."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,22 +23,22 @@ def eye(
     Parameters
     ----------
     m : int
-        Rows.
+        Number of rows.
     n : int, optional
-        Columns; as many as rows by default.
+        Number of columns; `m` by default.
     k : int, default 0
-        Which diagonal; above the main one if positive.
+        Number of the diagonal; above the main one if positive.
     dtype : dtype, default float64
         Type of the ones. None makes a pattern.
     device : {"cpu", "cuda"}
-        Where.
+        Device of the matrix.
     format : str, optional
-        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
+        Format of the result in SciPy or CuPy, for instance "csr".
 
     Returns
     -------
     Matrix, shape (m, n)
-        With `format` a sparse array of SciPy's or CuPy's.
+        With `format` a sparse array of SciPy or CuPy.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def diag(v: Any, k: int = 0) -> Any:
     Parameters
     ----------
     v : Vector, array or Matrix
-        What stands on the diagonal; where a Vector is absent there is no entry. Of a Matrix the diagonal is taken.
+        The diagonal; absent entries of a Vector are not stored. From a Matrix the diagonal is extracted.
     k : int, default 0
-        Which diagonal.
+        Number of the diagonal.
 
     Returns
     -------
     Matrix, or for a matrix a Vector
-        A square matrix with room for the vector on its k-th diagonal (GrB_Matrix_diag).
+        The smallest square matrix with the vector on its k-th diagonal (GrB_Matrix_diag).
 
     Examples
     --------
@@ -92,16 +92,16 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None, *, format: str | None = None) -> Any:
-    """The matrix of some diagonals.
+    """A matrix from its diagonals.
 
     Parameters
     ----------
     diagonals : sequence of arrays, or one array
-        Values of each diagonal; an array of length one fills it.
+        Values of each diagonal; an array of length one is broadcast.
     offsets : sequence of int, or int, default 0
-        Which diagonals.
+        Numbers of the diagonals.
     shape : (int, int), optional
-        By default square, with room for the diagonals.
+        By default the smallest square shape that holds the diagonals.
     dtype : dtype, optional
         Type of the values; by default that of the arrays.
     format : str, optional
@@ -154,12 +154,12 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
 
 
 def _length(rows: int, columns: int, k: int) -> int:
-    """Places on a diagonal."""
+    """Number of elements of a diagonal."""
     return max(0, min(rows + min(k, 0), columns - max(k, 0)))
 
 
 def _on_diagonal(place: Any, data: Any, shape: tuple[int, int], k: int) -> Matrix:
-    """Values at some places, ascending, of a diagonal."""
+    """A matrix from values at ascending positions of a diagonal."""
     ids = index_dtype(max(shape))
     if len(place) == 0:
         # The diagonal may be farther away than an index can represent.
@@ -181,27 +181,27 @@ def random(
     random_state: Any = None,
     data_rvs: Callable[[int], Any] | None = None,
 ) -> Any:
-    """A matrix of random values at random places.
+    """A random sparse matrix: uniform values at uniformly distributed positions.
 
     Parameters
     ----------
     m, n : int
-        Rows and columns.
+        Number of rows and columns.
     density : float, default 0.01
-        Share of the places that hold an entry, 0 to 1.
+        Share of stored entries, 0 to 1.
     dtype : dtype, optional
-        Type of the values, float64 by default. Floats are uniform in [0, 1), and so
-        are the two parts of complex numbers; integers and bool are over all of their type.
+        Type of the values, float64 by default. Floats, and both parts of complex numbers, are uniform in [0, 1);
+        integers and bool are uniform over their type.
     rng : int or Generator of NumPy or CuPy, optional
-        Seed, or source of the numbers. The same seed gives the same matrix on the same device.
+        Seed or generator. The same seed gives the same matrix on the same device.
     data_sampler : callable, optional
-        ``data_sampler(size=k)`` gives the values instead.
+        Source of the values instead, called as ``data_sampler(size=k)``.
     device : {"cpu", "cuda"}
-        Where; the numbers are drawn there.
+        Device of the matrix and of its random numbers.
     format : str, optional
         As for `eye`.
     random_state, data_rvs : optional
-        Names of SciPy's for `rng`, and for a sampler that is called with the number alone.
+        SciPy's names for `rng`, and for a sampler that is called with the number only.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def random(
     elif kind.kind == "c":
         data = source.random(2 * count, dtype=real_dtype(kind)).view(kind)
     else:
-        # All bits of the type, drawn by 32, which NumPy's and CuPy's generators have in common.
+        # All bits of the type, in draws of 32, which both NumPy's and CuPy's generators support.
         words = source.integers(0, 2**32 - 1, size=-(-count * kind.itemsize // 4), dtype=np.uint32, endpoint=True)
         bits = words.view(np.uint8)[: count * kind.itemsize]
         data = bits % 2 == 1 if kind == np.bool_ else bits.view(kind)
@@ -244,16 +244,16 @@ def random(
 
 
 def _either(name: str, value: Any, older: str, older_value: Any) -> Any:
-    """The value given by one of two names."""
+    """The value given under one of two names."""
     if value is not None and older_value is not None:
         raise TypeError(f"{older} is another name of {name}: give one of them")
     return older_value if value is None else value
 
 
 def _draw(source: Any, xp: Any, places: int, count: int) -> Any:
-    """`count` of the numbers below `places`, ascending, each set of them as likely."""
+    """`count` distinct integers below `places`, ascending; all sets are equally likely."""
     if 2 * count > places:
-        # Few are left out: drawn, they leave the others.
+        # Dense case: draw the complement.
         kept = xp.ones(places, dtype=bool)
         kept[_draw(source, xp, places, places - count)] = False
         return xp.flatnonzero(kept)

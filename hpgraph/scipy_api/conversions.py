@@ -1,4 +1,4 @@
-"""A Matrix as other things: SciPy's and CuPy's sparse arrays, dense arrays, other value types."""
+"""Conversions of a Matrix: to SciPy's and CuPy's sparse arrays, dense arrays, other value types."""
 
 from typing import Any, Self
 
@@ -10,12 +10,12 @@ from hpgraph.scipy_api.structure import Structure
 
 
 def _asked(name: str) -> Any:
-    """A private attribute that SciPy's functions read from its own arrays, taken from the matrix as one of them."""
+    """A private attribute that SciPy's functions read from sparse arrays, computed by converting the matrix."""
     return property(lambda matrix: getattr(matrix.tocsr(), name))
 
 
 def _in_class(name: str) -> Any:
-    """The method that converts to a class of SciPy's, or CuPy's where it has one."""
+    """The method that converts to a class of SciPy, or of CuPy if it has the class."""
 
     def method(self: Any, copy: bool = False) -> Any:
         return self.tocsr(copy=copy).asformat(name)
@@ -41,18 +41,17 @@ class Conversions(Structure):
         Parameters
         ----------
         copy : bool, default False
-            There for SciPy's sake: the arrays are the caller's own in any case. ``A.csr.to_scipy()`` copies none, and
-            gives read-only ones.
+            For compatibility with SciPy: the arrays are always copies. ``A.csr.to_scipy()`` shares them, read-only.
 
         Returns
         -------
         scipy.sparse.csr_array, cupyx.scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
-            A pattern gets values of bool. On CUDA an array where CuPy has these, unless a matrix came in.
+            A pattern gets values of bool. On CUDA an array if CuPy has sparse arrays, unless the input was a matrix.
 
         Raises
         ------
         TypeError
-            On CUDA, where CuPy's sparse matrices cannot hold the values' type.
+            On CUDA, if CuPy's sparse matrices do not support the values' type.
 
         Examples
         --------
@@ -71,11 +70,11 @@ class Conversions(Structure):
         return self.T.tocsr(copy=copy).T
 
     def tocoo(self, copy: bool = True) -> Any:
-        """The matrix in the COO class of SciPy or CuPy, by rows; `copy` as for `tocsr`."""
+        """The matrix in the COO class of SciPy or CuPy, in order of rows; `copy` as for `tocsr`."""
         return self.tocsr().tocoo(copy=False)
 
     def asformat(self, format: str | None, copy: bool = False) -> Any:
-        """The matrix in the class of SciPy or CuPy of a format: "csr", "csc", "coo", ...
+        """The matrix in SciPy's or CuPy's class of a format: "csr", "csc", "coo", ...
 
         The format "array" is a dense array, None the matrix itself; `copy` is as for `tocsr`.
         """
@@ -95,13 +94,13 @@ class Conversions(Structure):
         return self.toarray(order, out)
 
     def _asfptype(self) -> Self:
-        """With values of a float type, as SciPy's direct solvers expect: float32 for integers of up to 16 bits."""
+        """The matrix with float values, as SciPy's direct solvers expect: float32 for integers of up to 16 bits."""
         if self.dtype.kind in "fc":
             return self
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
-        """The transpose; `axes`, None or (1, 0), and `copy`, which copies nothing, are there for SciPy's sake."""
+        """The transpose; `axes`, None or (1, 0), and `copy`, which has no effect, are for compatibility with SciPy."""
         if axes is not None and (np.ndim(axes) != 1 or tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2))):
             raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
         return self.T

@@ -1,4 +1,4 @@
-"""A matrix whose rows are divided between devices: products with dense vectors and matrices, for solvers."""
+"""A matrix partitioned by rows over devices: products with dense vectors and matrices, for solvers."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from hpgraph.semiring import Semiring, get_semiring
 
 
 class Block(NamedTuple):
-    """Rows of a divided matrix, from `first` to before `last`, on one device."""
+    """Rows of a divided matrix, from `first` up to and without `last`, on one device."""
 
     device: Devices
     first: int
@@ -28,10 +28,10 @@ class Block(NamedTuple):
 
 
 class DividedMatrix:
-    """A matrix on several GPUs: ``A.to("cuda:0,1")`` makes one. Each has rows with about equally many entries.
+    """A matrix partitioned by rows over several GPUs, about equally many entries each, by ``A.to("cuda:0,1")``.
 
-    It multiplies: ``A @ x`` for vectors and dense matrices on the first device, where the product lies, too. SciPy and
-    CuPy take it for a linear operator in their solvers.
+    ``A @ x`` multiplies vectors and dense matrices on the first device, and the product is on that device, too. SciPy's
+    and CuPy's solvers accept it as a linear operator.
 
     Attributes
     ----------
@@ -57,17 +57,17 @@ class DividedMatrix:
         self.shape, self.dtype, self.blocks = shape, dtype, tuple(blocks)
         self.nnz = sum(block.matrix.nnz for block in self.blocks)
         devices = Devices(self.device, tuple(dict.fromkeys(i for block in self.blocks for i in block.device.indices)))
-        # Then a GPU writes its part of a product to where it is to lie.
+        # Then a GPU writes its part of a product directly into the result.
         self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
 
     @classmethod
     def of(cls, A: Matrix, devices: Devices) -> "DividedMatrix":
-        """`divide_matrix`, for what cannot import it."""
+        """`divide_matrix`, for modules that cannot import it."""
         return divide_matrix(A, devices)
 
     @property
     def device(self) -> Device:
-        """The kind of the devices; the first of them holds the products."""
+        """The type of the devices; the first of them holds the products."""
         return self.blocks[0].device.kind
 
     def __matmul__(self, x: Any) -> Any:
@@ -77,10 +77,10 @@ class DividedMatrix:
     matvec = matmat = dot = __matmul__
 
     def mxv(self, x: Any, semiring: Semiring | str = "plus_times") -> Any:
-        """The product over a semiring: ``A ⊕.⊗ x``; a dense matrix is multiplied over plus and times alone.
+        """The product over a semiring: ``A ⊕.⊗ x``; products with a dense matrix are over plus and times only.
 
-        The operand is an array on the first device, of shape (columns,) or (columns, k), and so is the product; of a
-        `DividedArray` it is another one, each piece with its rows.
+        The operand is an array on the first device, of shape (columns,) or (columns, k), and so is the product. For a
+        `DividedArray` the product is a `DividedArray`, each piece with its rows.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class DividedMatrix:
         return out
 
     def _apart(self, x: DividedArray, ring: Semiring) -> DividedArray:
-        """The product with a vector in pieces, each block's where it is."""
+        """The product with a divided vector; each block's part stays on its device."""
         if x.ndim != 1 or len(x) != self.shape[1]:
             raise ValueError(f"x must have shape ({self.shape[1]},) for a matrix of shape {self.shape}, not {x.shape}")
         pieces = []
@@ -125,7 +125,7 @@ class DividedMatrix:
         return DividedArray(pieces)
 
     def rmatvec(self, x: Any) -> Any:
-        """The product of the transpose with a vector on the first device, where the result lies, too.
+        """The product of the transpose with a vector, both on the first device.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class DividedMatrix:
 
 
 def _shares(csr: CSR, parts: int) -> list[float]:
-    """Shares of the entries with which all devices end together, although x and the product lie on the first."""
+    """Shares of the entries that balance the devices' times, given that x and the product are on the first."""
     size = 8 if csr.dtype is None else csr.dtype.itemsize
     with place_of(csr.indptr).here:
         others = max(0.0, (1 - remote_overhead(csr, size, size, parts)) / parts)
@@ -159,7 +159,7 @@ def _shares(csr: CSR, parts: int) -> list[float]:
 
 
 def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
-    """The rows of a matrix divided between devices."""
+    """A matrix partitioned by rows over devices."""
     places, csr = [Devices.of(one) for one in devices], A.csr_there
     shares = None if csr.device == "cpu" or len(set(places)) == 1 else _shares(csr, len(places))
     with A.place.here:

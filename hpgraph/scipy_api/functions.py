@@ -1,4 +1,4 @@
-"""Negatives, powers and NumPy's functions of a Matrix."""
+"""Negation, powers and NumPy's functions of a Matrix."""
 
 import operator
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Functions(Products, Entrywise, ValueFunctions):
     """Methods of `Matrix` that map each value."""
 
     def _map(self, function: Callable[[Any], Any]) -> Self:
-        """The same places, each with the function of its value."""
+        """A function of each value; the pattern is unchanged."""
         csr = self.csr
         data = csr.data
         if data is None:
@@ -29,7 +29,7 @@ class Functions(Products, Entrywise, ValueFunctions):
             except OverflowError:
                 raise beyond_range(data.dtype) from None
             if result.dtype == np.float16:
-                # NumPy's answer to one-byte integers, a type that no kernel serves.
+                # NumPy's result for one-byte integers, a type without kernels.
                 result = function(data.astype(np.float32))
         return self._with(csr.with_data(result, copy=False))
 
@@ -68,7 +68,7 @@ class Functions(Products, Entrywise, ValueFunctions):
         return self._map(lambda data: data * other) if is_number(other) else self @ other
 
 
-# The operator, and what it is called with the operands the other way round.
+# The operator, and its name with the operands swapped.
 _BINARY = {
     np.add: ("__add__", "__radd__"),
     np.subtract: ("__sub__", "__rsub__"),

@@ -1,4 +1,4 @@
-"""Matrix: a sparse matrix with the manners of a SciPy sparse array, on the CPU or on the GPU, over any semiring."""
+"""Matrix: a sparse matrix with the interface of a SciPy sparse array, on the CPU or on the GPU, over any semiring."""
 
 import sys
 from types import GenericAlias
@@ -14,48 +14,47 @@ from hpgraph.scipy_api.reductions import Reductions
 class Matrix(Comparisons, Reductions, Ufuncs):
     """A sparse matrix whose products run on hpgraph's kernels.
 
-    It takes the place of a SciPy CSR array (on CUDA, of a CuPy CSR matrix): names and meanings are SciPy's, and
-    ``scipy.sparse.linalg``'s solvers take it as they take one. Beyond that `mxv` and `vxm` multiply over any semiring.
+    It replaces a SciPy CSR array (on CUDA, a CuPy CSR matrix): names and meanings are SciPy's, and the solvers of
+    ``scipy.sparse.linalg`` accept it. In addition, `mxv` and `vxm` multiply over any semiring.
 
     Parameters
     ----------
     source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL, HYB or SELL, or tuple
-        The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out,
-        and masked elements. Tuples are SciPy's: ``(rows, columns)`` is a shape without entries, ``(values, (rows,
-        columns))`` and ``(values, indices, indptr)`` are arrays.
+        The entries. Duplicates are summed, explicit zeros kept. Zeros and masked elements of a dense array are not
+        stored. Tuples are SciPy's: ``(rows, columns)`` is a shape without entries, ``(values, (rows, columns))`` and
+        ``(values, indices, indptr)`` are arrays.
     shape : (int, int), optional
-        Of a matrix made of arrays; by default just large enough.
+        Shape of a matrix made of arrays; by default the smallest that holds the entries.
     dtype : dtype, optional
         Type to convert the values to.
     copy : bool, default True
         Whether to copy arrays that could be shared with `source`, as those of a CSR that is sorted and free of
-        duplicates. False saves the memory, and such arrays must not be written to any more: layouts made of them
-        before would not follow, and ``A @ x`` and ``A.T @ x`` disagree.
+        duplicates. False saves the memory, but shared arrays must not be modified: layouts already built from them
+        would not change, and ``A @ x`` and ``A.T @ x`` would disagree.
     format : {"auto", "csr", "hyb", "sell"}, optional
-        The layout that products read; "auto" is CSR on the CPU; on CUDA it chooses by predicted time, which
-        `explain` shows: mostly HYB. Others are made when asked for. On the CPU products with a HYB or SELL read the CSR
-        that is kept with it. "sell" is SELL-32-σ, slices of 32 rows sorted by length (`hpgraph.formats.SELL`). Any name
-        of `hpgraph.formats.ROW_FORMATS` serves.
+        The layout that products read; "auto" is CSR on the CPU; on CUDA it chooses by predicted time, which `explain`
+        shows: mostly HYB. Other layouts are built on request. On the CPU, products of a HYB or SELL read the CSR that
+        is kept with it. "sell" is SELL-32-σ, slices of 32 rows sorted by length (`hpgraph.formats.SELL`). Any name of
+        `hpgraph.formats.ROW_FORMATS` is valid.
 
     Raises
     ------
     TypeError
-        When `source` is no matrix, or its values are of a type that no kernel serves.
+        If `source` is not a matrix, or no kernel supports the type of its values.
     ValueError
-        When `format` is unknown, `shape` does not fit, or arrays do not fit each other.
+        If `format` is unknown, `shape` does not fit, or arrays are inconsistent.
     IndexError
-        When an array holds an index beyond the shape.
+        If an array holds an index beyond the shape.
 
     Notes
     -----
-    The arrays of a matrix do not change; assignment (``A[i, j] = x``, ``A.data = values``, ``out=A``) gives it other
-    ones, and what was taken from it before, as its transpose, stays as it was. ``A.data`` may be written to as SciPy's
-    is: before its next use the matrix looks, and takes over what was written. A pattern, which has no values, acts as
-    a matrix of bool all true. What is built from it (other layouts, the transpose) is kept, and several threads may
-    ask at once.
+    The arrays of a matrix are immutable; assignment (``A[i, j] = x``, ``A.data = values``, ``out=A``) replaces them,
+    and objects derived from it before, such as its transpose, are unchanged. ``A.data`` may be written to as in SciPy:
+    the matrix detects the change at its next use. A pattern, which has no values, acts as a matrix of bool, all true.
+    Derived layouts and the transpose are cached, and several threads may request them at once.
 
-    ``scipy.sparse.issparse`` takes a matrix for sparse, and so do SciPy's functions; an operator with SciPy's array on
-    the left gives SciPy's.
+    ``scipy.sparse.issparse`` is true for a matrix, and SciPy's functions accept it; an operator with a SciPy array on
+    the left returns a SciPy array.
 
     Examples
     --------
@@ -105,12 +104,12 @@ def _call_sparse() -> None:
     try:
         from scipy._lib._sparse import SparseABC
     except ImportError:
-        return  # a private module: without it SciPy takes a Matrix for a linear operator
+        return  # a private module: without it SciPy treats a Matrix as a linear operator
     SparseABC.register(Matrix)
 
 
 def _call_array() -> None:
-    """Make Matrix a ``scipy.sparse.sparray``, once that is imported: else `hstack` and others return older matrices."""
+    """Register Matrix as a ``scipy.sparse.sparray``, once imported: else `hstack` etc. return older matrices."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     arrays = getattr(scipy_sparse, "sparray", Matrix)  # not there while SciPy is being imported
     if not issubclass(Matrix, arrays):
@@ -122,16 +121,16 @@ _call_array()
 
 
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
-    """A `Matrix` that multiplies in the layout that is fastest on its device.
+    """A `Matrix` that multiplies in the fastest layout of its device.
 
-    On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU it is CSR. The choice is that of
+    On CUDA that is mostly HYB, an ELL slab with a COO tail; on the CPU it is CSR. The choice is that of
     ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and on CUDA ``Matrix(source,
     format="hyb")`` always multiplies in it.
 
     Parameters
     ----------
     source : object
-        What `Matrix` takes.
+        Any source of `Matrix`.
     dtype : dtype, optional
         Type to convert the values to.
 

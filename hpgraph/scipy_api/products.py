@@ -1,4 +1,4 @@
-"""The products of a Matrix: ``@`` as SciPy has it, and `mxv` and `vxm` over any semiring, with mask and accumulator."""
+"""The products of a Matrix: ``@`` as in SciPy, and `mxv` and `vxm` over any semiring, with mask and accumulator."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ from hpgraph.semiring import BinaryOp, Semiring
 
 
 class Products(Conversions):
-    """Products of `Matrix`; `mxv` and `mxm` are the functions of these names, with it as first operand."""
+    """Products of `Matrix`; `mxv` and `mxm` are the functions of these names, with the matrix as first operand."""
 
     mxv = products.mxv
     mxm = product.mxm
@@ -87,8 +87,8 @@ class Products(Conversions):
     ) -> Any:
         """The product with a vector on the left over a semiring: ``y⟨mask⟩ accum= xᵀ ⊕.⊗ A``; see `hpgraph.vxm`.
 
-        Along the arcs of a graph's adjacency matrix this sends what x holds at their sources to their targets. The
-        vector is the first operand of the semiring's operator; other parameters are those of `mxv`, over the columns.
+        For a graph's adjacency matrix this propagates x along the arcs, from sources to targets. The vector is the
+        first operand of the semiring's operator; other parameters are those of `mxv`, over the columns.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Products(Conversions):
         return products.vxm(x, self, semiring, mask, complement, accum, replace, out)
 
     def _matmul(self, x: Any) -> Any:
-        """``A @ x`` for any x."""
+        """``A @ x`` for any type of operand."""
         if is_sparse_matrix(x):
             return self.mxm(x)
         if isinstance(x, Vector) or is_sparse_vector(x):

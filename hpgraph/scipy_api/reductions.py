@@ -35,10 +35,10 @@ class Reductions(Products):
     """Reductions of `Matrix` over all entries, each row or each column."""
 
     def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Sum of all entries, or with an axis of each column (0) or each row (1), as `scipy.sparse.csr_array.sum`.
+        """Sum of all entries, or with an axis, of each column (0) or each row (1), as `scipy.sparse.csr_array.sum`.
 
-        Integers and bool are summed in 64 bits unless `dtype` says otherwise; with `out` the sums are written there. On
-        CUDA a scalar is an array without dimensions, as in CuPy.
+        Integers and bool are summed in 64 bits unless `dtype` is given; with `out` the sums are written there. On CUDA
+        a scalar is a 0-d array, as in CuPy.
 
         Examples
         --------
@@ -52,7 +52,7 @@ class Reductions(Products):
             xp = array_module(self.device)
             result = xp.asarray(self.nnz, dtype=kind)[()] if data is None else data.sum(dtype=kind)
         else:
-            # Entries take the type before they are summed, as in NumPy.
+            # Entries are converted before they are summed, as in NumPy.
             summed = self if np.can_cast(self.dtype, kind) else self.astype(kind)
             summed = summed.T if axis == 0 else summed
             ones = array_module(self.device).ones(summed.shape[1], dtype=kind)
@@ -60,7 +60,7 @@ class Reductions(Products):
         return _written(result, out)
 
     def mean(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Mean of all entries, of each column or of each row, absent ones counted as 0; of integers it is float64.
+        """Mean of all entries, of each column or of each row, absent ones counted as 0; float64 for integers.
 
         Parameters and result are those of `sum`.
         """
@@ -73,11 +73,11 @@ class Reductions(Products):
         return _written(result, out)
 
     def max(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """The largest entry of all, of each column or of each row; NaN where one is NaN.
+        """Maximum of all entries, of each column or of each row; NaN if any of them is NaN.
 
-        As `scipy.sparse.csr_array.max`: with `explicit` absent entries take no part; with an axis the result is a
-        Vector in which what is 0 is absent. Of complex values NumPy's order decides, by real parts first, and there
-        is no axis. Nothing to compare is a ValueError.
+        As `scipy.sparse.csr_array.max`: with `explicit` absent entries are ignored; with an axis the result is a Vector
+        in which zeros are absent. Complex values are compared in NumPy's order, by real parts first, without an axis.
+        An empty reduction is a ValueError.
 
         Examples
         --------
@@ -100,9 +100,9 @@ class Reductions(Products):
         return extreme_by_row(rows, name, explicit=explicit, skip_nan=skip_nan)
 
     def argmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """Where the largest entry stands, the first of equals: in the matrix by rows, or int64 of each column or row.
+        """Position of the first maximum: in the matrix in row-major order, or int64 for each column or row.
 
-        Parameters are those of `max`; nothing to compare is a ValueError.
+        Parameters are those of `max`; an empty reduction is a ValueError.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class Reductions(Products):
         return self._place_of_extreme("max", axis, out, explicit)
 
     def argmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
-        """Where the smallest entry stands, the first of equals; all else is as for `argmax`."""
+        """Position of the first minimum; parameters and result are those of `argmax`."""
         return self._place_of_extreme("min", axis, out, explicit)
 
     def _place_of_extreme(self, name: str, axis: int | None, out: Any, explicit: bool) -> Any:
@@ -125,7 +125,7 @@ class Reductions(Products):
         return places_by_row(rows, name, explicit=explicit)
 
     def _lines(self, axis: int | None, name: str) -> Any:
-        """The matrix whose rows are compared."""
+        """The matrix, transposed for axis 0, whose rows are compared."""
         axis = as_axis(axis)
         if self.dtype.kind == "c" and (axis is not None or name.startswith("arg")):
             raise TypeError(f"Cannot apply {name} to complex values, which have no order: take A.real or abs(A)")
@@ -135,7 +135,7 @@ class Reductions(Products):
         return (self.T if axis == 0 else self).csr
 
     def diagonal(self, k: int = 0) -> Any:
-        """The entries (i, i + k) as an array, zeros where there are none.
+        """The entries (i, i + k) as an array, with zeros for absent ones.
 
         Examples
         --------
@@ -154,11 +154,11 @@ class Reductions(Products):
         return result
 
     def trace(self, offset: int = 0) -> Any:
-        """Sum of a diagonal, as `diagonal` numbers them."""
+        """Sum of a diagonal, numbered as for `diagonal`."""
         return self.diagonal(offset).sum()
 
     def getnnz(self, axis: int | None = None) -> Any:
-        """Number of stored entries, explicit zeros among them: of all, or int64 of each column or row, as for `sum`."""
+        """Number of stored entries, explicit zeros included: in all, or int64 for each column or row, as for `sum`."""
         axis = as_axis(axis)
         if axis is None:
             return self.nnz
@@ -167,7 +167,7 @@ class Reductions(Products):
         return occurrences(self.csr.indices, self.shape[1])
 
     def count_nonzero(self, axis: int | None = None) -> Any:
-        """Number of entries that are not zero: of all, or int64 of each column or row, as for `sum`."""
+        """Number of nonzero entries: in all, or int64 for each column or row, as for `sum`."""
         if as_axis(axis) is None and not self.is_pattern:
             return count(self.csr.data != 0)
         counted: Any = self._of(without_zeros(self.csr))

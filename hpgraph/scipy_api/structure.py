@@ -1,4 +1,4 @@
-"""``A[...]``, a Matrix's entries as arrays, and its places changed: resized, reshaped, zeros dropped, diagonals set."""
+"""Indexing ``A[...]``, entries as arrays, and changes of structure: resize, reshape, eliminate_zeros, setdiag."""
 
 import operator
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ class Indexing(WritableViews):
     """Indexing of a `Matrix`."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Entries, rows, columns and parts, as `scipy.sparse.csr_array` gives them; the key may be a Matrix of bool.
+        """Entries, rows, columns and submatrices, as for `scipy.sparse.csr_array`; the key may be a Matrix of bool.
 
-        One dimension makes a `Vector`, in which entries that the matrix does not hold are absent.
+        A result of one dimension is a `Vector`, in which entries that the matrix does not store are absent.
 
         Examples
         --------
@@ -44,7 +44,7 @@ class Indexing(WritableViews):
         return (self[row] for row in range(self.shape[0]))
 
     def _key(self, key: Any) -> Any:
-        """A key in which a sparse mask has become the places where it is true."""
+        """The key, with a sparse mask replaced by the positions of its true entries."""
         if not (isinstance(key, MatrixStorage) or is_sparse_matrix(key)):
             return key
         mask = key if isinstance(key, MatrixStorage) else type(self)(key)
@@ -57,7 +57,7 @@ class Indexing(WritableViews):
 
 
 class Structure(Indexing):
-    """Entries and places of a `Matrix`."""
+    """Entries and structure of a `Matrix`."""
 
     @classmethod
     def from_coo(
@@ -74,13 +74,13 @@ class Structure(Indexing):
         Parameters
         ----------
         rows, columns : array or sequence of integers, shape (m,)
-            Where.
+            Positions of the entries.
         values : array or sequence, shape (m,), or number, optional
-            What; None makes a pattern.
+            Values of the entries; None makes a pattern.
         shape : (int, int), optional
-            By default just large enough.
+            By default the smallest that holds the entries.
         dup_op : Monoid, BinaryOp, str or function, default "plus"
-            Combines the values given for one place, in the order given. None makes that an error.
+            Combines the values of duplicates, in the order given. None makes duplicates an error.
 
         Returns
         -------
@@ -90,11 +90,11 @@ class Structure(Indexing):
         Raises
         ------
         IndexError
-            When an index is negative or beyond the shape.
+            If an index is negative or beyond the shape.
         ValueError
-            When lengths differ, no operator has the name, or a place is given twice and `dup_op` is None.
+            If lengths differ, no operator has the name, or there are duplicates and `dup_op` is None.
         TypeError
-            When `dup_op` does not work on values of this type.
+            If `dup_op` is not defined for values of this type.
 
         Examples
         --------
@@ -110,9 +110,9 @@ class Structure(Indexing):
         Returns
         -------
         rows, columns : integer arrays, shape (nnz,)
-            Where.
+            Positions of the entries.
         values : array, shape (nnz,)
-            What; true throughout for a pattern. All three are copies.
+            Values of the entries; all true for a pattern. All three are copies.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Structure(Indexing):
         return csr.expand_rows(), csr.indices.copy(), values
 
     def nonzero(self) -> tuple[Any, Any]:
-        """Rows and columns of the entries that are not zero."""
+        """Rows and columns of the nonzero entries."""
         csr = without_zeros(self.csr)
         return csr.expand_rows(), csr.indices.copy()
 
@@ -134,27 +134,27 @@ class Structure(Indexing):
         if csr is not self.csr:
             self._rebind(csr)
 
-    # Rows are sorted and free of duplicates from the start; SciPy's names for that, and for making it so.
+    # Rows are always sorted and free of duplicates; SciPy's names for these properties and operations.
     has_sorted_indices = True
     has_canonical_format = True
 
     def sort_indices(self) -> None:
-        """Do nothing: rows are sorted from the start."""
+        """Do nothing: rows are always sorted."""
         self.has_sorted_indices = True
 
     def sum_duplicates(self) -> None:
-        """Do nothing: duplicates are summed from the start."""
+        """Do nothing: there are no duplicates."""
         self.has_canonical_format = True
 
     def prune(self) -> None:
-        """Do nothing: no room is left after the entries."""
+        """Do nothing: arrays have no spare capacity."""
 
     def sorted_indices(self) -> Self:
-        """A copy; rows are sorted from the start."""
+        """A copy; rows are always sorted."""
         return type(self)(self, format=self._format)
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check, with `full_check`, that shared arrays which were written to are still those of a CSR matrix."""
+        """With `full_check`, check that shared arrays, if modified, still form a valid CSR matrix."""
         if full_check:
             csr = self.csr
             CSR(csr.shape, csr.indptr, csr.indices, csr.data, copy=False)
@@ -162,9 +162,9 @@ class Structure(Indexing):
                 raise ValueError("a row's columns do not rise: arrays that the matrix shares were written to")
 
     def resize(self, *shape: Any) -> None:
-        """Change the shape in place: entries beyond it are dropped, rows and columns that come are empty.
+        """Change the shape in place: entries beyond it are dropped, new rows and columns are empty.
 
-        The shape is given as a pair or as two numbers; a ValueError if it is negative or has not two lengths.
+        The shape is a pair or two numbers; a ValueError if it is negative or does not have two lengths.
         """
         try:
             rows, columns = as_shape(shape[0] if len(shape) == 1 else shape)
@@ -178,10 +178,10 @@ class Structure(Indexing):
         self._rebind(CSR((rows, columns), indptr, indices, part.data, validate=False))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool = False) -> Any:
-        """The same values in another shape of as many places: a pair or two numbers, of which one may be -1.
+        """The same values in another shape of the same size: a pair or two numbers, of which one may be -1.
 
-        A single length makes a Vector. `order`, "C" or "F", says whether places are counted by rows or by columns,
-        before and after. Where the shape stays, the result is the matrix itself unless `copy` is true.
+        A single length makes a Vector. `order`, "C" or "F", is row-major or column-major, for both shapes. If the shape
+        does not change, the result is the matrix itself unless `copy` is true.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Structure(Indexing):
     def setdiag(self, values: Any, k: int = 0) -> None:
         """Write a number or an array to the k-th diagonal, in place.
 
-        An array shorter than the diagonal leaves the rest of it alone, a longer one is cut.
+        An array shorter than the diagonal leaves the rest unchanged; a longer one is truncated.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class Structure(Indexing):
         xp = array_module(self.device)
         values = unmasked(values, "values")
         given = xp.asarray(values)
-        # Complex ones keep their type: the assignment refuses them where imaginary parts would be lost.
+        # Complex values keep their type: the assignment refuses them if imaginary parts would be lost.
         if given.dtype.kind != "c":
             given = xp.asarray(values, dtype=self.dtype)
         if given.ndim > 1:

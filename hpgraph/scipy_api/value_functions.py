@@ -1,16 +1,16 @@
-"""Functions of each value that leave zeros zero, under SciPy's names: ``np.sin(A)`` is ``A.sin()``."""
+"""Element-wise functions that map 0 to 0, under SciPy's names: ``np.sin(A)`` is ``A.sin()``."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-# NumPy's functions by the methods that they call; `_method` adds those of its name.
+# NumPy's functions to the methods that they call; `_method` adds those of the same name.
 UNARY = {np.absolute: "__abs__", np.negative: "__neg__", np.positive: "__pos__", np.conjugate: "conjugate"}
 
 
 def _method(name: str, what: str) -> Callable[[Any], Any]:
-    """A method of the ufunc's name."""
+    """A method with the ufunc's name."""
     ufunc = getattr(np, name)
     UNARY[ufunc] = name
 
@@ -49,7 +49,7 @@ class ValueFunctions:
         return self._map(lambda data: data.round(ndigits))
 
     def conjugate(self: Any, copy: bool = True) -> Any:
-        """The complex conjugate, which for real values is the same: copied, unless `copy` is false."""
+        """The complex conjugate; real values are unchanged, and copied unless `copy` is false."""
         if self.dtype.kind == "c":
             return self._map(lambda data: data.conj())
         return self.copy() if copy else self
@@ -58,10 +58,10 @@ class ValueFunctions:
 
     @property
     def real(self: Any) -> Any:
-        """The real part, which for real values is the same."""
+        """The real part; real values are unchanged."""
         return self._map(lambda data: data.real.copy()) if self.dtype.kind == "c" else self
 
     @property
     def imag(self: Any) -> Any:
-        """The imaginary part, at the same places; of real values it is 0."""
+        """The imaginary part of each entry; 0 for real values."""
         return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else np.zeros_like(data))

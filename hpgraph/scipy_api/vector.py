@@ -1,4 +1,4 @@
-"""Vector: one value for each index, some of which may be absent."""
+"""Vector: values by index, some of which may be absent."""
 
 from types import GenericAlias
 from typing import Any, Self
@@ -12,35 +12,34 @@ from hpgraph.scipy_api.value_functions import ValueFunctions
 from hpgraph.scipy_api.vector_methods import Entrywise, Operators, RowMethods
 from hpgraph.semiring import BinaryOp, Monoid
 
-# Entries that a notebook shows, and places searched for them.
+# Entries shown in a notebook, and positions searched for them.
 _SHOWN = 10
 _LOOKED_AT = 4096
 
 
 class Vector(RowMethods, Operators, Entrywise, ValueFunctions):
-    """Values on the CPU or on the GPU, and which of them are present.
+    """A vector on the CPU or on the GPU, with values and the set of present entries.
 
     Parameters
     ----------
     values : array or sequence, shape (n,)
-        A value for each index. Arrays that serve as they are are shared, not copied: the vector shows what is written
-        to them. Elements that a masked array masks are absent, and so is what a sparse array of SciPy's does not store.
+        A value for each index. Arrays of a suitable type are shared, not copied: the vector reflects writes to them.
+        Masked elements of a masked array, and elements that a SciPy sparse array does not store, are absent.
     present : Bitmask or array of bool, shape (n,), optional
-        Which entries are present; all by default.
+        Mask of the present entries; all by default.
 
     Raises
     ------
     ValueError
-        When there is not one dimension, or lengths differ.
+        If an array does not have one dimension, or lengths differ.
     TypeError
-        When values are of a type that no kernel serves, or arrays lie on different devices.
+        If no kernel supports the type of the values, or arrays are on different devices.
 
     Notes
     -----
-    Products take absent entries to be no entries at all. Where an array is asked for (`values`, ``numpy.asarray``),
-    something fills their places: 0 from `from_indices`, from a product the identity of its addition, such as inf for
-    a distance. Operators and NumPy's functions work entry by entry; an entry of the result is present where it
-    is in all operands.
+    Products ignore absent entries. In arrays (`values`, ``numpy.asarray``) a fill value stands for them: 0 from
+    `from_indices`, the identity of its addition from a product, such as inf for a distance. Operators and NumPy's
+    functions are element-wise; an entry of the result is present if it is present in all operands.
 
     Examples
     --------
@@ -59,25 +58,25 @@ class Vector(RowMethods, Operators, Entrywise, ValueFunctions):
     def from_indices(
         cls, indices: Any, values: Any, size: int, *, fill: Any = 0, dup_op: Monoid | BinaryOp | str | None = None
     ) -> Self:
-        """A vector of which some entries are present, on the device of the indices.
+        """A sparse vector from indices and values, on the device of the indices.
 
         Parameters
         ----------
         indices : array or sequence of integers, shape (m,)
-            Which entries.
+            Indices of the present entries.
         values : array or sequence, shape (m,), or scalar
             Their values.
         size : int
             Length of the vector.
         fill : scalar, default 0
-            What fills the places of absent entries.
+            Fill value of absent entries.
         dup_op : Monoid, BinaryOp, str or function, optional
-            Combines the values given for one index, in their order; without it an index may be given once.
+            Combines the values of duplicate indices, in the order given; without it duplicates are an error.
 
         Returns
         -------
         Vector
-            As a list, a bitmap or full, as its density says (see `format`).
+            Stored as a list, a bitmap or full, depending on its density (see `format`).
         """
         return vector_from_tuples(cls, indices, values, size, dup_op=dup_op, fill=fill)
 
@@ -118,7 +117,7 @@ class Vector(RowMethods, Operators, Entrywise, ValueFunctions):
         return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
 
     def _repr_html_(self) -> str:
-        # If entries are no list, at least one in fifty is present: the first are near the start, or not shown.
+        # Unless entries are a list, at least one in fifty is present: the first are near the start, or not shown.
         head = self if self.format == "list" else self[:_LOOKED_AT]
         indices, values = (to_device(array[:_SHOWN], "cpu").tolist() for array in head.to_indices())
         rows = [(f"{index:,}", f"{value:g}" if isinstance(value, float) else str(value))

@@ -28,9 +28,9 @@ class Indexing(VectorStorage):
     """Indexing of a `Vector`."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Entries at an index, a slice, integers, a mask, a Bitmask, or where a Vector of bool is present and true.
+        """Entries at an index, a slice, integers, a mask, a Bitmask, or the true entries of a Vector of bool.
 
-        The value at an int, 0 where the vector is absent; a vector otherwise, absent where this one is.
+        An int gives the value, 0 for an absent entry; other keys give a vector, in which absent entries stay absent.
 
         Examples
         --------
@@ -64,7 +64,7 @@ class Indexing(VectorStorage):
         return self.toarray()
 
     def resize(self, size: int) -> None:
-        """Change the length in place: entries beyond it are dropped, those that come are absent (GrB_Vector_resize).
+        """Change the length in place: entries beyond it are dropped, new ones are absent (GrB_Vector_resize).
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Indexing(VectorStorage):
 
 
 def _of_row(name: str, what: str) -> Callable[..., Any]:
-    """A method of `Matrix`, on the one row."""
+    """A method of `Matrix`, applied to the vector as one row."""
 
     def method(self: Any, axis: Any = None, **options: Any) -> Any:
         if axis not in (None, 0, -1, (0,), (-1,)):
@@ -112,7 +112,7 @@ def _of_row(name: str, what: str) -> Callable[..., Any]:
 
 
 class RowMethods(Indexing):
-    """Methods of a `hpgraph.Vector` from SciPy's arrays of one dimension."""
+    """Methods of `hpgraph.Vector` that SciPy's one-dimensional arrays have."""
 
     @property
     def row(self) -> Any:
@@ -132,7 +132,7 @@ class RowMethods(Indexing):
     count_nonzero = _of_row("count_nonzero", "How many values are not zero")
 
     def nonzero(self) -> tuple[Any]:
-        """The indices of entries that are not zero, in a tuple."""
+        """The indices of nonzero entries, in a tuple."""
         indices, values = self.to_indices()
         return (indices[values != 0],)
 
@@ -155,15 +155,15 @@ class RowMethods(Indexing):
         return product.to_indices()[1].sum()
 
     def multiply(self, other: Any) -> Self:
-        """The product with a number, an array or a vector, entry by entry: present where all operands are."""
+        """The element-wise product with a number, an array or a vector; present where all operands are."""
         return operator.mul(self, other if is_number(other) else self._vector(other))
 
     def power(self, n: Any, dtype: Any = None) -> Self:
-        """Every value raised to a power, as by `Matrix.power`."""
+        """Every value raised to a power, as for `Matrix.power`."""
         return self._from_row(self.row.power(n, dtype))
 
     def maximum(self, other: Any) -> Any:
-        """The larger of two, entry by entry, as by `Matrix.maximum`: absent entries are 0.
+        """The element-wise maximum, as for `Matrix.maximum`: absent entries count as 0.
 
         Examples
         --------
@@ -173,15 +173,15 @@ class RowMethods(Indexing):
         return self._beside_row(other, "maximum")
 
     def minimum(self, other: Any) -> Any:
-        """The smaller of two, entry by entry, as by `Matrix.minimum`: absent entries are 0."""
+        """The element-wise minimum, as for `Matrix.minimum`: absent entries count as 0."""
         return self._beside_row(other, "minimum")
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool = False) -> Any:
-        """The same values in another shape of as many places, as by `Matrix.reshape`: a Vector or a Matrix."""
+        """The same values in another shape of the same size, as for `Matrix.reshape`: a Vector or a Matrix."""
         return self.row.reshape(*shape, order=order, copy=copy)
 
     def tocoo(self, copy: bool = True) -> Any:
-        """The vector as SciPy's COO array of one dimension, of copies; on CUDA as CuPy's matrix of one row."""
+        """A copy as a one-dimensional SciPy COO array; on CUDA as a CuPy matrix of one row."""
         if self.device == "cuda":
             return self.row.tocoo()
         from scipy.sparse import coo_array
@@ -190,18 +190,18 @@ class RowMethods(Indexing):
         return coo_array((values, (indices,)), shape=self.shape)
 
     def tocsr(self, copy: bool = True) -> Any:
-        """The vector as SciPy's CSR array of one dimension, of copies; on CUDA as CuPy's matrix of one row."""
+        """A copy as a one-dimensional SciPy CSR array; on CUDA as a CuPy matrix of one row."""
         return self.tocoo().tocsr()
 
     def asformat(self, format: str | None, copy: bool = True) -> Any:
-        """The vector in a class of SciPy's or CuPy's, as by `tocoo`; dense for "array", itself for None."""
+        """The vector in a class of SciPy or CuPy, as for `tocoo`; dense for "array", itself for None."""
         one_of(format, "format", FORMATS)
         if format in ("array", "dense"):
             return self.toarray()
         return self if format is None else self.tocoo(copy).asformat(format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
-        """The vector itself, or a copy: it has one axis."""
+        """The vector itself, or a copy: a vector has one axis."""
         if axes is not None and tuple(axes) not in ((0,), (-1,)):
             raise ValueError(f"axes must be None or (0,), not {axes!r}: a vector has one axis")
         return self.copy() if copy else self
@@ -279,7 +279,7 @@ class Operators:
         return self._product(other, lambda vector, array: array @ vector)
 
     def _product(self: Any, other: Any, with_array: Callable[[Any, Any], Any]) -> Any:
-        """The inner product with a vector, or the array that a dense matrix gives; a sparse one multiplies itself."""
+        """The product: a number for a vector, an array for a dense matrix; sparse matrices implement their own."""
         dimensions = np.ndim(other)
         if dimensions == 1:
             return self.dot(other)
@@ -303,8 +303,8 @@ class Operators:
     ) -> Any:
         """A NumPy function of Vectors, arrays and numbers, written to `out`, a tuple, if given.
 
-        An entry of the result is present where it is in all operands. Operands on different devices are a TypeError, of
-        different lengths a ValueError.
+        An entry of the result is present if it is present in all operands. Operands on different devices are a
+        TypeError, those of different lengths a ValueError.
         """
         kind: Any = type(self)
         inputs = tuple(kind(operand) if is_sparse_vector(operand) else operand for operand in inputs)
@@ -350,7 +350,7 @@ def _array(operand: Any) -> Any:
 
 
 class Entrywise:
-    """Methods common to `hpgraph.Matrix` and `hpgraph.Vector`, by GraphBLAS's names.
+    """Methods common to `hpgraph.Matrix` and `hpgraph.Vector`, under GraphBLAS's names.
 
     Each is the function of its name, with the matrix or vector as first operand, or as the target of an assignment.
 
@@ -371,13 +371,13 @@ class Entrywise:
     select = select.select
 
     def ewise_add(self, other: Any, op: Any = "plus", **options: Any) -> Any:
-        """The union with another matrix or vector: `hpgraph.ewise_add`, the other parameters of which are `options`."""
+        """The union with another matrix or vector: `hpgraph.ewise_add`, whose other parameters are `options`."""
         return elementwise.ewise_add(self, other, op, **options)
 
     def ewise_mult(self, other: Any, op: Any = "times", **options: Any) -> Any:
-        """The intersection with another: `hpgraph.ewise_mult`, the other parameters of which are `options`."""
+        """The intersection with another: `hpgraph.ewise_mult`, whose other parameters are `options`."""
         return elementwise.ewise_mult(self, other, op, **options)
 
     def ewise_union(self, fill: Any, other: Any, other_fill: Any, op: Any = "plus", **options: Any) -> Any:
-        """The union with another, numbers in the place of absent entries: `hpgraph.ewise_union`, with its `options`."""
+        """The union with another, with numbers for absent entries: `hpgraph.ewise_union`, with its `options`."""
         return elementwise.ewise_union(self, fill, other, other_fill, op, **options)
