@@ -1,6 +1,6 @@
-"""Sparse operations on JAX arrays, with derivatives of any order; arrays are passed by DLPack.
+"""Sparse operations on JAX arrays, differentiable to any order; arrays are passed by DLPack.
 
-Under `jax.jit` they are callbacks on the CPU; for the GPU, call them outside of compiled functions.
+Under `jax.jit` they are callbacks on the CPU; on the GPU, call them outside of compiled functions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
     X : jax.Array of shape (m,) or (m, k)
         float32 or float64, on A's device.
     values : jax.Array of shape (nnz,), optional
-        For the entries of A, in the order of rows, of the type of X; by default those of A.
+        Values of the entries of A, in the order of rows, of the type of X; by default those of A.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
     TypeError, ValueError
         If types or shapes do not fit.
     hpgraph.DeviceError
-        Inside `jax.jit` of a matrix on the GPU.
+        Inside `jax.jit`, for a matrix on the GPU.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def spmm(A: Any, X: Any, values: Any = None) -> Any:
 
 
 def sddmm(A: Any, X: Any, Y: Any) -> Any:
-    """The product of X and the transpose of Y at the entries of a sparse matrix, whose values play no part (SDDMM).
+    """The product of X and the transpose of Y at the entries of a sparse matrix, whose values are ignored (SDDMM).
 
     `X` and `Y` have shape (n, k) and (m, k); the result, of shape (nnz,), is in the order of rows.
     """
@@ -100,14 +100,14 @@ class _Pattern:
 
     @functools.cached_property
     def transposed(self) -> tuple[CSR, Any]:
-        """The transpose, and the entry that each of its entries is."""
+        """The transpose, and the number here of each of its entries."""
         numbers = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
         both = kernels(self.csr.device).transpose(self.csr.with_data(numbers, copy=False))
         return both.pattern, both.data
 
     @functools.cached_property
     def entries(self) -> CSR:
-        """The rows, with each entry in a column of its own."""
+        """The matrix from entries to rows: each entry has a column of its own."""
         shape = self.csr.shape[0], self.csr.nnz
         indices = array_module(self.csr.device).arange(self.csr.nnz, dtype=self.csr.indices.dtype)
         return CSR(shape, self.csr.indptr, indices, validate=False)
@@ -150,7 +150,7 @@ def _in_jax(array: Any) -> Any:
 
 
 def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operands: Any) -> Any:
-    """What a kernel writes into an array of a shape, given arrays of JAX, None among them."""
+    """Run a kernel that writes an array of the given shape, with JAX arrays or None as arguments."""
     xp, dtype = array_module(csr.device), operands[-1].dtype
 
     def call(*arrays: Any) -> Any:
@@ -176,16 +176,16 @@ def _run(csr: CSR, kernel: Callable[..., None], shape: tuple[int, ...], *operand
 
         return jax.pure_callback(host, jax.ShapeDtypeStruct(shape, dtype), *given, vmap_method="sequential")
     place = place_of(csr.indptr)
-    # JAX leaves another GPU the current one where it first finds several.
+    # JAX changes the current GPU when it first finds several.
     with place.here:
-        # JAX itself passes NumPy's arrays now and then: these go where JAX's lie.
+        # JAX sometimes passes NumPy arrays: these are copied to the device of the JAX arrays.
         arrays = [np.asarray(one) if xp is np else xp.from_dlpack(jnp.asarray(one)) for one in given]
         for array in arrays:
             if place_of(array) != place:
                 raise DeviceError(f"the operands must lie on {place}, as A does, not on {place_of(array)}")
         found = call(*with_none(tuple(map(xp.ascontiguousarray, arrays))))
         if xp is not np:
-            # JAX gives the memory of an operand that is let go to its own next operation, which does not wait for ours.
+            # JAX reuses the memory of a released operand in its next operation, which does not wait for ours.
             xp.cuda.get_current_stream().synchronize()
         return _in_jax(found)
 

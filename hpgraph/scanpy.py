@@ -1,6 +1,6 @@
-"""scanpy's clustering and neighbours on AnnData: the same arguments, and the same places for what is found.
+"""scanpy's clustering and neighbours on AnnData: the same arguments, and results in the same fields.
 
-Nothing here imports scanpy or anndata: what is given needs `X`, `obs`, `obsm`, `obsp` and `uns`, as AnnData has them.
+Neither scanpy nor anndata is imported: the input needs AnnData's attributes `X`, `obs`, `obsm`, `obsp` and `uns`.
 """
 
 import re
@@ -44,11 +44,11 @@ def leiden(
     adata : AnnData
         With a graph of neighbours in `obsp`, as ``sc.pp.neighbors`` or `neighbors` makes it.
     resolution : float
-        Above 1 more clusters, below 1 fewer.
+        Values above 1 give more clusters, below 1 fewer.
     restrict_to : (str, sequence of str), optional
         Only cells of these categories of a column of `obs` are clustered.
     random_state : int
-        Another seed, other clusters; the same seed gives the same, however many threads there are.
+        Random seed; the same seed gives the same clusters for any number of threads.
     key_added : str
         The column of `obs`; with `restrict_to` "leiden" becomes "leiden_R".
     adjacency : sparse matrix, optional
@@ -56,26 +56,26 @@ def leiden(
     directed, use_weights : bool
         Whether arcs have directions, and weights.
     n_iterations : int
-        As for `hpgraph.leiden`; -1 repeats while it helps.
+        As for `hpgraph.leiden`; -1 iterates until the objective stops improving.
     partition_type : class, optional
-        One of leidenalg's, which stands for its objective: `ModularityVertexPartition`, `CPMVertexPartition`, ...
+        A class of leidenalg that selects its objective: `ModularityVertexPartition`, `CPMVertexPartition`, ...
     neighbors_key, obsp : str, optional
-        Where the graph is: ``adata.uns[neighbors_key]`` names it, or ``adata.obsp[obsp]`` has it.
+        The graph: named by ``adata.uns[neighbors_key]``, or ``adata.obsp[obsp]``.
     copy : bool
         Whether to work on a copy, and return it.
     flavor : {"igraph", "leidenalg"}, optional
-        Accepted for scanpy's sake, and checked as there: what is computed is the same.
+        For compatibility with scanpy, and checked as there; it does not change the algorithm.
     device : str
         "cpu" or "cuda".
     **options
-        For `hpgraph.leiden`: ``objective="CPM"``, or as igraph says ``objective_function="CPM"``; ``max_size=``,
-        ``start=``, ...
+        Of `hpgraph.leiden`: ``objective="CPM"``, or igraph's ``objective_function="CPM"``; ``max_size=``, ``start=``,
+        ...
 
     Returns
     -------
     AnnData or None
-        The copy, if one is asked for. ``adata.obs[key_added]`` has the clusters, as categories "0", "1", ... from the
-        largest on; ``adata.uns[key_added]`` the parameters and the modularity.
+        The copy, if `copy`. ``adata.obs[key_added]`` holds the clusters, as categories "0", "1", ... in descending
+        order of size; ``adata.uns[key_added]`` the parameters and the modularity.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def louvain(
     neighbors_key, obsp, copy, device
         As for `leiden`.
     **options
-        For `hpgraph.louvain`.
+        Of `hpgraph.louvain`.
 
     Returns
     -------
     AnnData or None
-        As `leiden` does.
+        As for `leiden`.
 
     Examples
     --------
@@ -175,15 +175,15 @@ def neighbors(
     adata : AnnData
         The cells.
     n_neighbors : int
-        How many, the cell itself included.
+        Number of neighbours, the cell itself included.
     n_pcs : int, optional
-        Only so many columns of the representation.
+        Number of leading columns of the representation to use; by default all.
     use_rep : str, optional
-        "X", or a name in `obsm`; by default "X_pca" if it is there, else "X".
+        "X", or a name in `obsm`; by default "X_pca" if present, else "X".
     metric : str
         As for `hpgraph.nearest_neighbors`.
     random_state : int
-        Accepted for scanpy's sake, and noted as there: exact neighbours depend on no seed.
+        For compatibility with scanpy, and recorded as there: exact neighbours do not depend on a seed.
     key_added : str, optional
         A prefix of the names in `obsp`, and the name in `uns`; by default "neighbors", without a prefix.
     copy : bool
@@ -194,7 +194,7 @@ def neighbors(
     Returns
     -------
     AnnData or None
-        The copy, if one is asked for. Written are ``adata.obsp["distances"]``, ``adata.obsp["connectivities"]`` and
+        The copy, if `copy`. The results are in ``adata.obsp["distances"]``, ``adata.obsp["connectivities"]`` and
         ``adata.uns["neighbors"]``.
 
     Examples
@@ -271,5 +271,5 @@ def _connectivities(adata: Any, neighbors_key: str | None, obsp: str | None) -> 
 
 
 def _natural(name: str) -> list[Any]:
-    """A key by which "10" comes after "9"."""
+    """Sort key of natural order: "10" comes after "9"."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

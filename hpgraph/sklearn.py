@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn: communities of points, in the graph of their nearest neighbours, or of a graph."""
+"""Estimators for scikit-learn: communities of points, in their nearest-neighbour graph, or of a graph."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ __all__ = ["Leiden", "Louvain", "SpectralClustering"]
 
 
 class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """What the estimators have in common."""
+    """Base class of the estimators."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the communities.
@@ -32,12 +32,12 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : array of shape (n, d), or with ``affinity="precomputed"`` array or sparse matrix of shape (n, n)
             The points, or the graph.
         y : ignored
-            For the interface of scikit-learn.
+            For compatibility with scikit-learn.
 
         Returns
         -------
         estimator
-            Itself.
+            The estimator itself.
         """
         one_of(self.affinity, "affinity", ("nearest_neighbors", "precomputed"))
         given = self.affinity == "precomputed"
@@ -73,15 +73,15 @@ class Leiden(_Clusters):
     objective, n_iterations, max_size
         As for `hpgraph.leiden`.
     n_neighbors : int
-        Neighbours of each point, itself excluded; fewer where there are no more.
+        Number of neighbours of each point, itself excluded; limited to the number of other points.
     metric : str
         As for `hpgraph.nearest_neighbors`.
     weights : str or None
         As for `hpgraph.from_knn`.
     affinity : str
-        "nearest_neighbors", or "precomputed" where `X` is the weighted adjacency matrix of an undirected graph.
+        "nearest_neighbors", or "precomputed" if `X` is the weighted adjacency matrix of an undirected graph.
     random_state : int or None
-        The seed; None is 0.
+        Random seed; None is 0.
     device : str or None
         "cpu" or "cuda"; None is the CPU.
 
@@ -90,9 +90,9 @@ class Leiden(_Clusters):
     labels_ : int64 array of shape (n,)
         The community of each point.
     modularity_ : float
-        Of the communities.
+        Modularity of the communities.
     n_features_in_ : int
-        Columns of `X`.
+        Number of columns of `X`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class SpectralClustering(_Clusters):
     Parameters
     ----------
     n_clusters : int
-        How many communities.
+        Number of communities.
     n_neighbors, metric, weights, affinity, random_state, device
         As for `Leiden`.
 

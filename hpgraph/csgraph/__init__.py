@@ -1,8 +1,8 @@
 """The functions of `scipy.sparse.csgraph`, under their names and with their meanings, on the CPU and on the GPU.
 
-A graph is whatever SciPy takes for one (a sparse array or matrix, a dense array in which 0, inf and NaN are no arcs, a
-masked array), or a sparse matrix or dense array of CuPy, or a `hpgraph.Graph` or `hpgraph.Matrix`. What comes back lies
-on the device of what came in. Vertices are indices, as SciPy's are, also those of a `hpgraph.Graph` with names.
+A graph is any graph that SciPy accepts (a sparse array or matrix, a dense array in which 0, inf and NaN are no arcs, a
+masked array), a sparse matrix or dense array of CuPy, or a `hpgraph.Graph` or `hpgraph.Matrix`. Results are on the
+device of the input. Vertices are indices, as in SciPy, also those of a `hpgraph.Graph` with names.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Connected components, as `scipy.sparse.csgraph` has them."""
+"""Connected components, as in `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from hpgraph.kernels.backend import kernels
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
-    """How many connected components there are, and which one each vertex lies in.
+    """The number of connected components, and the component of each vertex.
 
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
     directed : bool
-        Otherwise arcs go both ways, and `connection` does not matter.
+        If false, arcs count in both directions, and `connection` is ignored.
     connection : {"weak", "strong"}
-        Whether arcs in either direction connect two vertices, or a path from each to the other.
+        Whether a path along arcs of either direction connects two vertices, or a path from each to the other.
     return_labels : bool
         Whether to return labels too.
 
@@ -29,13 +29,13 @@ def connected_components(
     -------
     n_components : int
     labels : int32 array, shape (n,)
-        Components are numbered by their smallest vertex; on the CPU strong ones so that arcs lead to lower numbers, as
-        SciPy's do.
+        Components are numbered by their smallest vertex; strong ones on the CPU so that arcs lead to lower numbers, as
+        in SciPy.
 
     Raises
     ------
     ValueError
-        If `connection` is neither.
+        If `connection` is unknown.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def connected_components(
     given = as_stored(csgraph)
     strong = directed and connection == "strong"
     if given.device == "cpu":
-        # By the kernels, which take rows as they are stored.
+        # By the kernels, which read rows as they are stored.
         from hpgraph.kernels.structure.cpu_depth_first import strong_numbers
 
         if strong:
@@ -56,7 +56,7 @@ def connected_components(
         else:
             count, label = kernels("cpu").components(given.within_shape().csr, False)
         return (count, label.astype(np.int32, copy=False)) if return_labels else count
-    # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
+    # Check for symmetry if that pays: if every arc has its reverse, strong components are the weak ones.
     graph = Graph(given.csr.with_data(None))
     found = algorithm.connected_components(graph, connection="strong" if strong else "weak")
     return (found.count, found.label.astype(np.int32, copy=False)) if return_labels else found.count

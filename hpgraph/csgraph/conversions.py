@@ -1,4 +1,4 @@
-"""Graphs as dense and as masked arrays, and distances from predecessors, as `scipy.sparse.csgraph` has them."""
+"""Graphs as dense and as masked arrays, and distances from predecessors, as in `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -19,21 +19,21 @@ from hpgraph.formats import CSR
 
 
 def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:
-    """A dense array as a sparse graph.
+    """Convert a dense array to a sparse graph.
 
     Parameters
     ----------
     graph : array, shape (n, n)
         Weights, on the CPU or on the GPU.
     null_value : float, optional
-        What stands for no arc; floats within 1e-8 of it too, as in SciPy.
+        Value that denotes no arc; so do floats within 1e-8 of it, as in SciPy.
     nan_null, infinity_null : bool
-        Whether NaN, and infinities of either sign, stand for no arc.
+        Whether NaN, and infinities of either sign, denote no arc.
 
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        Of float64; a matrix for a `numpy.matrix`, and CuPy's on the GPU.
+        Of float64; a matrix for a `numpy.matrix`, and of CuPy on the GPU.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, i
 
 
 def csgraph_from_masked(graph: Any) -> Any:
-    """A masked array as a sparse graph.
+    """Convert a masked array to a sparse graph.
 
     Parameters
     ----------
     graph : masked array, shape (n, n)
-        Weights; where it is masked there is no arc. One on the GPU, which is never masked, is a `TypeError`.
+        Weights; masked elements are no arcs. An array on the GPU, which is never masked, is a `TypeError`.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def csgraph_from_masked(graph: Any) -> Any:
 def csgraph_masked_from_dense(
     graph: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True, copy: bool = True
 ) -> Any:
-    """A dense array as a masked one.
+    """Convert a dense array to a masked array.
 
     Parameters
     ----------
@@ -96,14 +96,14 @@ def csgraph_masked_from_dense(
 
 
 def csgraph_to_dense(csgraph: Any, null_value: Any = 0) -> Any:
-    """A sparse graph as a dense array; of arcs between the same vertices the lightest.
+    """Convert a sparse graph to a dense array; of parallel arcs the lightest counts.
 
     Parameters
     ----------
     csgraph : sparse array or matrix in CSR, CSC or LIL format, Graph or Matrix, shape (n, n)
         The graph.
     null_value : float
-        What stands for no arc.
+        Value that denotes no arc.
 
     Returns
     -------
@@ -131,27 +131,27 @@ def csgraph_to_dense(csgraph: Any, null_value: Any = 0) -> Any:
 
 
 def csgraph_to_masked(csgraph: Any) -> Any:
-    """A sparse graph as a masked array of float64, masked where there is no arc.
+    """Convert a sparse graph to a masked array of float64, masked where there is no arc.
 
-    Graphs are those of `csgraph_to_dense`. One on the GPU is a `TypeError`: CuPy has no masked arrays.
+    Parameters are those of `csgraph_to_dense`. A graph on the GPU is a `TypeError`: CuPy has no masked arrays.
     """
     _refuse_cuda(csgraph, "csgraph_to_masked")
     return np.ma.masked_invalid(csgraph_to_dense(csgraph, np.nan))
 
 
 def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, null_value: float = np.inf) -> Any:
-    """The lengths of the paths that a matrix of predecessors stands for.
+    """A distance matrix from a matrix of predecessors.
 
     Parameters
     ----------
     graph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph in which they were found.
+        The graph of the paths.
     predecessors : int32 array, shape (n, n)
-        Of each vertex (column) on the path from another (row); -9999 where there is none.
+        The predecessor of each vertex (column) on the path from another (row); -9999 if there is none.
     directed : bool
-        Otherwise an arc has the lighter of its weights in both directions.
+        If false, an arc has the lighter of its weights in both directions.
     null_value : float
-        The distance where there is no path.
+        The distance without a path.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     Raises
     ------
     ValueError
-        If shapes differ, or a predecessor is no vertex.
+        If shapes differ, or a predecessor is not a vertex.
     TypeError
         If predecessors are of another type.
 

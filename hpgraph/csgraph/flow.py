@@ -1,4 +1,4 @@
-"""Maximum flows, as `scipy.sparse.csgraph` has them."""
+"""Maximum flows, as in `scipy.sparse.csgraph`."""
 
 import operator
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from hpgraph.core.device import everywhere
 from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
 
-# From here on float64 takes some whole numbers for their neighbours.
+# From here on float64 does not represent all integers.
 _MAX = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
 class MaximumFlowResult:
-    """What SciPy's result has.
+    """A maximum flow, with the attributes of SciPy's result.
 
     Attributes
     ----------
     flow_value : int
     flow : csr array or matrix, shape (n, n)
-        On the CPU of int32, or of int64 where capacities are larger; on the GPU of float64.
+        On the CPU of int32, or of int64 for larger capacities; on the GPU of float64.
     """
 
     flow_value: int
@@ -36,35 +36,35 @@ class MaximumFlowResult:
 
 
 def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic") -> MaximumFlowResult:
-    """As much as can flow from a source to a sink.
+    """A maximum flow from a source to a sink.
 
     Parameters
     ----------
     csgraph : csr_array or csr_matrix, Graph or Matrix, shape (n, n)
-        The graph; entry (i, j) is the capacity of the arc from i to j: integers on the CPU, whole numbers of any type
+        The graph; entry (i, j) is the capacity of the arc from i to j: integers on the CPU, integral values of any type
         on the GPU.
     source, sink : int
         Vertices.
     method : {"dinic", "edmonds_karp"}
-        Accepted for SciPy's sake, and checked as there: what is computed is the same.
+        For compatibility with SciPy, and checked as there; it does not change the algorithm.
 
     Returns
     -------
     object with `flow_value` and `flow`
         The flow is antisymmetric, on the device of the graph. On the GPU it is a `cupyx.scipy.sparse.csr_matrix` of
-        float64, which holds whole numbers below 2**53 exactly: CuPy's sparse matrices hold no integers.
+        float64, exact for integers below 2**53: CuPy's sparse matrices have no integer types.
 
     Raises
     ------
     TypeError
         If `csgraph` is not sparse in CSR format.
     ValueError
-        If capacities are no integers, or on the GPU no whole numbers below 2**53 (`hpgraph.maximum_flow` counts in
-        int64), or negative; if `source` and `sink` are the same or out of range; if `method` is unknown.
+        If capacities are not integers, or on the GPU not integral values below 2**53 (`hpgraph.maximum_flow` computes
+        in int64), or negative; if `source` and `sink` are the same or out of range; if `method` is unknown.
 
     Notes
     -----
-    This is `hpgraph.maximum_flow`: of several maximum flows it may give another than SciPy.
+    This is `hpgraph.maximum_flow`: of several maximum flows it may return another than SciPy.
 
     Examples
     --------

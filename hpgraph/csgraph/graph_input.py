@@ -1,6 +1,6 @@
-"""Graphs as the functions of `scipy.sparse.csgraph` take them, and sparse results of the kind that came in.
+"""Input graphs of the `scipy.sparse.csgraph` functions, and sparse results of the input's type.
 
-Kernels of the CPU are imported by the functions of this package that run them, as they bring Numba.
+Functions of this package import CPU kernels when they run them, since the kernels import Numba.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from hpgraph.formats.interchange import Sharing, check_places, scipy_of_csr
 from hpgraph.kernels.backend import kernels
 from hpgraph.scipy_api.matrix import Matrix
 
-# SciPy's mark for a vertex that has no predecessor.
+# SciPy's value for a vertex without a predecessor.
 NO_PREDECESSOR = -9999
 _IDS, _WEIGHT = (np.dtype(np.int32), np.dtype(np.int64)), np.dtype(np.float64)
 
 
 @dataclass
 class GraphInput:
-    """A graph that a user gave.
+    """A graph given by the user.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class GraphInput:
 
     @property
     def device(self) -> str:
-        """Where it lies."""
+        """The graph's device."""
         return self.csr.device
 
     @property
@@ -60,7 +60,7 @@ class GraphInput:
         return GraphInput(rows, self.as_matrix)
 
     def within_shape(self) -> "GraphInput":
-        """The graph as stored, all rows and columns within the shape: to sort rows takes ten times as long."""
+        """The graph as stored, all rows and columns within the shape: sorting rows takes ten times as long."""
         if self.as_stored:
             _check_offsets(self.csr)
             as_ids(self.csr.indices, "indices", self.csr.shape[1], "column")
@@ -68,13 +68,13 @@ class GraphInput:
 
     @cached_property
     def least(self) -> float:
-        """The least weight; NaN if any is."""
+        """The least weight; NaN if any weight is NaN."""
         return float(self.csr.data.min()) if self.csr.nnz else np.inf
 
     def graph(self, directed: bool, *, weighted: bool = True) -> Graph:
-        """The graph that the functions of `hpgraph` take; an undirected one has rows that are `checked`."""
+        """The input as a `hpgraph.Graph`; an undirected one has `checked` rows."""
         arcs = self.csr if weighted else self.csr.with_data(None)
-        # Not by the class itself, which would sort the rows.
+        # Not by the class's constructor, which would sort the rows.
         return Graph._made(arcs, True, None) if directed else Graph(both_ways(arcs), directed=False)
 
     def sparse(self, csr: CSR, sharing: Sharing = "shared") -> Any:
@@ -83,12 +83,12 @@ class GraphInput:
 
 
 def sparse_of(csr: CSR, as_matrix: bool, sharing: Sharing = "shared") -> Any:
-    """A CSR as an array of SciPy or CuPy, or as one of their older matrices; shared where nothing else has it."""
+    """A CSR as a sparse array of SciPy or CuPy, or as a matrix; shares memory if nothing else refers to it."""
     return of_family(scipy_of_csr(csr, sharing=sharing), as_matrix)
 
 
 def as_graph_input(csgraph: Any) -> GraphInput:
-    """A graph in any form that SciPy's functions take, or on the GPU."""
+    """A graph from any input that SciPy's functions accept, or from one on the GPU."""
     if isinstance(csgraph, Graph | Matrix) or is_sparse_matrix(csgraph):
         as_matrix = is_older_matrix(csgraph)
         csr = as_rows(csgraph)
@@ -105,8 +105,8 @@ def as_graph_input(csgraph: Any) -> GraphInput:
 def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
     """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them.
 
-    ``reads_rows``: it checks also where each row is that it reads, as a search may read few of them; what else reads
-    rows takes them `checked` or `within_shape` then.
+    ``reads_rows``: the kernel also checks the offsets of each row that it reads, since a search may read few rows;
+    other readers then use `checked` or `within_shape`.
     """
     if getattr(csgraph, "format", None) == "csc" and type(csgraph).__module__.startswith("scipy."):
         check_places(csgraph)
@@ -125,7 +125,7 @@ def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
 
 
 def _are_plain(indptr: Any, indices: Any, data: Any, n: int) -> bool:
-    """Whether a matrix of n rows has arrays as most have them, which need no look at each in turn."""
+    """Whether the arrays of a matrix of n rows have the usual form, which needs no further checks of each."""
     return bool(
         indptr.dtype in _IDS and indices.dtype == _IDS[0] and data.dtype == _WEIGHT and n <= INT32_MAX
         and indptr.shape == (n + 1,) and indices.shape == data.shape == (indptr[-1],)
@@ -142,13 +142,13 @@ def _made_plain(csgraph: Any) -> tuple[Any, Any, Any]:
         indptr = as_offsets(indptr, "indptr", n, len(indices))
     data, indices = as_values(data, "data", indices.shape), np.ascontiguousarray(indices)
     if index_dtype(n) == np.int64:
-        # Kernels see that an id is negative if it has 32 bits.
+        # Kernels detect negative ids of 32 bits.
         indices = as_ids(indices, "indices", n, "column")
     elif indices.dtype == np.int64:
         from hpgraph.kernels.structure.cpu_stored import narrowed
 
         narrow = narrowed(indices)
-        # What does not fit is no column.
+        # A value that does not fit is not a column.
         indices = narrow if len(narrow) == len(indices) else as_ids(indices, "indices", n, "column")
     return indptr, indices, data
 
@@ -162,7 +162,7 @@ def _check_offsets(rows: CSR) -> None:
 
 
 def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
-    """Whether a matrix is SciPy's CSR with ids as kernels read them, or with `wide` of 64 bits, to take as it is."""
+    """Whether a matrix is a SciPy CSR usable as is: ids of the kernels' type, or with `wide` of 64 bits."""
     if isinstance(graph, Matrix) or getattr(graph, "format", None) != "csr" or is_cuda(graph.indices):
         return False
     kind = graph.indices.dtype
@@ -170,14 +170,14 @@ def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
 
 
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
-    """A sparse matrix by rows, of several entries at one place the least; without values if `pattern`, else with."""
+    """A sparse matrix in CSR, with the minimum of duplicates; without values if `pattern`."""
     if isinstance(graph, Graph):
         csr = graph.simple().out_csr
     elif isinstance(graph, Matrix):
         csr = graph.csr
     else:
         if getattr(graph, "format", None) == "bsr":
-            # What fills its blocks is no edge (SciPy 1.18).
+            # Zeros that fill its blocks are not edges (SciPy 1.18).
             check_places(graph)
             graph = graph.tocsr(copy=True)
             graph.eliminate_zeros()
@@ -197,18 +197,18 @@ def both_ways(arcs: CSR) -> CSR:
 
 
 def rows_of_dense(array: Any, present: Any) -> CSR:
-    """Some elements of a square array by rows, as float64."""
+    """Selected elements of a square array in CSR, as float64."""
     require_square(array)
     xp = array_module(array)
     indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
-    # By positions: to take elements by a mask is slower by far, and so is a remainder.
+    # By positions: boolean indexing is much slower, and so is a remainder.
     n, place = array.shape[0], xp.flatnonzero(present)
     indices = (place - place // max(n, 1) * n).astype(index_dtype(n))
     return CSR(array.shape, indptr, indices, array.ravel()[place].astype(np.float64, copy=False), validate=False)
 
 
 def nulls(array: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:
-    """Where a dense array has no arc; floats within 1e-8 of the null value are null, as by `numpy.ma.masked_values`."""
+    """Mask of the elements that are no arcs; floats within 1e-8 of the null value are null, as in `numpy.ma`."""
     require_square(array)
     xp = array_module(array)
     floats = array.dtype.kind in "fc"
@@ -232,7 +232,7 @@ def require_square(array: Any, argument: str = "a dense graph") -> None:
 
 
 def require_sparse(graph: Any, argument: str, formats: tuple[str, ...] | None) -> None:
-    """Refuse dense arrays, and formats that are not listed, as SciPy does where it takes sparse matrices alone."""
+    """Refuse dense arrays, and formats that are not listed, as SciPy's functions of sparse matrices do."""
     if isinstance(graph, Graph):
         return
     if not is_sparse_matrix(graph):
@@ -244,7 +244,7 @@ def require_sparse(graph: Any, argument: str, formats: tuple[str, ...] | None) -
 
 
 def lies_on_cuda(csgraph: Any) -> bool:
-    """Whether a graph lies on the GPU."""
+    """Whether a graph is on the GPU."""
     if isinstance(csgraph, Graph | Matrix):
         return csgraph.device == "cuda"
     return is_cuda(csgraph) or type(csgraph).__module__.startswith("cupyx.")

@@ -1,4 +1,4 @@
-"""The Laplacian of a graph: of sparse ones built here; of what else is on the CPU that of `scipy.sparse.csgraph`."""
+"""The Laplacian of a graph: built here for sparse graphs; by `scipy.sparse.csgraph` for other inputs on the CPU."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ def laplacian(
     return_diag : bool
         Whether to return the diagonal, or those square roots, too.
     use_out_degree : bool
-        Whether degrees count the arcs that leave, rather than those that reach.
+        Whether degrees are out-degrees rather than in-degrees.
     copy : bool
-        Whether to leave dense and COO arrays as they were; otherwise the result is written to them where it fits.
+        Whether to leave dense and COO arrays unchanged; otherwise the result overwrites them if it fits.
     form : {"array", "function", "lo"}
-        A matrix; a function that multiplies by it; or a linear operator, of SciPy's or CuPy's.
+        A matrix; a function that multiplies by it; or a linear operator of SciPy or CuPy.
     dtype : dtype, optional
         Type of the result.
     symmetrized : bool
@@ -47,14 +47,14 @@ def laplacian(
     Returns
     -------
     lap : sparse or dense array, function or LinearOperator
-        As SciPy has it: COO for sparse graphs (DIA for DIA), dense for dense ones; on CUDA a CuPy CSR matrix.
+        As in SciPy: COO for sparse graphs (DIA for DIA), dense for dense ones; on CUDA a CuPy CSR matrix.
     diag : array, shape (n,)
-        Where `return_diag`.
+        If `return_diag`.
 
     Raises
     ------
     ValueError
-        If `form` is unknown, or the graph not square.
+        If `form` is unknown, or the graph is not square.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def laplacian(
         raise ValueError(f'Invalid form: {form!r}; give "array", "function" or "lo"')
     if is_sparse_matrix(graph):
         check_places(graph)
-    # Written to what was given, DIA, and types of which SciPy makes errors are left to it.
+    # SciPy handles results in place, DIA, and the types that it refuses.
     sparse = form == "array" and getattr(graph, "format", "dia") != "dia" and (copy or graph.format != "coo")
     if not lies_on_cuda(graph) and not (sparse and graph.dtype.kind in "ifc"):
         return scipy.sparse.csgraph.laplacian(
@@ -98,7 +98,7 @@ def laplacian(
 
 
 def _scaling(degree: Any, normed: bool) -> tuple[Any, Any]:
-    """The diagonal that is returned, square roots where `normed`, and that of the Laplacian."""
+    """The diagonal to return, square roots if `normed`, and the diagonal of the Laplacian."""
     if not normed:
         return degree, degree
     xp, isolated = array_module(degree), degree == 0
@@ -122,7 +122,7 @@ def _dense(made: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, 
 
 def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
     if graph.format == "dok":
-        # The one format that has no arrays.
+        # The only format without arrays.
         graph = graph.tocsr()
     if symmetrized:
         # The conjugate of real values would be a copy.
@@ -149,7 +149,7 @@ def _sparse(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any
 
 
 def _degrees(graph: Any, axis: int, has_loops: bool = True) -> Any:
-    """Sums of the rows or columns without the diagonal, which is empty unless `has_loops`."""
+    """Sums of the rows or columns without the diagonal, which has no entries unless `has_loops`."""
     if array_module(graph.data if is_sparse_matrix(graph) else graph) is np or not is_sparse_matrix(graph):
         total = graph.sum(axis=axis)
         total = array_module(total).asarray(total).ravel()
@@ -164,7 +164,7 @@ def _degrees(graph: Any, axis: int, has_loops: bool = True) -> Any:
 
 
 def _product(graph: Any, normed: bool, axis: int, symmetrized: bool) -> tuple[Any, Any]:
-    """A function that multiplies columns by the Laplacian, and the diagonal that is returned."""
+    """A function that multiplies columns by the Laplacian, and the diagonal to return."""
     loops, degree = graph.diagonal(), _degrees(graph, axis)
     if symmetrized:
         loops, degree = 2 * loops, degree + _degrees(graph, 1 - axis)

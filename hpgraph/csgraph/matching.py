@@ -1,4 +1,4 @@
-"""Matchings of bipartite graphs, as `scipy.sparse.csgraph` has them."""
+"""Matchings of bipartite graphs, as in `scipy.sparse.csgraph`."""
 
 import warnings
 from typing import Any
@@ -15,7 +15,7 @@ from hpgraph.kernels.backend import kernels, matchings
 
 
 def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
-    """A matching of most arcs between the rows and the columns of a matrix.
+    """A maximum-cardinality matching between the rows and the columns of a matrix.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     Returns
     -------
     int32 array, shape (n,) or (m,)
-        On the device of the graph; -1 for what is not matched.
+        On the device of the graph; -1 for unmatched columns or rows.
 
     Raises
     ------
@@ -38,9 +38,9 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
 
     Notes
     -----
-    On the CPU one thread searches, in the worst case for a time of nnz times the root of the number of rows; SciPy's
-    may grow exponentially. A matrix on the GPU is copied to the CPU if paths are so long that this is faster.
-    On the GPU the pairs, not their number, may differ from run to run.
+    On the CPU one thread searches, in O(nnz √m) time in the worst case; SciPy's time may grow exponentially. A matrix
+    on the GPU is copied to the CPU if augmenting paths are so long that this is faster.
+    On the GPU the pairs, but not their number, may differ from run to run.
 
     References
     ----------
@@ -65,7 +65,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
 
 
 def structural_rank(graph: Any) -> int:
-    """The most rows and columns that can be paired by stored entries: an upper bound of the rank.
+    """The structural rank: the maximum number of rows and columns paired by stored entries, a bound of the rank.
 
     It is the size of a `maximum_bipartite_matching`, of sparse graphs in any format.
 
@@ -82,26 +82,26 @@ def structural_rank(graph: Any) -> int:
 
 
 def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[Any, Any]:
-    """A matching of all rows, or of all columns if they are fewer, of least weight: the linear assignment problem.
+    """A minimum-weight matching of all rows, or of all columns if they are fewer: the linear assignment problem.
 
     Parameters
     ----------
     biadjacency : sparse array or matrix in CSR, CSC or COO format, Graph or Matrix, shape (m, n)
-        Each entry is an arc and its weight. Zeros are no arcs, nor is inf (with `maximize`, -inf).
+        Each entry is an arc and its weight. Zeros and inf (with `maximize`, -inf) are not arcs.
     maximize : bool
-        Whether to look for the largest weight.
+        Whether to maximize the weight.
 
     Returns
     -------
     row_ind, col_ind : integer arrays, shape (min(m, n),)
-        The arcs of the matching by rising rows, on the device of the graph.
+        The arcs of the matching in ascending order of rows, on the device of the graph.
 
     Raises
     ------
     TypeError
         If `biadjacency` is not sparse, or in another format.
     ValueError
-        If there is no matching of all rows or all columns, or a weight is NaN or infinitely good.
+        If there is no matching of all rows or all columns, or a weight is NaN or -inf (with `maximize`, inf).
 
     Warns
     -----
@@ -110,7 +110,8 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
     Notes
     -----
-    The search is sequential: a matrix on the GPU is copied to the CPU for it. Ties may be broken other than by SciPy.
+    The search is sequential: a matrix on the GPU is copied to the CPU for it. Ties may be broken differently from
+    SciPy.
 
     References
     ----------
@@ -128,7 +129,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     rows = as_rows(biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
     transposed = arcs.shape[1] < arcs.shape[0]
-    # Loaded here, as it brings Numba.
+    # Imported here, since it imports Numba.
     from hpgraph.kernels.matching.cpu_lightest import lightest
 
     found = lightest(kernels("cpu").transpose(arcs) if transposed else arcs)
@@ -142,7 +143,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 
 
 def _places(graph: Any) -> CSR:
-    """The stored places by rows; those of SciPy's CSR in their order, as sorting them takes as long as a matching."""
+    """The pattern in CSR; a SciPy CSR keeps its order, since sorting takes as long as a matching."""
     if is_scipys_csr(graph):
         indices = as_ids(graph.indices[: graph.nnz], "indices", graph.shape[1], "column")
         indptr = as_offsets(graph.indptr, "indptr", graph.shape[0], len(indices))
@@ -151,7 +152,7 @@ def _places(graph: Any) -> CSR:
 
 
 def _weighted(arcs: CSR, maximize: bool) -> CSR:
-    """The arcs that can be matched, with weights of which the least sum is wanted."""
+    """The arcs that can be matched, with weights whose sum is minimized."""
     arcs = arcs.astype(np.float64)
     weight = arcs.data
     if not weight.all():
@@ -172,6 +173,6 @@ def _largest(arcs: CSR) -> tuple[Any, Any]:
 
 def _transposed(arcs: CSR) -> CSR:
     cpu = kernels("cpu")
-    # To see that a matrix is symmetric takes a third of the time of transposing it, and one that is not shows early.
+    # Checking symmetry takes a third of the time of a transposition, and stops early if the matrix is not symmetric.
     is_symmetric = arcs.shape[0] == arcs.shape[1] and cpu.is_both_ways(arcs)
     return arcs if is_symmetric else cpu.transpose(arcs)

@@ -1,4 +1,4 @@
-"""Orders of rows and columns, as `scipy.sparse.csgraph` has them."""
+"""Orders of rows and columns, as in `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from hpgraph.kernels.backend import kernels
 
 
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
-    """An order of rows and columns in which entries lie near the diagonal.
+    """The reverse Cuthill-McKee order of rows and columns, which reduces the bandwidth.
 
     Parameters
     ----------
     graph : sparse array or matrix in CSR or CSC format, Graph or Matrix, shape (n, n)
-        Values do not matter. Entries count in both directions.
+        Values are ignored. Entries count in both directions.
     symmetric_mode : bool
         Whether the matrix is known to be symmetric.
 
@@ -29,12 +29,12 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     TypeError
         If `graph` is not sparse, or in another format.
     ValueError
-        If it is not square.
+        If `graph` is not square.
 
     Notes
     -----
-    On the GPU all components are searched at once, a level at a time. With `symmetric_mode` a matrix there that is not
-    symmetric is copied to the CPU.
+    On the GPU all components are searched at once, a level at a time. With `symmetric_mode`, a matrix on the GPU that
+    is not symmetric is copied to the CPU.
 
     References
     ----------
@@ -57,7 +57,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     degree = xp.diff(arcs.indptr)
     degree[arcs.indices[arcs.indices == arcs.expand_rows()]] += 1
     degree = degree.astype(np.int32)
-    # NumPy's default sort, which is not stable: SciPy's seeds are those of the same call.
+    # NumPy's default sort, which is not stable: SciPy selects its seeds by the same call.
     seeds = np.argsort(to_device(degree, "cpu"))
     order = kernels(arcs.device).cuthill_mckee(arcs, degree, seeds)
     return to_device(order[::-1].astype(np.int32), rows.device)

@@ -1,4 +1,4 @@
-"""Shortest paths, as `scipy.sparse.csgraph` has them: from some vertices or all, over `hpgraph.sssp`."""
+"""Shortest paths, as in `scipy.sparse.csgraph`: from some vertices or all, by `hpgraph.sssp`."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,16 +16,16 @@ from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
-# A search of fewer arcs is over before several threads have agreed on anything.
+# A search of fewer arcs ends sooner than several threads synchronize.
 _MAX_ALONE = 1 << 18
-# Arcs after which a search in which many vertices wait is left to several threads.
+# Number of arcs after which a search with a long queue is continued by several threads.
 _MAX_TRIED = 1 << 16
-# More vertices than these are searched from by several threads.
+# Searches from more vertices than this run on several threads.
 _MAX_DENSE = 2048
 
 
 class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
-    """A graph has a cycle of negative length; SciPy's error, and hpgraph's."""
+    """A graph has a cycle of negative length; a subclass of SciPy's error and of hpgraph's."""
 
 
 def shortest_path(
@@ -38,27 +38,27 @@ def shortest_path(
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
     method : {"auto", "FW", "D", "BF", "J"}
-        Accepted for SciPy's sake, and checked as there: what is computed is the same.
+        For compatibility with SciPy, and checked as there; it does not change the algorithm.
     directed : bool
-        Otherwise arcs go both ways, with the lighter of two weights.
+        If false, arcs count in both directions, with the lighter of two weights.
     return_predecessors, unweighted : bool
         Whether to return predecessors too, and whether every arc has length 1.
     overwrite : bool
-        Accepted for SciPy's sake: nothing is overwritten.
+        For compatibility with SciPy: nothing is overwritten.
     indices : int or array of ints, optional
-        Where to start; everywhere by default.
+        Sources; all vertices by default.
 
     Returns
     -------
     dist_matrix : float64 array, shape ``(*indices.shape, n)``
-        Infinity where there is no path.
+        Infinity if there is no path.
     predecessors : int32 array, shape ``(*indices.shape, n)``
-        The vertex before on a shortest path, of several such paths one with fewest arcs; -9999 where there is none.
+        The predecessor on a shortest path, one with fewest arcs among several; -9999 if there is none.
 
     Raises
     ------
     NegativeCycleError
-        If a cycle of negative length is reached.
+        If a cycle of negative length is reachable.
     ValueError
         If `method` is unknown, or an index out of range.
 
@@ -82,25 +82,25 @@ def dijkstra(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
 ) -> Any:  # fmt: skip
-    """Lengths of the shortest paths between vertices, up to a limit, or from the nearest of several vertices.
+    """Lengths of shortest paths between vertices, up to a limit, or from the nearest of several vertices.
 
-    Weights may be negative: what is computed then is `bellman_ford`.
+    Weights may be negative: the result is then that of `bellman_ford`.
 
     Parameters
     ----------
     csgraph, directed, indices, return_predecessors, unweighted
         As for `shortest_path`.
     limit : float
-        Longer paths are not sought; not negative.
+        Maximum length of a path; not negative.
     min_only : bool
-        Whether to return, for each vertex, the least of its distances from all `indices`.
+        Whether to return the least distance of each vertex from all `indices`.
 
     Returns
     -------
     dist_matrix, predecessors
         As for `shortest_path`; of shape (n,) with `min_only`.
     sources : int32 array, shape (n,)
-        With `min_only` and `return_predecessors`: from which index each vertex is reached; -9999 where from none.
+        With `min_only` and `return_predecessors`: the nearest source of each vertex; -9999 for unreachable vertices.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def bellman_ford(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Lengths of the shortest paths between vertices, for weights of any sign; all else is as for `shortest_path`."""
+    """Lengths of shortest paths between vertices, for weights of any sign; otherwise as `shortest_path`."""
     return _paths(as_stored(csgraph, reads_rows=directed), directed, indices, return_predecessors, unweighted)
 
 
@@ -141,9 +141,9 @@ def johnson(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Lengths of the shortest paths between vertices: one search for weights of any sign, then others without.
+    """Lengths of shortest paths between vertices: one search with weights of any sign, the others without.
 
-    All else is as for `shortest_path`; any cycle of negative length is a `NegativeCycleError`.
+    Otherwise as `shortest_path`; any cycle of negative length is a `NegativeCycleError`.
 
     References
     ----------
@@ -155,7 +155,7 @@ def johnson(
     given = given.checked()
     arcs = given.graph(directed).out_csr
     row = arcs.expand_rows()
-    # From one more vertex, with an arc of no length to every other, all are reached.
+    # An added vertex with an arc of length 0 to every other reaches all.
     potential = distances_from_everywhere(arcs)
     lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
     distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted, copy=False)), True, indices, True, False)
@@ -168,7 +168,7 @@ def floyd_warshall(
     csgraph: Any, directed: bool = True, return_predecessors: bool = False, unweighted: bool = False,
     overwrite: bool = False,
 ) -> Any:  # fmt: skip
-    """Lengths of the shortest paths between all vertices; all else is as for `shortest_path`."""
+    """Lengths of shortest paths between all vertices; otherwise as `shortest_path`."""
     return _paths(as_stored(csgraph, reads_rows=directed), directed, None, return_predecessors, unweighted)
 
 
@@ -186,7 +186,7 @@ def _paths(
         distance, predecessors = found
         distance = distance.reshape(shape)
         return (distance, predecessors.reshape(shape)) if return_predecessors else distance
-    # One search reads all arcs once, in any order; several read them together.
+    # One search reads all arcs once, in any order; several share each pass.
     xp = given.xp
     if given.device == "cpu" and not directed and starts.size == 1:
         rows = kernels("cpu").rows_both_ways(given.csr.with_data(None) if unweighted else given.csr)
@@ -197,7 +197,7 @@ def _paths(
     if starts.ndim == 0:
         distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
     elif unweighted and not return_predecessors:
-        # Numbers of arcs, by breadth-first searches together.
+        # Numbers of arcs, by multi-source breadth-first search.
         depth = None if cutoff is None else int(min(cutoff, graph.n_vertices))
         level = levels_from(graph, starts.ravel(), max_depth=depth).level
         distance = xp.where(level < 0, np.inf, level.astype(np.float64))
@@ -226,7 +226,7 @@ def _between_all(given: GraphInput, directed: bool, return_predecessors: bool, u
 def _trees(
     given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> tuple[Any, Any] | None:
-    """Distances and predecessors by one thread a search: on the CPU, if it meets no negative weight; or None."""
+    """Distances and predecessors by one thread a search, on the CPU; None if a search meets a negative weight."""
     tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
     if given.device != "cpu":
         return None
@@ -246,7 +246,7 @@ def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) 
     """Distances and predecessors from one vertex, or from each of an array of them."""
     several = isinstance(start, np.ndarray)
     how = {"sources": start} if several else {"source": start}
-    # On the CPU one pass over the arcs finds a tree, unless the way leads through vertices beyond the cutoff.
+    # On the CPU one pass over the arcs finds a tree, unless a path leads through vertices beyond the cutoff.
     apart = graph.device == "cpu" and cutoff is None
     try:
         by_programs = with_parents and not apart
@@ -271,7 +271,7 @@ def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) 
 def _nearest(
     given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> Any:
-    """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
+    """Distances from the nearest of several vertices: those from an added vertex with arcs of length 0 to them."""
     n, xp = given.csr.shape[0], given.xp
     starts = _starts(indices, n).reshape(-1)
     if len(starts) > 1:
@@ -302,9 +302,9 @@ def _nearest(
 
 
 def _roots(above: Any) -> Any:
-    """The root of every vertex's tree, by pointer doubling: `above` has the parent of each vertex, a root its own."""
+    """The root of every vertex's tree, by pointer doubling: `above` is the parent of each vertex, of a root itself."""
     while True:
-        # Some log n rounds, each of which waits for the stream.
+        # About log n rounds, each of which synchronizes the stream.
         farther = above[above]
         if everywhere(farther == above):
             return above
@@ -312,7 +312,7 @@ def _roots(above: Any) -> Any:
 
 
 def distances_from(graph: Graph, start: int) -> Any:
-    """The lengths of the shortest paths from one vertex."""
+    """The lengths of shortest paths from one vertex."""
     return _search(graph, start, None, False)[0]
 
 
@@ -324,7 +324,7 @@ def distances_from_everywhere(arcs: CSR) -> Any:
 
 
 def _with_one_more(arcs: CSR, weights: Any, targets: Any) -> Graph:
-    """The graph with one more vertex, from which arcs of length 0 lead to some others."""
+    """The graph with an added vertex that has arcs of length 0 to some others."""
     n = arcs.shape[0]
     xp = array_module(arcs.device)
     indptr = xp.concatenate([arcs.indptr, arcs.indptr[-1:] + len(targets)])
@@ -334,7 +334,7 @@ def _with_one_more(arcs: CSR, weights: Any, targets: Any) -> Graph:
 
 
 def _starts(indices: Any, n: int) -> np.ndarray[Any, Any]:
-    """The vertices to start from, in the shape in which they were given."""
+    """The sources, in the shape given."""
     if indices is None:
         return np.arange(n)
     starts = np.asarray(to_device(indices, "cpu") if hasattr(indices, "get") else indices)

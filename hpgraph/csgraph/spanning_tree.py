@@ -1,4 +1,4 @@
-"""Minimum spanning trees, as `scipy.sparse.csgraph` has them."""
+"""Minimum spanning trees, as in `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -12,26 +12,25 @@ from hpgraph.kernels.backend import kernels
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
-    """A spanning tree of least weight, of every component one.
+    """A minimum spanning tree of each component.
 
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
         The graph; an arc joins its ends, whatever its direction.
     overwrite : bool
-        Accepted for SciPy's sake: nothing is overwritten.
+        For compatibility with SciPy: nothing is overwritten.
 
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        The arcs of the trees, each in one direction: that of the lighter arc, on the GPU of equal ones the one in the
+        The arcs of the trees, each in one direction: that of the lighter arc; of equal ones on the GPU, that in the
         upper triangle.
 
     Notes
     -----
-    On the CPU the first of arcs of the same weight is taken, as in SciPy; on the GPU this is
-    `hpgraph.minimum_spanning_forest`, with its own order of such arcs. Tree arcs of weight zero are not stored in the
-    result, as in SciPy.
+    On the CPU ties go to the first arc, as in SciPy; on the GPU this is `hpgraph.minimum_spanning_forest`, with its own
+    tie-breaking. Tree arcs of weight zero are not stored in the result, as in SciPy.
 
     References
     ----------
@@ -55,7 +54,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 
 def lightest_tree(csr: CSR) -> CSR:
-    """The arcs of a spanning tree of least weight, as they are stored."""
+    """The stored arcs of a minimum spanning tree."""
     xp, backend = array_module(csr.device), kernels(csr.device)
     arcs = Graph(csr).undirected.out_csr
     one, arc = backend.spanning_forest(arcs)

@@ -1,4 +1,4 @@
-"""Breadth-first and depth-first orders and trees, as `scipy.sparse.csgraph` has them."""
+"""Breadth-first and depth-first orders and trees, as in `scipy.sparse.csgraph`."""
 
 from typing import Any
 
@@ -17,28 +17,28 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
     i_start : int
-        Where to start.
+        The source.
     directed : bool
-        Otherwise arcs are followed in both directions: of each vertex first its out-arcs.
+        If false, arcs are followed in both directions: out-arcs of each vertex first.
     return_predecessors : bool
         Whether to return predecessors too.
 
     Returns
     -------
     node_array : int32 array
-        The vertices that are reached.
+        The reachable vertices.
     predecessors : int32 array, shape (n,)
-        Predecessor of each vertex in the traversal; -9999 for the start and for vertices not reached.
+        Predecessor of each vertex in the traversal; -9999 for the source and for unreachable vertices.
 
     Raises
     ------
     IndexError, TypeError
-        If `i_start` is no vertex.
+        If `i_start` is not a vertex.
 
     Notes
     -----
-    A vertex's place in its level depends on the places of the level before, so that levels follow one another. On the
-    GPU one block processes short levels, so that a graph of thousands of these gains little by it.
+    A vertex's position in its level depends on positions in the level before, so levels are processed one after the
+    other. On the GPU one block processes short levels, so a graph of thousands of these gains little.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
 
 def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
-    """Vertices in depth-first order, neighbours in the order of their rows; all else is as for `breadth_first_order`.
+    """Vertices in depth-first order, neighbours in the order of their rows; otherwise as `breadth_first_order`.
 
     Notes
     -----
@@ -73,9 +73,9 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
 def _in_order(
     csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
 ) -> Any:
-    """The order and predecessors that a search gives, which runs on a device."""
+    """The order and predecessors of a search on a device."""
     if not directed and getattr(csgraph, "format", None) == "csc":
-        # Its columns are the rows of the reverse, which SciPy searches then: neighbours come in the order of these.
+        # SciPy then searches the reverse, whose rows are this graph's columns: neighbours are in that order.
         csgraph = csgraph.T
     given = as_stored(csgraph, reads_rows=directed)
     start = checked_index(i_start, given.csr.shape[0], "i_start")
@@ -97,7 +97,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        Arcs from predecessors; SciPy's or CuPy's.
+        Arcs from predecessors; of SciPy or CuPy.
 
     Examples
     --------
@@ -112,22 +112,22 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
 
 def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
-    """The tree of a `depth_first_order`, with the weights of its arcs, as `breadth_first_tree` gives it."""
+    """The tree of a `depth_first_order`, with the weights of its arcs, as for `breadth_first_tree`."""
     _, predecessors = depth_first_order(csgraph, i_start, directed)
     return reconstruct_path(csgraph, predecessors, directed)
 
 
 def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> Any:
-    """The tree that a list of predecessors stands for.
+    """A tree from a list of predecessors.
 
     Parameters
     ----------
     csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
-        The graph in which they were found.
+        The graph of the tree.
     predecessors : integer array, shape (n,)
-        The predecessor of each vertex; negative where there is none.
+        The predecessor of each vertex; negative if there is none.
     directed : bool
-        Otherwise an arc has the lighter of its weights in both directions.
+        If false, an arc has the lighter of its weights in both directions.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     Raises
     ------
     ValueError
-        If there is not one predecessor for each vertex, or they are no integers.
+        If the length is not n, or predecessors are not integers.
     """
     given = as_stored(csgraph)
     arcs, predecessors = given.csr, given.xp.asarray(predecessors)
@@ -153,5 +153,5 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
         return given.sparse(tree_arcs(arcs, narrow, directed))
     arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
-    # Where all are kept they are the input's.
+    # If all are kept, the arrays are the input's.
     return given.sparse(kernels(given.device).keep_entries(arcs, kept), "copy")

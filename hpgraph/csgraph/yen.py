@@ -1,4 +1,4 @@
-"""The shortest simple paths between two vertices, as `scipy.sparse.csgraph` has them."""
+"""The K shortest simple paths between two vertices, as in `scipy.sparse.csgraph`."""
 
 import itertools
 import operator
@@ -25,7 +25,7 @@ def yen(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """The lengths of the K shortest paths from one vertex to another that visit no vertex twice.
+    """The lengths of the K shortest simple paths from one vertex to another.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def yen(
     source, sink : int
         Vertices.
     K : int
-        The most paths to find.
+        Maximum number of paths.
     directed, unweighted : bool
         As for `shortest_path`.
     return_predecessors : bool
@@ -42,9 +42,9 @@ def yen(
     Returns
     -------
     dist_array : float64 array, shape (M,)
-        Rising lengths of M <= K paths.
+        Lengths of M <= K paths, in ascending order.
     predecessors : int32 array, shape (M, n)
-        The vertex before on each path; -9999 at its start and off the path.
+        The predecessor on each path; -9999 for its source and vertices not on the path.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def yen(
 
     Notes
     -----
-    The searches follow each other and are short: a graph on the GPU is copied to the CPU for them. Paths of equal
-    length may come in another order than SciPy's.
+    The searches are sequential and short: a graph on the GPU is copied to the CPU for them. Paths of equal length may
+    be in another order than in SciPy.
 
     References
     ----------
@@ -92,7 +92,7 @@ def yen(
 
 
 def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, list[int]]]:
-    """Up to K paths and their lengths, among the vertices that are reached; rows may be unsorted, with duplicates."""
+    """Up to K paths and their lengths, among reachable vertices; rows may be unsorted, with duplicates."""
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
     from hpgraph.kernels.structure.cpu_fifo import incoming_rows
 

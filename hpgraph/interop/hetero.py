@@ -1,4 +1,4 @@
-"""Graphs with kinds of vertices and of edges: each relation a matrix, metapaths as products, and one graph of all.
+"""Heterogeneous graphs: a matrix for each relation, metapaths as products, and conversion to a homogeneous graph.
 
 Metapaths: Y. Sun, J. Han, X. Yan, P. S. Yu, T. Wu, "PathSim: meta path-based top-k similarity search in heterogeneous
 information networks", VLDB'11.
@@ -22,37 +22,37 @@ from hpgraph.interop.homogeneous import HomogeneousGraph, Relation, graph_column
 from hpgraph.interop.ids_by_kind import edges_of, numbered, of_geometric, tensors_of, to_geometric
 from hpgraph.scipy_api.matrix import Matrix
 
-# A relation is followed backwards by its name with this before it, as PyTorch Geometric's ToUndirected calls it.
+# Prefix of a reversed relation's name, as in PyTorch Geometric's ToUndirected.
 _REVERSED = "rev_"
 
 
 class HeteroGraph:
-    """A graph whose vertices and edges are of several kinds, each kind of vertex with ids of its own.
+    """A heterogeneous graph: vertices and edges of several kinds, each kind of vertex with ids of its own.
 
     Parameters
     ----------
     relations : dict, or HeteroData of PyTorch Geometric
-        For each relation ``(source kind, name, target kind)`` its edges: a table or rows as for `hpgraph.from_edges`,
+        The edges of each relation ``(source kind, name, target kind)``: a table or rows as for `hpgraph.from_edges`,
         a tuple ``(source, target)`` or ``(source, target, weight)`` of arrays, or a sparse array with a row for each
         vertex of the source kind and a column for each of the target kind.
     vertices : dict, optional
-        For each kind how many vertices there are, or a sequence of their names; ids that are whole numbers are indices
-        of names of text. By default ids that are text are names, in the order in which they come, and whole numbers
-        are indices, up to the largest that occurs.
+        For each kind the number of vertices, or a sequence of their names; if names are strings, integer ids are
+        indices of them. By default string ids are names, in order of first occurrence, and integers are indices, up
+        to the largest that occurs.
     duplicates : {"min", "max", "sum", "first", "error"}, optional
-        As for `Graph`, of the edges of each relation.
+        As for `Graph`, for the edges of each relation.
     columns : bool, default False
-        Whether to keep the further columns of tables, `HeteroGraph.columns`.
+        Whether to keep the other columns of tables, `HeteroGraph.columns`.
     vertex_columns : dict, optional
-        For a kind its columns, as for `hpgraph.from_edges`. Of a HeteroData all tensors with a row for each vertex, or
-        edge, are kept, but for bfloat16.
+        The columns of each kind, as for `hpgraph.from_edges`. All tensors of a HeteroData with a row for each vertex
+        or edge are kept, except bfloat16.
     device : str, optional
-        Where it is to lie, "cpu" or "cuda"; by default where the edges do.
+        Device of the graph, "cpu" or "cuda"; by default that of the edges.
 
     Raises
     ------
     ValueError, TypeError, IndexError
-        When a relation is not called by three texts; when an edge ends at a vertex that `vertices` does not have; as
+        If a relation's key is not three strings; if an edge ends at a vertex that is not in `vertices`; as for
         `hpgraph.from_edges`.
 
     Attributes
@@ -60,7 +60,7 @@ class HeteroGraph:
     kinds, relations : tuple
         Kinds of vertices; relations, each ``(source kind, name, target kind)``.
     device : {"cpu", "cuda"}
-        Where the matrices lie.
+        Device of the matrices.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class HeteroGraph:
 
     kinds: tuple[str, ...]
     relations: tuple[Relation, ...]
-    # Advice in the error of an algorithm that takes a Graph.
+    # Advice in the error of an algorithm that requires a Graph.
     _graphs_of_it = "H.graph(relation) and H.homogeneous().graph of a HeteroGraph are graphs"
 
     def __init__(
@@ -125,16 +125,16 @@ class HeteroGraph:
             self.__dict__ = self.to(device).__dict__
 
     def n_vertices(self, kind: str) -> int:
-        """How many vertices there are of a kind."""
+        """The number of vertices of a kind."""
         return self._counts[self._known(kind)]
 
     def names(self, kind: str) -> Any:
-        """The names of the vertices of a kind, in a NumPy array; None where they are the indices."""
+        """The names of the vertices of a kind, in a NumPy array; None if ids are indices."""
         names = self._names[self._known(kind)]
         return None if names is None else names.array
 
     def index_of(self, kind: str, vertex: Any) -> int:
-        """The index of a vertex within its kind, by its name; or checked, where the kind has no names.
+        """The index of a vertex within its kind, by its name; if the kind has no names, the index is checked.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class HeteroGraph:
         return checked_index(vertex, self._counts[kind], kind) if names is None else names.index_of(vertex)
 
     def __getitem__(self, relation: str | Relation) -> Any:
-        """The Matrix of a relation, by ``(source kind, name, target kind)``, or by its name where one alone has it."""
+        """The Matrix of a relation, by ``(source kind, name, target kind)``, or by its name if that is unique."""
         return self._matrices[self._meant(relation)]
 
     def __contains__(self, relation: Any) -> bool:
@@ -161,11 +161,11 @@ class HeteroGraph:
 
     @property
     def device(self) -> str:
-        """Where the matrices lie: "cpu" or "cuda"."""
+        """The device of the matrices: "cpu" or "cuda"."""
         return next((str(matrix.device) for matrix in self._matrices.values()), "cpu")
 
     def to(self, device: str) -> Self:
-        """The same on a device; itself where it lies there already. Errors are those of `Matrix.to`."""
+        """The graph on a device; itself if it is already there. Errors are those of `Matrix.to`."""
         if all(matrix.to(device) is matrix for matrix in self._matrices.values()):
             return self
         moved = object.__new__(type(self))
@@ -176,7 +176,7 @@ class HeteroGraph:
         return moved
 
     def graph(self, relation: str | Relation) -> Graph:
-        """The directed Graph of a relation of vertices of one kind, with their names.
+        """The directed Graph of a relation within one kind of vertices, with their names.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class HeteroGraph:
     def columns(self, of: str | Relation) -> dict[str, Any]:
         """The columns of a relation, in the order of its matrix, or of the vertices of a kind, by title.
 
-        Text is ``(codes, categories)``, as `Graph.edge_column` gives it. Do not write to the arrays.
+        A column of strings is ``(codes, categories)``, as for `Graph.edge_column`. Do not write to the arrays.
 
         Examples
         --------
@@ -210,30 +210,29 @@ class HeteroGraph:
         return dict(self._columns.get(of if of in self._counts else self._meant(of), {}))
 
     def metapath(self, *path: str, weight: bool = False, semiring: Any = "plus_times") -> Any:
-        """How many paths there are along a series of relations, from each vertex of the first kind to each of the last.
+        """The number of paths along a metapath, from each vertex of the first kind to each of the last.
 
         Parameters
         ----------
         *path : str
-            Kinds and the relations between them in turn: ``"author", "writes", "paper", "cites", "paper"``. A relation
-            is followed backwards where it leads the other way, and among vertices of one kind with ``"rev_"`` before
-            its name.
+            Kinds and relations, alternating: ``"author", "writes", "paper", "cites", "paper"``. A relation of the
+            opposite direction is followed backwards; within one kind of vertices, the prefix ``"rev_"`` does so.
         weight : bool, default False
-            Whether an entry has the weight of the relation, rather than 1.
+            Whether an entry is the weight of the relation rather than 1.
         semiring : str or Semiring, default "plus_times"
-            Of the products: "plus_times" counts paths, or adds up products of weights; "min_plus" with weights has the
-            lengths of the shortest.
+            Semiring of the products: "plus_times" counts paths, or sums products of weights; "min_plus" with weights
+            gives the lengths of shortest paths.
 
         Returns
         -------
         Matrix
-            A row for each vertex of the first kind, a column for each of the last; `Graph` takes it where the two are
-            one.
+            A row for each vertex of the first kind, a column for each of the last; `Graph` accepts it if the kinds are
+            the same.
 
         Raises
         ------
         ValueError
-            When no such relation joins two kinds that follow each other, or a path does not begin and end with a kind.
+            If no such relation joins two consecutive kinds, or a path does not begin and end with a kind.
 
         References
         ----------
@@ -268,18 +267,18 @@ class HeteroGraph:
         return Matrix._of(found.csr.with_data(None).astype(np.int64)) if not weight else found
 
     def homogeneous(self, relations: Iterable[str | Relation] | None = None) -> HomogeneousGraph:
-        """All vertices, and the edges of all relations, as one graph.
+        """The homogeneous graph of all vertices and the edges of all relations.
 
         Parameters
         ----------
         relations : sequence of relations, optional
-            Only edges of these, between vertices of all kinds.
+            Relations whose edges are included; by default all. Vertices of all kinds are included.
 
         Returns
         -------
         HomogeneousGraph
-            The graph has weights where a relation has any; edges of the others weigh 1. It has all columns, with
-            missing values where a kind or a relation lacks a title. `HomogeneousGraph.split` gives results by kind.
+            The graph has weights if any relation has; edges of the others have weight 1. It has all columns, with
+            missing values if a kind or a relation lacks a column. `HomogeneousGraph.split` splits results by kind.
 
         Examples
         --------
@@ -301,19 +300,19 @@ class HeteroGraph:
         self, seeds: Mapping[str, Any], fanouts: Any, *, replace: bool = False, incoming: bool = False,
         disjoint: bool = False, seed: int = 0,
     ) -> HeteroSample:  # fmt: skip
-        """Draw neighbours of some vertices over all relations, of those drawn again neighbours, and so on.
+        """Multi-hop neighbour sampling over all relations.
 
         Parameters
         ----------
         seeds : dict
-            Vertices to begin with, by kind: names, or indices.
+            Seed vertices by kind: names, or indices.
         fanouts : sequence of int, int, or dict of such
-            How many arcs of a relation to draw for each vertex at each hop, -1 for all; a dict names the relations that
-            are followed, with as many hops each.
+            Number of arcs of a relation to sample for each vertex at each hop, -1 for all; a dict gives them for the
+            relations to follow, with equally many hops each.
         replace, disjoint, seed
             As for `hpgraph.sample_neighbors`.
         incoming : bool
-            Whether to draw for the vertices that relations lead to, among their sources.
+            Whether to sample in-arcs: sources are drawn for the targets of relations.
 
         Examples
         --------
@@ -332,8 +331,8 @@ class HeteroGraph:
     def to_pyg(self) -> Any:
         """A HeteroData of PyTorch Geometric: ``edge_index``, weights as ``edge_weight``, and columns of numbers.
 
-        Names of vertices are left out: vertex i of a kind is the one of ``H.names(kind)[i]``. Tensors lie on the
-        device of the matrices. Without torch_geometric a MissingExtraError is raised.
+        Names of vertices are left out: vertex i of a kind has the name ``H.names(kind)[i]``. Tensors are on the device
+        of the matrices. Without torch_geometric a MissingExtraError is raised.
         """
         return to_geometric(self)
 

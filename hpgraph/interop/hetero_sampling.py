@@ -1,4 +1,4 @@
-"""Neighbours drawn at random, hop by hop, in a graph of several kinds of vertices."""
+"""Multi-hop neighbour sampling in heterogeneous graphs."""
 
 import weakref
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from hpgraph.kernels.backend import kernels
 
 @dataclass(frozen=True, eq=False)
 class HeteroSample:
-    """A part of a graph of several kinds drawn around seeds: as `hpgraph.NeighborSample`, by kind and by relation.
+    """A sampled neighbourhood in a heterogeneous graph: `hpgraph.NeighborSample` by kind and by relation.
 
     Arrays are int64, on the graph's device.
 
@@ -26,15 +26,15 @@ class HeteroSample:
     vertex : dict of arrays
         By kind, the index in the graph of each vertex of the sample, in order of discovery, seeds first.
     edge_index : dict of arrays of shape (2, m)
-        By relation, the neighbour drawn and the vertex that it was drawn for, each numbered within its kind.
+        By relation, the sampled neighbour and the vertex that it was sampled for, each numbered within its kind.
     edge : dict of arrays
-        By relation, the place of each edge among the entries of the relation's matrix, in order of rows.
+        By relation, the position of each edge among the entries of the relation's matrix, in order of rows.
     seeds : dict of arrays
-        By kind, the sample's number of each seed given.
+        By kind, the number in the sample of each seed.
     batch : dict of arrays, or None
-        Of a disjoint sample, the number of the seed in whose tree each vertex is; seeds are numbered over all kinds.
+        In a disjoint sample, the number of the seed whose tree contains each vertex, over all kinds.
     vertices_of_hop, edges_of_hop : dict of lists
-        By kind how many vertices are new at each hop, seeds first; by relation how many edges were drawn.
+        Numbers of new vertices at each hop, by kind, seeds first; numbers of sampled edges, by relation.
     graph : HeteroGraph
     """
 
@@ -71,7 +71,7 @@ _MADE: weakref.WeakKeyDictionary[Any, dict[Any, Drawable]] = weakref.WeakKeyDict
 
 
 def _drawable(H: Any, relation: Relation, incoming: bool) -> Drawable:
-    """The arcs of a relation by source, or by target and numbered; made once."""
+    """The arcs of a relation by source, or by target with their numbers; cached."""
     made = _MADE.setdefault(H, {})
     if (relation, incoming) not in made:
         (source, _, target), csr = relation, H[relation].csr.pattern
@@ -85,7 +85,7 @@ def _drawable(H: Any, relation: Relation, incoming: bool) -> Drawable:
 
 
 def hops_by_relation(relations: Any, fanouts: Any, meant: Any) -> dict[Relation, list[int]]:
-    """The fanouts of each relation that is followed."""
+    """The fanouts of each relation to follow."""
     if not isinstance(fanouts, Mapping):
         return dict.fromkeys(relations, fanouts_of(fanouts))
     hops = {meant(relation): fanouts_of(given) for relation, given in fanouts.items()}
