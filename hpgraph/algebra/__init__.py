@@ -1,1 +1,1 @@
-"""The operations of GraphBLAS over matrices and vectors, one a file."""
+"""The GraphBLAS operations on matrices and vectors, one a file."""

@@ -1,4 +1,4 @@
-"""A function of every entry: GrB_apply with a unary, a bound binary or an index-unary operator."""
+"""GrB_apply with a unary, a bound binary or an index-unary operator."""
 
 from types import FunctionType
 from typing import Any
@@ -28,31 +28,31 @@ def apply(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """A function of every entry: ``C⟨mask⟩ accum= f(A)``.
+    """Apply an operator to every entry: ``C⟨mask⟩ accum= f(A)``.
 
     Parameters
     ----------
     A : Matrix or Vector
-        A sparse array of SciPy or CuPy serves as well.
+        Or a sparse array of SciPy or CuPy.
     op : UnaryOp, BinaryOp, IndexUnaryOp, str or function
         A unary operator; with `left` or `right` a binary one; or an index-unary one ("rowindex", "colindex",
         "diagindex", ...). A function takes (value), with `left` or `right` two values, else (value, row, column) or
-        (value, row, column, thunk). Of a vector's entry the column is 0, and the values of a pattern are True.
+        (value, row, column, thunk). The column of a vector's entry is 0, and the values of a pattern are True.
     left, right : number, optional
-        The operator's first or its second operand.
+        The operator's first or second operand.
     thunk : number, default 0
         The parameter of an index-unary operator: "rowindex" gives row + thunk, "diagindex" column - (row + thunk), as
         in SuiteSparse:GraphBLAS: 0 on the diagonal that "diag" with the same thunk selects.
     dtype : dtype-like, optional
-        Of the result. By default that of the operator; that of a Python function is what it returns, as Numba infers:
-        float64 for ``x / 2``, bool for ``x > 2``, and int64 for ``x + 1`` of any whole numbers but uint64.
+        Type of the result. By default that of the operator; for a Python function the return type inferred by Numba:
+        float64 for ``x / 2``, bool for ``x > 2``, and int64 for ``x + 1`` of any integers but uint64.
     mask, complement, accum, replace, out
         As for `ewise_add`.
 
     Returns
     -------
     Matrix or Vector
-        `out` where given.
+        `out` if given.
 
     Examples
     --------
@@ -110,14 +110,14 @@ def _index_unary(op: Any) -> IndexUnaryOp | None:
     return None if arguments == 1 else get_index_unary(op)
 
 
-# Half of what an int64 holds, so that the difference of two indices can still be added.
+# Half of the int64 range, so that the difference of two indices can be added without overflow.
 _FARTHEST = 1 << 62
 
 
 def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
-    """The parameter of an index-unary operator: whole for one that is built in, as NumPy promotes it for a function."""
+    """The thunk of an index-unary operator: an integer for built-in ones, promoted as in NumPy for a function."""
     if op.cpp is not None and isinstance(thunk, int):
-        # Beyond all rows, columns and diagonals there are only more such.
+        # Larger values are equivalent: they are beyond all rows, columns and diagonals.
         thunk = min(max(thunk, -_FARTHEST), _FARTHEST)
     if op.cpp is None:
         return as_number(thunk, dtype, "thunk")

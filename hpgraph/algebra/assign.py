@@ -1,4 +1,4 @@
-"""Parts of a matrix or a vector overwritten: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign)."""
+"""Assignment to parts of a matrix or vector: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign)."""
 
 from typing import Any, TypeVar
 
@@ -34,42 +34,42 @@ def assign(
     accum: Any = None,
     replace: bool = False,
 ) -> Target:
-    """Overwrite rows and columns of a matrix, under a mask of the whole matrix: ``C⟨M⟩(I, J) accum= A``.
+    """Assign to rows and columns of a matrix, under a mask of the whole matrix: ``C⟨M⟩(I, J) accum= A``.
 
     Parameters
     ----------
     C : Matrix
-        What is written to. It keeps its type of values.
+        The matrix to modify. Its value type does not change.
     A : Matrix, Vector, sparse or dense array, or number
-        What is written, of shape (rows selected, columns selected); a Vector where one of them is an int; a number for
-        all places selected that the mask allows. Where a sparse one has no entry, the entry of `C` goes, unless
-        there is an accumulator.
+        The source, of shape (rows selected, columns selected); a Vector if one of them is an int; a number for all
+        selected positions that the mask allows. Absent entries of a sparse source delete entries of `C`, unless there
+        is an accumulator.
     rows, columns : None, slice, int, array or sequence of integers, array of bool, optional
-        Where, as for `extract`. Of a place named twice the last is written.
+        Selected rows and columns, as for `extract`. For duplicate indices the last one counts.
     mask : Matrix or sparse array, optional
-        Of the shape of `C`: the places that may change, by value (`C.structure` for all that are present).
+        Of the shape of `C`: the positions that may change, by value (`C.structure` for all present entries).
     complement : bool, default False
-        Let the places change that the mask leaves out.
+        Whether to use the complement of the mask.
     accum : BinaryOp, str or function, optional
-        Joins what `C` holds with what is written, where both have an entry.
+        Combines entries of `C` and of the source if both are present.
     replace : bool, default False
-        Drop all entries of `C` that the mask does not allow, within the rows and columns and beyond them.
+        Whether to drop all entries of `C` outside the mask, also outside the selected rows and columns.
 
     Returns
     -------
     Matrix
-        `C`. What was taken from it before, as its transpose or SciPy's views, stays as it was.
+        `C`. Objects derived from it before, such as its transpose or SciPy views, are unchanged.
 
     Raises
     ------
     IndexError
-        When an index is out of range.
+        If an index is out of range.
     ValueError
-        When shapes do not fit.
+        If shapes do not fit.
     TypeError
-        When types or devices do not fit. `C` is as it was after any error.
+        If types or devices do not fit. `C` is unchanged after any error.
     DeviceMemoryError
-        When a number is written to more places than memory holds.
+        If memory is too small for all positions that a number is assigned to.
 
     Examples
     --------
@@ -98,16 +98,16 @@ def subassign(
     accum: Any = None,
     replace: bool = False,
 ) -> Target:
-    """Overwrite rows and columns, or entries of a vector, under a mask of these alone: ``C(I, J)⟨M⟩ accum= A``.
+    """Assign to rows and columns, or entries of a vector, under a mask of these only: ``C(I, J)⟨M⟩ accum= A``.
 
     Parameters
     ----------
     C, A, rows, columns, complement, accum
         As for `assign`.
     mask : Matrix or sparse array, optional
-        Of shape (rows selected, columns selected); for a vector what `assign` takes, of as many as are selected.
+        Of shape (rows selected, columns selected); for a vector a mask as for `assign`, of the length of the selection.
     replace : bool, default False
-        Drop the entries within the rows and columns that the mask does not allow; others stay.
+        Whether to drop the selected entries outside the mask; entries that are not selected are kept.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def subassign(
 def assign_entries(
     w: Any, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool, *, within: bool = False
 ) -> Any:
-    """`hpgraph.assign`, or `hpgraph.subassign`, of `u` to a vector `w`, as to a matrix of one row."""
+    """`hpgraph.assign` or `hpgraph.subassign` of `u` to a vector `w`, treated as a matrix of one row."""
     row = MatrixStorage._of(as_row(w))
     if isinstance(indices, int | np.integer):
         indices = [indices]
@@ -148,7 +148,7 @@ def assign_entries(
 
 
 def set_entries(v: Any, axis: Axis, x: Any) -> None:
-    """``v[...] = x`` on a parsed key: in place, in the type of `v`; absent entries of a Vector `x` become absent."""
+    """``v[...] = x`` for a parsed key: in place, in the type of `v`; absent entries of a Vector `x` become absent."""
     if v.format == "list":
         row = MatrixStorage._of(as_row(v))
         set_selected(row, parse((0, index_of(axis)), row.shape, row.device), x)

@@ -1,4 +1,4 @@
-"""Parts of a matrix overwritten: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign), A[...] = x.
+"""Assignment to a matrix: C⟨M⟩(I, J) accum= A (GrB_assign), C(I, J)⟨M⟩ accum= A (GxB_subassign), A[...] = x.
 
 All of them reduce to one step: replace the region of rows I and columns J by another matrix's entries. Accumulator and
 mask are applied first, to the region extracted from the matrix.
@@ -30,7 +30,7 @@ def assign_region(
     i, j = _axes(C, rows, columns)
     allowed = as_matrix_mask(mask, C.shape, C.device)
     if np.isscalar(A) and allowed is not None and not complement:
-        # Of a number only what the mask allows is ever made.
+        # A number is expanded only to the positions that the mask allows.
         places = kernels(C.device).keep_entries(allowed, within(allowed, i, j))
         made = write(_full_like(places, A, C.dtype), MatrixStorage._of(C.csr), places, False, accum, masked=True).csr
         return C._rebind(restrict(made, allowed) if replace else made)
@@ -60,7 +60,7 @@ def subassign_region(
 def set_selected(A: Any, where: Selection, x: Any) -> None:
     """``A[...] = x``, for a parsed key.
 
-    ``x`` is broadcast, and cast to the type of the matrix, as by NumPy.
+    ``x`` is broadcast, and cast to the type of the matrix, as in NumPy.
     """
     if where.pointwise:
         _set_places(A, where, x)
@@ -77,18 +77,18 @@ def _axes(C: Any, rows: Any, columns: Any) -> tuple[Axis, Axis]:
 
 
 def _full_like(places: CSR, value: Any, dtype: np.dtype[Any]) -> CSR:
-    """A number at some places."""
+    """A matrix with one value at all entries of a pattern."""
     xp = array_module(places.device)
     return places.with_data(xp.full(places.nnz, value, dtype=_scalar_dtype(value, dtype)), copy=False)
 
 
 def _scalar_dtype(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a number beside values of a type: a Python number has none of its own."""
+    """The promoted type of a number and values of a type: a Python number is weakly typed."""
     return np.result_type(value, dtype) if isinstance(value, int | float | complex) else np.asarray(value).dtype
 
 
 def _source(x: Any, C: MatrixStorage, shape: tuple[int, int], as_column: bool, *, checked: bool) -> CSR:
-    """The assigned value as a matrix of the region's shape; with `checked` its type must go into that of C."""
+    """The assigned value as a matrix of the region's shape; with `checked` its type must be castable to that of C."""
     if np.isscalar(x) or getattr(x, "ndim", None) == 0:
         check_memory(
             shape[0] * shape[1] * (C.dtype.itemsize + 4), f"a number at {shape[0] * shape[1]} places", C.device
@@ -151,12 +151,12 @@ def refuse_complex(x: Any, dtype: np.dtype[Any], what: str) -> None:
 
 
 def _matrix_like(x: Any) -> MatrixStorage:
-    """A sparse array of SciPy's as a matrix; one of one dimension is a row."""
+    """A SciPy sparse array as a matrix; a one-dimensional array is a row."""
     return MatrixStorage(x.reshape(1, -1) if x.ndim == 1 else x)
 
 
 def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
-    """An array in the shape of what it is assigned to, as SciPy has it: axes of length 1 do not matter."""
+    """An array broadcast to the shape of the region, as in SciPy: axes of length 1 are ignored."""
     if [length for length in array.shape if length != 1] == [length for length in shape if length != 1]:
         return array.reshape(shape)
     try:
@@ -166,25 +166,25 @@ def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def assigned_values(x: Any, A: MatrixStorage | VectorStorage) -> Any:
-    """Numbers in the type of a matrix or a vector, as NumPy's assignment casts them; copied."""
+    """Values cast to the type of a matrix or a vector, as in NumPy's assignment; copied."""
     xp = array_module(A.device)
     refuse_complex(x, A.dtype, "matrix" if isinstance(A, MatrixStorage) else "vector")
     try:
         with np.errstate(invalid="ignore"):
-            # Made anew: the matrix may keep it.
+            # A new array: the matrix may keep it.
             return xp.array(unmasked(x, "x"), dtype=A.dtype)
     except OverflowError:
         raise beyond_range(A.dtype) from None
 
 
 def _dense(array: Any) -> CSR:
-    """All entries of a dense array, zeros too."""
+    """All elements of a dense array as entries, zeros too."""
     xp = array_module(array)
     return all_places(array.shape, "cuda" if xp is not np else "cpu").with_data(xp.ascontiguousarray(array).reshape(-1))
 
 
 def _set_places(A: MatrixStorage, where: Selection, x: Any) -> None:
-    """Write to places named one by one: of a place named twice the last."""
+    """Write to individual positions; for duplicates the last one counts."""
     xp = array_module(A.device)
     row, column = where.rows.reshape(-1), where.columns.reshape(-1)
     present = None
@@ -206,7 +206,7 @@ def _set_places(A: MatrixStorage, where: Selection, x: Any) -> None:
     if present is None:
         A._rebind(joined(A.csr, places.with_data(values[last]), A.dtype))
         return
-    # Absent ones take the matrix's entries away.
+    # Absent entries delete the matrix's entries.
     cleared = restrict(A.csr, places.with_data(None), True)
     kept = present[last]
     written = CSR.from_coo(
@@ -215,7 +215,7 @@ def _set_places(A: MatrixStorage, where: Selection, x: Any) -> None:
     A._rebind(joined(cleared, written, A.dtype))
 
 
-# Most changed rows for which the unchanged rows between them are copied whole.
+# Maximum number of changed rows for which the unchanged rows between them are copied whole.
 COPIED_ROWS = 64
 
 
@@ -230,7 +230,7 @@ def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
 
 
 def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
-    """The same where few rows change: these are computed alone, and the rows between them are copied."""
+    """`replaced` if few rows change: only these are computed, and the rows between them are copied."""
     xp = array_module(csr.device)
     rows = ids_of(i, csr.shape[0], csr.device)
     changed = xp.unique(rows)
@@ -238,7 +238,7 @@ def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
     local = xp.searchsorted(changed, rows)
     after = joined(_outside(before, local, j), _spread(source, local, j, before.shape), dtype)
     values = None if csr.data is None and after.data is None else (csr.astype(dtype).data, after.astype(dtype).data)
-    # Offsets on the host, few of them: where each changed row lies, before and after.
+    # A few offsets on the host: the position of each changed row, before and after.
     places = csr.indptr[changed], csr.indptr[changed + 1], after.indptr[:-1], after.indptr[1:]
     bounds = to_device(xp.stack(places), "cpu")
     parts: list[tuple[int, slice]] = []
@@ -256,7 +256,7 @@ def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
 
 
 def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:
-    """The entries that do not lie in rows i and columns j."""
+    """The entries outside rows i and columns j."""
     return kernels(csr.device).keep_entries(csr, ~within(csr, i, j))
 
 
@@ -270,7 +270,7 @@ def within(csr: CSR, i: Axis, j: Axis) -> Any:
 
 
 def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
-    """The region's entries at their places in the whole; of duplicate rows and columns the last."""
+    """The region's entries at their positions in the matrix; for duplicate rows and columns the last."""
     device = source.device
     row_ids, column_ids = ids_of(i, shape[0], device), ids_of(j, shape[1], device)
     ids = index_dtype(max(shape))
@@ -303,13 +303,13 @@ def last_of_each(axis: Any) -> Any:
 
 
 def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
-    """The union, what is written before what was held."""
+    """The union; entries of the source take precedence."""
     merge = kernels(held.device).merge
     if held.data is None and written.data is None:
         bits = np.dtype(bool)
         first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
         return merge(held, written, second, first, second, None)
-    # Values are only moved, and few kernels serve all types.
+    # Values are only moved, so a few kernels suffice for all types.
     bits = bits_type(dtype)
     a, b = (csr.astype(dtype) for csr in (held, written))
     a, b = (csr.with_data(csr.data.view(bits), copy=False) for csr in (a, b))
@@ -319,7 +319,7 @@ def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
 
 
 def all_places(shape: tuple[int, int], device: str) -> CSR:
-    """The pattern of a matrix without a gap."""
+    """The pattern of a full matrix."""
     xp = array_module(device)
     rows, columns = shape
     indptr = xp.arange(rows + 1, dtype=np.int64) * columns

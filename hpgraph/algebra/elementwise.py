@@ -1,4 +1,4 @@
-"""Two matrices or two vectors entry by entry: GrB_eWiseAdd, GrB_eWiseMult and GxB_eWiseUnion."""
+"""Element-wise operations on two matrices or vectors: GrB_eWiseAdd, GrB_eWiseMult and GxB_eWiseUnion."""
 
 from typing import Any
 
@@ -28,32 +28,31 @@ def ewise_add(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The union of two matrices or vectors: ``C⟨mask⟩ accum= A ⊕ B``.
+    """Element-wise operation on the union of two matrices or vectors: ``C⟨mask⟩ accum= A ⊕ B``.
 
     Parameters
     ----------
     A, B : Matrix or Vector
-        Of the same shape, on the same device; sparse arrays of SciPy and CuPy serve as well.
+        Of the same shape, on the same device; or sparse arrays of SciPy and CuPy.
     op : BinaryOp, Monoid, str or function, default "plus"
-        ``f(a, b)`` where both have an entry. An entry of one of them alone passes through a cast to the result's type.
+        ``f(a, b)`` if both have an entry. An entry of only one of them is cast to the result's type.
     dtype : dtype-like, optional
-        Of the result. By default that of the operator; that of a Python function is what it returns, as for `apply`.
+        Type of the result. By default that of the operator; for a Python function its return type, as for `apply`.
     mask : Matrix or, for vectors, Bitmask, array of bool or Vector, optional
-        The places to write. It counts by value: present and not zero; for what is present whatever its value, give
-        ``M.structure``.
+        The positions to write: entries that are present and nonzero; ``M.structure`` is a mask of all present entries.
     complement : bool, default False
-        Write the places that the mask leaves out instead.
+        Whether to use the complement of the mask.
     accum : BinaryOp, str or function, optional
-        Joins what `out` holds with the result, where both have an entry.
+        Combines entries of `out` and of the result if both are present.
     replace : bool, default False
-        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
+        Whether entries of `out` outside the mask are dropped rather than kept.
     out : Matrix or Vector, optional
-        Where to write; it keeps its type of values. If an error is raised it is left as it was.
+        Destination; it keeps its value type. It is unchanged if an error is raised.
 
     Returns
     -------
     Matrix or Vector
-        `out` where given.
+        `out` if given.
 
     Examples
     --------
@@ -81,21 +80,21 @@ def ewise_mult(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The intersection of two matrices or vectors: ``C⟨mask⟩ accum= A ⊗ B``.
+    """Element-wise operation on the intersection of two matrices or vectors: ``C⟨mask⟩ accum= A ⊗ B``.
 
     Parameters
     ----------
     A, B : Matrix or Vector
         As for `ewise_add`.
     op : BinaryOp, Monoid, str or function, default "times"
-        ``f(a, b)`` where both have an entry; other places have none.
+        ``f(a, b)`` if both have an entry; other positions have no entry.
     dtype, mask, complement, accum, replace, out
         As for `ewise_add`.
 
     Returns
     -------
     Matrix or Vector
-        `out` where given.
+        `out` if given.
 
     Examples
     --------
@@ -123,14 +122,14 @@ def ewise_union(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The union of two matrices or vectors, with a number in the place of an absent entry.
+    """Element-wise operation on the union of two matrices or vectors, with fill values for absent entries.
 
     Parameters
     ----------
     A, B : Matrix or Vector
         As for `ewise_add`.
     a_fill, b_fill : number
-        What the operator is given where A, or B, has no entry and the other has one.
+        Operand of the operator for an absent entry of A or of B, if the other has one.
     op : BinaryOp, Monoid, str or function, default "plus"
         ``f(a, b)``.
     dtype, mask, complement, accum, replace, out
@@ -139,7 +138,7 @@ def ewise_union(
     Returns
     -------
     Matrix or Vector
-        `out` where given.
+        `out` if given.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def ewise_union(
     A, B = as_pair(A, B)
     a, b = values_dtype(A), values_dtype(B)
     x, y = as_number(a_fill, a, "a_fill"), as_number(b_fill, b, "b_fill")
-    # A fill that the values' type cannot hold takes part in the promotion, as it would in NumPy.
+    # A fill value outside the values' type takes part in the promotion, as in NumPy.
     a, b = np.result_type(a, x.dtype), np.result_type(b, y.dtype)
     A, B = (X if values_dtype(X) == dtype else X.astype(dtype) for X, dtype in ((A, a), (B, b)))
     both = function_for(get_binary(op), a, b, dtype, out)

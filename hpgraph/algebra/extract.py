@@ -1,4 +1,4 @@
-"""Parts of a matrix or a vector: C⟨M⟩ accum= A(I, J), w⟨m⟩ accum= u(I) (GrB_extract), and what ``A[...]`` gives."""
+"""Submatrices and subvectors: C⟨M⟩ accum= A(I, J), w⟨m⟩ accum= u(I) (GrB_extract), and ``A[...]``."""
 
 from typing import Any
 
@@ -25,17 +25,17 @@ def extract(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """Some rows and columns of a matrix, or some entries of a vector: ``C⟨M⟩ accum= A(I, J)``.
+    """Extract a submatrix, or a subvector: ``C⟨M⟩ accum= A(I, J)``.
 
     Parameters
     ----------
     A : Matrix or Vector
-        From what.
+        The matrix or vector.
     rows, columns : None, slice, int, array or sequence of integers, array of bool, optional
-        Which, in the order of the result; an index may occur more than once, and a negative one counts from the end.
-        None is all. A vector has `rows` alone. An int leaves a vector: a row or a column of the matrix.
+        Selected indices, in the order of the result; duplicates are allowed, and negative ones count from the end. None
+        selects all. A vector has `rows` only. An int gives a Vector: a row or a column of the matrix.
     mask, complement, accum, replace, out
-        What part of the result is written where, as in `Matrix.mxm`; the mask has the shape of the result.
+        As for `Matrix.mxm`; the mask has the shape of the result.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def extract(
 
     Notes
     -----
-    GrB_Matrix_extract, GrB_Col_extract and GrB_Vector_extract. The whole matrix and stretches of whole rows share the
+    GrB_Matrix_extract, GrB_Col_extract and GrB_Vector_extract. The whole matrix and ranges of whole rows share the
     arrays of `A`; other parts are copied.
 
     Examples
@@ -134,7 +134,7 @@ def as_row(v: Any) -> CSR:
 
 
 def _stretch_of_rows(csr: CSR, rows: range) -> CSR:
-    """Consecutive rows: parts of the very arrays."""
+    """Consecutive rows: views of the arrays."""
     if is_whole(rows, csr.shape[0]):
         return csr
     if not len(rows):
@@ -148,7 +148,7 @@ def _stretch_of_rows(csr: CSR, rows: range) -> CSR:
 
 
 def _element(csr: CSR, row: int, column: int) -> Any:
-    """The value of one place, 0 where there is no entry; on CUDA this waits for the stream."""
+    """The value at one position, 0 for an absent entry; on CUDA this synchronizes the stream."""
     begin, end = (int(offset) for offset in to_device(csr.indptr[row : row + 2], "cpu"))
     columns = csr.indices[begin:end]
     xp = array_module(csr.device)
@@ -163,7 +163,7 @@ def _listed(value: Any) -> tuple[Any, Any]:
 
 
 def _places(A: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
-    """Single places: a vector of as many, or a matrix of the shape in which they were given."""
+    """Individual positions: a vector of the same length, or a matrix of the shape in which they were given."""
     csr = A.csr
     xp = array_module(csr.device)
     found = kernels(csr.device).positions_of(csr, rows.reshape(-1), columns.reshape(-1))
@@ -175,7 +175,7 @@ def _places(A: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _as_row(v: VectorStorage, shape: tuple[int, ...]) -> CSR:
-    """A vector's entries, row after row, as a matrix of a shape of as many places."""
+    """A vector's entries, in row-major order, as a matrix of a shape of the same size."""
     indices, values = v.to_indices()
     columns = shape[1]
     ids = index_dtype(max(shape))
@@ -211,6 +211,6 @@ def take_entries(v: Any, axis: Axis) -> VectorStorage:
 
 
 def entry_of(v: Any, index: int) -> Any:
-    """One value of a vector, 0 where it is absent; on CUDA this waits for the stream."""
+    """One value of a vector, 0 for an absent entry; on CUDA this synchronizes the stream."""
     found = take_entries(v, range(index, index + 1)).to_indices()[1]
     return to_device(found, "cpu")[0] if len(found) else v.dtype.type(0)

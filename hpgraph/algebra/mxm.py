@@ -13,9 +13,9 @@ from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_semiring
 from hpgraph.semiring.semiring import Product, product_of
 
-# Turning a matrix costs about as much as looking up this many entries for each of its own.
+# A transposition costs about as much as this many lookups for each entry.
 TURN = 16
-# Columns for each entry from which a matrix is first narrowed to the columns that it uses.
+# Ratio of columns to entries from which a matrix is first restricted to its nonempty columns.
 SPARSE = 4
 
 
@@ -34,37 +34,36 @@ def mxm(
     Parameters
     ----------
     A : Matrix, shape (m, l)
-        A sparse array of SciPy or CuPy serves as well. ``A.T`` is as good as a matrix of its own.
+        Or a sparse array of SciPy or CuPy. ``A.T`` is not copied.
     B : Matrix, shape (l, n)
         On the same device.
     semiring : Semiring or str, default "plus_times"
-        What adds and multiplies. Positional operators give, of A[i, k] and B[k, j], the indices i (firsti), k (firstj,
-        secondi) or j (secondj), as int64.
+        Addition and multiplication. Positional operators return, for A[i, k] and B[k, j], the indices i (firsti), k
+        (firstj, secondi) or j (secondj), as int64.
     mask : Matrix, shape (m, n), optional
-        The places to compute. It counts by value: present and not zero; for what is present whatever its value, give
-        ``M.structure``.
+        The positions to compute: entries that are present and nonzero; ``M.structure`` is a mask of all present
+        entries.
     complement : bool, default False
-        Compute the places that the mask leaves out instead.
+        Whether to use the complement of the mask.
     accum : BinaryOp, str or function, optional
-        Joins what `out` holds with the result, where both have an entry.
+        Combines entries of `out` and of the result if both are present.
     replace : bool, default False
-        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
+        Whether entries of `out` outside the mask are dropped rather than kept.
     out : Matrix, shape (m, n), optional
-        Where to write; it keeps its type of values. If an error is raised it is left as it was.
+        Destination; it keeps its value type. It is unchanged if an error is raised.
 
     Returns
     -------
     Matrix, shape (m, n)
-        `out` where given. It has an entry wherever a pair of entries is multiplied, even if their sum is zero.
+        `out` if given. It has an entry for every position with a product, even if the sum is zero.
 
     Notes
     -----
-    Without a mask, or with one that is complemented, rows are computed after F. G. Gustavson, "Two fast algorithms for
-    sparse matrices", ACM TOMS 4(3), 1978; their entries are counted first where memory may not hold as many as there
-    could be (on CUDA always). At the places of a mask either the dot product of each place is computed, from the rows
-    of A and of the transpose of B, or Gustavson's rows, restricted to the mask: the one that reads fewer entries. Sums
-    are made in the order of the inner index, so results repeat bit for bit. The matrix's transpose is kept once it was
-    needed.
+    Without a mask, or with a complemented one, rows are computed after F. G. Gustavson, "Two fast algorithms for sparse
+    matrices", ACM TOMS 4(3), 1978; their entries are counted first if memory may not suffice for the upper bound (on
+    CUDA always). With a mask, either a dot product is computed for each of its entries, from the rows of A and of the
+    transpose of B, or Gustavson's rows restricted to the mask, whichever reads fewer entries. Sums are in the order of
+    the inner index, so results are reproducible bit for bit. A transpose that was computed is cached.
 
     Examples
     --------
@@ -102,12 +101,12 @@ def mxm(
 
 
 def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | None) -> CSR:
-    """The whole product, or what of it is not excluded."""
+    """The whole product, or its entries outside a complemented mask."""
     rows, columns = a.shape[0], b.shape[1]
     backend = kernels(a.device)
     used = None
     if columns > SPARSE * b.nnz and not product.reads_columns:
-        # Rows are built in arrays as long as there are columns: only those that B uses can have entries.
+        # Rows are accumulated in arrays with an element for each column: only nonempty columns of B can have entries.
         xp = array_module(b.indices)
         used = xp.unique(b.indices)
         b = _narrow(b, used)
@@ -119,7 +118,7 @@ def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | No
 
 
 def _narrow(csr: CSR, used: Any) -> CSR:
-    """The matrix's columns that are among those used, numbered in their order."""
+    """The matrix restricted to the used columns, numbered in their order."""
     xp = array_module(csr.indices)
     place = xp.minimum(xp.searchsorted(used, csr.indices), len(used) - 1)
     ids = place.astype(index_dtype(len(used)))
@@ -128,7 +127,7 @@ def _narrow(csr: CSR, used: Any) -> CSR:
 
 
 def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoid) -> CSR:
-    """The product at the places of a mask, the cheaper way."""
+    """The product at the entries of a mask, by the cheaper method."""
     backend = kernels(a.device)
     by_rows, by_columns = B.T.columns_if_built, B.columns_if_built
     dots, rows = backend.masked_work(mask, a, _lengths(B, by_rows), _lengths(B.T, by_columns))
@@ -145,7 +144,7 @@ def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoi
 
 
 def _lengths(B: MatrixStorage, built: CSR | None) -> Any:
-    """Entries of each row of B, whether or not its CSR is built."""
+    """Number of entries of each row of B, without building its CSR."""
     return _entries_by_row(built) if built is not None else _entries_by_column(B.T.csr)
 
 
@@ -176,20 +175,20 @@ def kronecker(
     Parameters
     ----------
     A : Matrix, shape (m, n)
-        A sparse array of SciPy or CuPy, or a dense array, serves as well.
+        Or a sparse array of SciPy or CuPy, or a dense array.
     B : Matrix, shape (k, l)
         On the same device.
     op : BinaryOp, str or function, default "times"
-        ``f(a, b)`` makes the entry [i k + p, j l + q] of A[i, j] and B[p, q].
+        ``f(A[i, j], B[p, q])`` is the entry [i k + p, j l + q].
     mask, complement, accum, replace, out
         As for `mxm`.
     format : str, optional
-        A format of SciPy's or CuPy's, "csr" for instance, in which the result is to be.
+        Format of the result in SciPy or CuPy, for instance "csr".
 
     Returns
     -------
     Matrix, shape (m k, n l)
-        `out` where given.
+        `out` if given.
 
     Examples
     --------

@@ -35,31 +35,29 @@ def mxv(
     Parameters
     ----------
     A : Matrix, shape (m, n)
-        A sparse array of SciPy or CuPy serves as well. ``A.T`` is as good as a matrix of its own.
+        Or a sparse array of SciPy or CuPy. ``A.T`` is not copied.
     x : array or Vector, shape (n,)
-        The vector, on the matrix's device. Absent entries of a `Vector` take no part.
+        The vector, on the matrix's device. Absent entries of a `Vector` are ignored.
     semiring : Semiring or str, default "plus_times"
-        What adds and multiplies; the operator's first operand is the matrix entry.
+        Addition and multiplication; the operator's first operand is the matrix entry.
     mask : Bitmask, array of bool or Vector, shape (m,), optional
-        Entries of the result to compute. An array or a Vector counts by value: where it is true (present and not
-        zero); for the places that are present whatever their value, give ``vector.structure``, a Bitmask.
+        Entries of the result to compute: those where an array or a Vector is present and nonzero; the Bitmask
+        ``vector.structure`` is a mask of all present entries.
     complement : bool, default False
-        Compute the entries that the mask leaves out.
+        Whether to use the complement of the mask.
     accum : BinaryOp, str or function, optional
-        Joins what `out` holds with what the product gives: ``out[i] = accum(out[i], t[i])``. Entries without a
-        product are not changed.
+        Combines `out` and the product t: ``out[i] = accum(out[i], t[i])``. Entries without a product are unchanged.
     replace : bool, default False
-        Whether entries of `out` that the mask does not allow are dropped, rather than kept; in an array they become
-        the identity of the semiring's addition.
+        Whether entries of `out` outside the mask are dropped rather than kept; in an array they become the identity of
+        the semiring's addition.
     out : array or Vector, shape (m,), optional
-        Written in place, at the entries that the mask allows only. It is left as it was if an error is raised.
+        Destination, written in place within the mask only. It is unchanged if an error is raised.
 
     Returns
     -------
     array or Vector, shape (m,)
-        `out` where given; else a Vector if `x` is one, and an array otherwise. Where there is no product, an array
-        holds the identity of the semiring's addition (for instance 0 for plus, inf for min), and a Vector is
-        absent.
+        `out` if given; else a Vector if `x` is one, and an array otherwise. For entries without a product, an array
+        holds the identity of the semiring's addition (for instance 0 for plus, inf for min), and a Vector is absent.
 
     Notes
     -----
@@ -92,8 +90,8 @@ def vxm(
 ) -> Any:
     """The product of a vector and a matrix over a semiring: ``yᵀ⟨mask⟩ accum= xᵀ ⊕.⊗ A``.
 
-    The vector, of shape (m,), is the first operand of the semiring's operator; other parameters, the result, which has
-    an entry for each column, and errors are those of `mxv`.
+    The vector, of shape (m,), is the first operand of the semiring's operator. Other parameters and errors are those of
+    `mxv`; the result has an entry for each column.
 
     Examples
     --------
@@ -143,7 +141,7 @@ def multiply_masked(
             product.pull(held, op, received)
             out._present = structure_after(out.present, received, allowed, op is not None, replace)
             return out
-        # The type of the sum decides how it is computed, that of the output only how it is kept.
+        # The type of the sum determines the computation, that of the output only the storage.
         return write_allowed(vector_of_values(*product.compute(with_received=True)), out, allowed, op, replace)
     if product.fits(held):
         product.pull(held, op, None)
@@ -157,7 +155,7 @@ def multiply_masked(
 
 
 class _Product:
-    """One product, its operands checked."""
+    """One product with checked operands."""
 
     def __init__(
         self, A: MatrixStorage, semiring: Semiring, values: Any, active: Bitmask | None, allowed: Bitmask | None
@@ -173,7 +171,7 @@ class _Product:
         return out.dtype == self.dtype and out.flags.c_contiguous and not xp.may_share_memory(out, self.values)
 
     def compute(self, *, with_received: bool) -> tuple[Any, Bitmask | None]:
-        """The product in a new array, identities where it has no entry; and, on request, its structure."""
+        """The product in a new array, with identities for absent entries; and, on request, its structure."""
         rows, device = self.A.shape[0], self.A.device
         xp = array_module(device)
         senders = self._senders()
@@ -194,7 +192,7 @@ class _Product:
         return out, received
 
     def pull(self, out: Any, op: BinaryOp | None, received: Bitmask | None) -> None:
-        """Every allowed row takes the product, or, with an operator, joins it with what it holds."""
+        """Write the product to every allowed row, or, with an operator, accumulate it."""
         self.backend.pull(
             self.A.rows,
             self.gather,
@@ -208,7 +206,7 @@ class _Product:
         )
 
     def _senders(self) -> tuple[CSR, Any] | None:
-        """The matrix by columns and the columns to push, if these are few and the transpose exists."""
+        """The matrix in CSC and the columns to push, if these are few and the transpose exists."""
         columns = None if self.active is None else self.A.columns_if_built
         if columns is None or self.active is None:
             return None
@@ -248,7 +246,7 @@ def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES, out: An
     """``A ⊕.⊗ x``.
 
     ``A`` (Matrix, shape (m, n)); ``x`` (array, shape (n,)): on the matrix's device; ``out`` (array, shape (m,),
-    optional): where to write, of the product's type; perhaps in another GPU's memory. Returns array, shape (m,).
+    optional): destination, of the product's type; possibly in another GPU's memory. Returns array, shape (m,).
     """
     x, how = _planned(A, x, semiring)
     if len(x) != A.shape[1]:
@@ -283,7 +281,7 @@ def multiply_dense(A: MatrixStorage, X: Any) -> Any:
 
 
 def _planned(A: MatrixStorage, x: Any, semiring: Semiring) -> tuple[Any, _Plan]:
-    """An array, as kernels take it, and what a product with one of its type needs."""
+    """An array in the form that kernels require, and the plan of a product for its type."""
     A.require_here()
     try:
         return x, A._plans[semiring, x.dtype]

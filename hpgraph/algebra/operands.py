@@ -1,4 +1,4 @@
-"""Operands of the algebra as kernels take them: matrices, vectors, arrays, masks, numbers; functions of entries."""
+"""Operands of the algebra in the form that kernels require: matrices, vectors, arrays, masks, numbers, functions."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
 
 
 def as_matrix(x: Any, name: str, *, dense: bool = False) -> Any:
-    """A factor as a Matrix; so is a `dense` array of two dimensions, if it may be one."""
+    """A factor as a Matrix; with `dense` also a two-dimensional array."""
     if isinstance(x, MatrixStorage):
         return x
     if is_sparse_matrix(x) or (dense and getattr(x, "ndim", 0) == 2):
@@ -40,13 +40,13 @@ def as_matrix(x: Any, name: str, *, dense: bool = False) -> Any:
 
 
 def check_same_device(name: str, device: str, other: str, other_device: str) -> None:
-    """Refuse operands on different devices; `name` and `other` say which."""
+    """Refuse operands on different devices; `name` and `other` are their names."""
     if device != other_device:
         raise TypeError(f'{name} lies on "{device}" and {other} on "{other_device}": move one of them with .to()')
 
 
 def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two operands that can be joined entry by entry."""
+    """Two operands of the same kind, shape and device."""
     a, b = as_container(a, "A"), as_container(b, "B")
     if isinstance(a, VectorStorage) != isinstance(b, VectorStorage):
         raise TypeError("A and B must both be matrices or both vectors")
@@ -62,7 +62,7 @@ def values_dtype(x: Any) -> np.dtype[Any]:
 
 
 def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
-    """A number beside values of a dtype, in the type that NumPy's promotion gives it."""
+    """A number in the type that NumPy's promotion gives for it and values of a dtype."""
     if is_cuda(value) and getattr(value, "ndim", None) == 0:
         value = value.get()[()]
     if not is_number(value):
@@ -78,20 +78,20 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
         if not hasattr(held, "dtype"):
             raise OverflowError
     except OverflowError:
-        # As NumPy converts the number alone, or the nearest float if no integer type holds it.
+        # NumPy's conversion of the number itself, or the nearest float if no integer type represents it.
         held = np.asarray(value if -(2**63) <= value < 2**64 else real(value, name))[()]
     return check_dtype(held.dtype, name).type(held)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, or an array without dimensions, on either device."""
+    """Whether a value is a number or a 0-d array, on either device."""
     if getattr(value, "ndim", None) == 0 and (isinstance(value, np.ndarray | np.generic) or is_cuda(value)):
         return value.dtype.kind in "biufc"
     return isinstance(value, bool | int | float | complex)
 
 
 def as_operand(x: Any, name: str, device: str) -> Any:
-    """A dense operand as an array, if it lies on the device and kernels serve its type."""
+    """A dense operand as an array, if it is on the device and kernels support its type."""
     x = x.toarray() if is_sparse_vector(x) else native(unmasked(x, name))
     if is_cuda(x) != (device == "cuda"):
         place = "GPU" if is_cuda(x) else "CPU"
@@ -138,7 +138,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
 
 
 def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
-    """Refuse an accumulator whose result the output cannot hold."""
+    """Refuse an accumulator whose result cannot be cast to the output's type."""
     natural = op.result_dtype(held, given)
     # Integers returned by a Python function are always int64.
     wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"
@@ -149,7 +149,7 @@ def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None
 def function_for(
     op: Operator, x: np.dtype[Any], y: np.dtype[Any], dtype: Any, out: Any, *, swapped: bool = False
 ) -> EntryFunction:
-    """An operator as a function of an entry, in the type that its result is to have."""
+    """An operator as a function of an entry, with the given result type."""
     function = entry_function(op, x, y, dtype, swapped=swapped)
     if dtype is None and op.result == "returned" and function.dtype.kind in "iu":
         held = getattr(out, "dtype", None)
@@ -163,7 +163,7 @@ def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
     backend = kernels(A.device)
     if not isinstance(A, VectorStorage):
         return backend.map_entries(A.csr, function, thunk)
-    # The thunk stands in for a second vector of which nothing is present.
+    # The thunk is passed as a second vector without present entries.
     nothing = array_module(A.device).empty(0, function.y_dtype)
     absent = Bitmask.zeros(A.size, A.device)
     return backend.zip_entries(

@@ -1,7 +1,7 @@
-"""Entries combined, all, by row or by column: GrB_reduce, over monoids and aggregators; and extremes.
+"""Reductions of all entries, by row or by column: GrB_reduce, over monoids and aggregators; and extremes.
 
-The product's kernels fold rows by a monoid, and share them out by entries. Extremes are NumPy's answers for dense
-matrices: absent entries are 0.
+The product's kernels fold rows by a monoid, balanced by entries. Extremes are NumPy's results for dense matrices:
+absent entries are 0.
 """
 
 import functools
@@ -34,39 +34,39 @@ def reduce(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The entries combined: ``w⟨mask⟩ accum= ⊕ over j of A[:, j]``, or to a number.
+    """Reduce the entries to a vector, ``w⟨mask⟩ accum= ⊕ over j of A[:, j]``, or to a number.
 
     Parameters
     ----------
     A : Matrix or Vector
-        A sparse array of SciPy or CuPy serves as well. Absent entries take no part.
+        Or a sparse array of SciPy or CuPy. Absent entries are ignored.
     op : Monoid or str, default "plus"
         A monoid, or an aggregator: "sum", "prod", "min", "max", "any", "all", "count", "mean", "std", "argmin",
-        "argmax", "first", "last". "any" and "all" test entries for nonzero; the monoid that takes an arbitrary
-        value is ``get_monoid("any")``. "std" is that of the population.
+        "argmax", "first", "last". "any" and "all" test entries for nonzero; the monoid that selects an arbitrary
+        value is ``get_monoid("any")``. "std" is the population standard deviation.
     axis : {None, 0, 1, -1, -2}, optional
-        None combines everything, 1 the entries of each row, 0 those of each column, as in SciPy. A vector has none.
+        None reduces all entries, 1 those of each row, 0 those of each column, as in SciPy. A vector has no axis.
     mask, complement, accum, replace, out
         As for `ewise_add` of vectors; with an axis only.
 
     Returns
     -------
     Vector or NumPy scalar
-        With an axis a Vector in which rows, or columns, without entries are absent. A number made of nothing is the
-        monoid's identity, 0 for "count" and NaN for "mean" and "std". On CUDA a number waits for the device.
+        With an axis a Vector in which rows or columns without entries are absent. The number for no entries is the
+        monoid's identity, 0 for "count" and NaN for "mean" and "std". On CUDA a number synchronizes the device.
 
     Raises
     ------
     ValueError
-        When no monoid or aggregator has the name, there is no such axis, or nothing for "argmin", "argmax", "first" or
-        "last" to choose from.
+        If no monoid or aggregator has the name, there is no such axis, or "argmin", "argmax", "first" or "last" has no
+        entries.
     TypeError
-        When the operator does not work on the values' type.
+        If the operator is not defined for the values' type.
 
     Notes
     -----
-    A monoid's result has the type that its operator gives: small integers wrap around, and plus over bool is "or".
-    "sum" and "prod" work in 64 bits, as NumPy's do. "argmin" and "argmax" give a column, or a row, the first of equals.
+    A monoid's result has its operator's type: small integers wrap around, and plus over bool is "or". "sum" and "prod"
+    compute in 64 bits, as in NumPy. "argmin" and "argmax" return a column or a row, the first among ties.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def reduce(
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Type in which entries are summed: as wide as that of NumPy's sum of such an array."""
+    """Type in which entries are summed: that of NumPy's sum of an array of the type."""
     if dtype.kind == "u":
         return np.dtype(np.uint64)
     return np.dtype(np.int64) if dtype.kind in "bi" else dtype
@@ -126,7 +126,7 @@ _squared_distance = Function(
 
 
 def _std(rows: CSR) -> VectorStorage:
-    """In two passes: a difference of large sums would lose digits."""
+    """Standard deviation in two passes: a difference of large sums would lose digits."""
     if rows.data is not None and rows.data.dtype.kind == "c":
         real, imag = (_std(rows.with_data(part.copy())) for part in (rows.data.real, rows.data.imag))
         return vector_of_values((real.values**2 + imag.values**2) ** 0.5, real.present)
@@ -149,14 +149,14 @@ def _argextreme(monoid: str) -> Callable[[CSR], VectorStorage]:
         if rows.data is None:
             return vector_of_values(foremost, occupied(rows))
         found = fold_made(rows, _column_of, get_monoid("min"), fold(rows, get_monoid(monoid)), np.int64)
-        # A row of nothing but NaN has no extreme value.
+        # A row of NaN only has no extreme value.
         return vector_of_values(xp.where(found == _NOWHERE, foremost, found), occupied(rows))
 
     return find
 
 
 def _at(rows: CSR, array: Any, position: Any) -> Any:
-    """``array[position]`` for each row that has entries, else 0."""
+    """``array[position]`` for each row with entries, else 0."""
     xp = array_module(rows.device)
     occupied = rows.degrees > 0
     out = xp.zeros(rows.shape[0], array.dtype)
@@ -191,7 +191,7 @@ AGGREGATORS: dict[str, Callable[[CSR], VectorStorage]] = {
     "first": _first,
     "last": _last,
 }
-# Undefined without entries; the others give the identities of their monoids.
+# Undefined without entries; the others return the identities of their monoids.
 _NEEDS_ENTRIES = ("argmin", "argmax", "first", "last")
 
 
@@ -217,7 +217,7 @@ def aggregate_all(rows: CSR, name: str) -> Any:
 
 
 def to_number(values: Any) -> Any:
-    """The one element of an array, as a NumPy scalar. On CUDA this waits for the device."""
+    """The single element of an array, as a NumPy scalar. On CUDA this synchronizes the device."""
     return (values.get() if hasattr(values, "get") else values)[0]
 
 
@@ -254,7 +254,7 @@ def occupied(rows: CSR) -> Bitmask:
 
 
 def one_row(rows: CSR) -> CSR:
-    """All entries of a matrix as one row, in their order; columns repeat, which a fold does not mind."""
+    """All entries of a matrix as one row, in their order; duplicate columns do not affect a fold."""
     ends = array_module(rows.device).asarray([0, rows.nnz], dtype=np.int64)
     return CSR((1, rows.shape[1]), ends, rows.indices, rows.data, validate=False)
 
@@ -282,7 +282,7 @@ def _ufunc(rows: CSR, name: str, *, skip_nan: bool) -> Any:
 
 
 def _nan_counts(rows: CSR) -> Any:
-    """How many NaN each row holds; None where there is none at all."""
+    """Number of NaN in each row; None if there are none."""
     if rows.data is None or rows.data.dtype.kind != "f":
         return None
     xp = array_module(rows.device)
@@ -293,7 +293,7 @@ def _nan_counts(rows: CSR) -> Any:
 
 
 def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool) -> Any:
-    """The extreme of each row of `width` places; 0 where a row holds nothing."""
+    """The extreme of each row of length `width`; 0 for an empty row."""
     xp = array_module(rows.device)
     kind = value_dtype(rows.dtype)
     degrees = rows.degrees
@@ -329,9 +329,9 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
 
 
 def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
-    """The column of each row's smallest or largest entry, the first of equals, or the first NaN.
+    """The column of each row's smallest or largest entry, the first among ties, or the first NaN.
 
-    int64; 0 where only stored entries count and there are none.
+    int64; 0 if only stored entries count and there are none.
     """
     xp = array_module(rows.device)
     degrees = rows.degrees
@@ -354,7 +354,7 @@ def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
 
 
 def place_of_extreme(rows: CSR, name: str, *, explicit: bool) -> int:
-    """Where the smallest or largest entry of all stands, by rows."""
+    """Position of the smallest or largest entry of all, in row-major order."""
     xp = array_module(rows.device)
     if rows.nnz == 0:
         if explicit:

@@ -1,4 +1,4 @@
-"""Some of the entries, chosen by value or by place: GrB_select."""
+"""Selection of entries by value or by position: GrB_select."""
 
 from typing import Any
 
@@ -27,25 +27,25 @@ def select(
     replace: bool = False,
     out: Any = None,
 ) -> Any:
-    """The entries for which a predicate holds: ``C⟨mask⟩ accum= A⟨f(A, thunk)⟩``.
+    """Select the entries for which a predicate is true: ``C⟨mask⟩ accum= A⟨f(A, thunk)⟩``.
 
     Parameters
     ----------
     A : Matrix or Vector
-        A sparse array of SciPy or CuPy serves as well.
+        Or a sparse array of SciPy or CuPy.
     op : IndexUnaryOp, UnaryOp, str or function
         "tril", "triu", "diag", "offdiag" (of diagonal `thunk`), "rowle", "rowgt", "colle", "colgt", "valueeq",
         "valuene", "valuelt", "valuele", "valuegt", "valuege"; or a function of (value), (value, thunk),
-        (value, row, column) or (value, row, column, thunk). Of a vector's entry the column is 0.
+        (value, row, column) or (value, row, column, thunk). The column of a vector's entry is 0.
     thunk : number, default 0
-        What the predicate compares with.
+        The predicate's parameter.
     mask, complement, accum, replace, out
         As for `ewise_add`.
 
     Returns
     -------
     Matrix or Vector
-        `out` where given. Values keep their type, a pattern stays one.
+        `out` if given. Values keep their type, and a pattern remains a pattern.
 
     Examples
     --------

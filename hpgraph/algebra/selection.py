@@ -1,7 +1,7 @@
 """The index in ``A[...]``: indices, slices, index arrays and masks, checked and normalized.
 
 An axis is selected by an int, by a `range` (a slice of known length) or by an array of ids, none negative. Combinations
-follow NumPy's rules: slices and arrays select rows times columns, two arrays select places one by one.
+follow NumPy's rules: slices and arrays select rows times columns, two arrays select individual positions.
 """
 
 import operator
@@ -13,12 +13,12 @@ import numpy as np
 from hpgraph.core.device import array_module, is_cuda, unmasked
 from hpgraph.formats import index_dtype
 
-Axis = Any  # int, range, or integer array of one dimension (of two where places are selected one by one)
+Axis = Any  # int, range, or integer array of one dimension (of two for individual positions)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of places in a matrix.
+    """A selection of positions in a matrix.
 
     ``rows, columns`` (int, range or integer array): of the two axes; ``pointwise`` (bool): whether two arrays, then of
     the same shape, select entries one by one; otherwise all rows by all columns; ``shape`` (tuple of int): NumPy's
@@ -32,7 +32,7 @@ class Selection:
 
 
 def size_of(axis: Axis) -> int:
-    """How many indices an axis selects."""
+    """Number of indices that an axis selects."""
     return 1 if isinstance(axis, int) else len(axis)
 
 
@@ -49,7 +49,7 @@ def ids_of(axis: Axis, length: int, device: str) -> Any:
 def index_of(axis: Axis) -> Any:
     """An array index equivalent to an axis."""
     if isinstance(axis, range):
-        # A range may run down to index 0, where a slice must not end at -1; an empty one may begin there.
+        # A range may run down to index 0, for which a slice must not end at -1; an empty one may begin there.
         return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step) if axis else slice(0)
     return axis
 
@@ -88,7 +88,7 @@ def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
     """The selection of ``A[key]``."""
     items = _items(key, device)
     axes: list[Axis] = []
-    sizes: list[int] = []  # of the result, so far
+    sizes: list[int] = []  # of the result so far
     advanced: list[tuple[int, int]] = []  # (position in axes, in sizes) of ints and arrays
     names = ("row", "column")
     for item in items:
@@ -121,7 +121,7 @@ def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
             ) from None
         place = advanced[0][1]
         if len(advanced) == 2 and advanced[1][1] != place:
-            place = 0  # something stands between them: NumPy puts what they select first
+            place = 0  # separated by other keys: NumPy puts their axes first
         sizes[place:place] = common
     if len(sizes) > 2:
         raise IndexError(
@@ -132,7 +132,7 @@ def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
         rows, columns, pointwise = rows[:, 0], columns.reshape(-1), False
     elif pointwise:
         xp = array_module(device)
-        # Copies: of a view that NumPy broadcast one may not write, and Numba would compile for it anew.
+        # Copies: views from NumPy's broadcasting are read-only, and Numba would compile for them separately.
         rows, columns = (xp.broadcast_to(xp.asarray(ids), common).copy() for ids in (rows, columns))
     return Selection(rows, columns, pointwise, tuple(sizes))
 
@@ -158,7 +158,7 @@ def as_index_array(index: Any, device: str) -> Any:
 
 
 def _items(key: Any, device: str) -> list[Any]:
-    """The parts of a key, ``...`` written out, as many axes as a matrix has."""
+    """The items of a key, with ``...`` expanded, one for each axis of a matrix."""
     parts = list(key) if isinstance(key, tuple) else [key]
     parts = [part if _is_simple(part) else as_index_array(part, device) for part in parts]
     taken = sum(2 if _is_matrix_mask(part) else part is not None and part is not Ellipsis for part in parts)
@@ -188,7 +188,7 @@ def _axis(item: Any, length: int, axis: str, device: str) -> Axis:
 
 
 def _as_int(index: Any) -> int | None:
-    """An index of one place; a bool is none."""
+    """An integer index; a bool is not an index."""
     if isinstance(index, bool | np.bool_) or getattr(index, "ndim", None):
         return None
     if isinstance(index, np.ndarray) and index.dtype.kind not in "iu":
@@ -215,7 +215,7 @@ def _checked(ids: Any, length: int, axis: str) -> Any:
     """Ids within the axis, negative ones counted from its end."""
     if not ids.size:
         return ids.astype(index_dtype(length), copy=False)
-    # Read without a sign negative ids are the largest: mostly one look suffices, and on the GPU one wait.
+    # As unsigned integers negative ids are the largest: usually one check suffices, and on the GPU one synchronization.
     if ids.dtype in (np.int32, np.int64) and int(ids.view(f"u{ids.itemsize}").max()) < length:
         return ids
     least, largest = int(ids.min()), int(ids.max())

@@ -1,4 +1,4 @@
-"""The transpose, written where it is wanted: GrB_transpose."""
+"""The transpose, with mask and accumulator: GrB_transpose."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ def transpose(
     Parameters
     ----------
     A : Matrix, shape (m, n)
-        A sparse array of SciPy or CuPy serves as well.
+        Or a sparse array of SciPy or CuPy.
     mask, complement, accum, replace, out
-        As for `ewise_add`; of the shape (n, m).
+        As for `ewise_add`; of shape (n, m).
 
     Returns
     -------
     Matrix, shape (n, m)
-        `out` where given. ``A.T`` is the same without a copy, and any operation takes it as an operand.
+        `out` if given. ``A.T`` is the same without a copy, and a valid operand of any operation.
 
     Examples
     --------

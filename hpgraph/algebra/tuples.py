@@ -1,4 +1,4 @@
-"""Building matrices and vectors from tuples, with an operator for those at the same place (GrB_build)."""
+"""Building matrices and vectors from tuples, with an operator for duplicates (GrB_build)."""
 
 from typing import Any
 
@@ -95,7 +95,7 @@ def fold_runs(values: Any, heads: Any, op: Monoid | BinaryOp) -> Any:
     gather, reduce, _ = plan(get_semiring("any_second"), None, values.dtype, values.dtype)
     out = values[heads]
     for step in range(1, int((ends - heads).max())):
-        # Every run that still has a value joins it: a matrix of at most one entry a row.
+        # Each run that still has values combines its next one: a matrix of at most one entry a row.
         more = heads + step < ends
         indptr = prefix_sum(more)
         ids = (heads[more] + step).astype(index_dtype(entries), copy=False)
@@ -104,7 +104,7 @@ def fold_runs(values: Any, heads: Any, op: Monoid | BinaryOp) -> Any:
 
 
 def _monoid_or_binary(op: Any) -> Monoid | BinaryOp:
-    """The monoid of an operator, where it has one."""
+    """The monoid of an operator, if it has one."""
     if isinstance(op, Monoid):
         return op
     found = get_binary(op)
@@ -126,7 +126,7 @@ def _builtin_name(op: Monoid | BinaryOp) -> str:
 
 
 def _sort(rows: Any, columns: Any, n_rows: int, n_columns: int) -> Any:
-    """The order of places by row and then by column; those at the same place keep theirs."""
+    """A stable sort of positions by row, then by column."""
     if n_rows * n_columns < 1 << 63:
         return (rows * n_columns + columns).argsort(kind="stable")
     order = columns.argsort(kind="stable")

@@ -24,9 +24,9 @@ class Target(NamedTuple):
     """The checked target of a write.
 
     ``out`` (Matrix, Vector or None): written in place, and keeps its type; None makes a new one; ``allowed`` (CSR,
-    Bitmask or None): the mask of a matrix, as `as_matrix_mask` gives it; of a vector the entries that may be written;
-    None for all; ``complement`` (bool): whether a matrix's mask names the places that may not be written; ``accum``
-    (BinaryOp or None); ``replace`` (bool).
+    Bitmask or None): the mask of a matrix, from `as_matrix_mask`; of a vector the entries that may be written; None for
+    all; ``complement`` (bool): whether a matrix's mask is complemented; ``accum`` (BinaryOp or None); ``replace``
+    (bool).
     """
 
     out: Any
@@ -36,7 +36,7 @@ class Target(NamedTuple):
     replace: bool
 
     def write(self, result: Any, *, masked: bool = False) -> Any:
-        """Write a CSR with sorted rows, or a Vector; ``masked``: whether it has allowed entries alone."""
+        """Write a CSR with sorted rows, or a Vector; ``masked``: whether it has allowed entries only."""
         if isinstance(result, VectorStorage):
             if self.out is None:
                 present = self.allowed
@@ -60,7 +60,7 @@ def target(
     shape: tuple[int, ...], dtype: np.dtype[Any], device: str, mask: Any, complement: bool, accum: Any, replace: bool,
     out: Any,
 ) -> Target:  # fmt: skip
-    """Check where a result of a shape, of one or two dimensions, is to be written."""
+    """The checked target for a result of the given shape, of one or two dimensions."""
     if len(shape) == 1:
         allowed: Any = as_mask(mask, "mask", shape[0], device)
     else:
@@ -72,7 +72,7 @@ def write(
     result: CSR, out: Any, allowed: CSR | None = None, complement: bool = False, accum: Any = None,
     replace: bool = False, *, masked: bool = False,
 ) -> Any:  # fmt: skip
-    """Write a matrix with sorted rows where there was nothing to check before it was computed."""
+    """Check the target and write a matrix with sorted rows."""
     end = _checked(
         result.shape, value_dtype(result.dtype), result.device, allowed, complement, accum, replace, out
     )  # fmt: skip
@@ -113,7 +113,7 @@ def _check_out(shape: tuple[int, ...], dtype: np.dtype[Any], device: str, out: A
 
 
 def _join(held: CSR, result: CSR, op: BinaryOp, dtype: np.dtype[Any]) -> CSR:
-    """The union; entries of one matrix alone pass through a cast."""
+    """The union; entries of only one matrix are cast."""
     types = value_dtype(held.dtype), value_dtype(result.dtype)
     both, first, second = (entry_function(get_binary(name), *types, dtype) for name in (op, "first", "second"))
     return kernels(held.device).merge(held, result, both, first, second, dtype)
@@ -122,7 +122,7 @@ def _join(held: CSR, result: CSR, op: BinaryOp, dtype: np.dtype[Any]) -> CSR:
 def write_allowed(
     result: VectorStorage, out: Any, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
 ) -> Any:
-    """Write a vector to another; `allowed`: the entries that may be written, None for all."""
+    """Write a vector into another; `allowed`: the entries that may be written, None for all."""
     backend, held, types = kernels(out.device), out.present, (out.dtype, result.dtype, out.dtype)
     given = result.structure if allowed is None else result.structure & allowed
     first, second = (entry_function(get_binary(op), *types) for op in ("first", "second"))
@@ -133,7 +133,7 @@ def write_allowed(
         values = backend.zip_entries(out.values, result.values, None, given, second, first, None, out.dtype)
     out.values[...] = values
     final = structure_after(held, given, allowed, accum is not None, replace)
-    # A vector without absent entries stays so unless some are dropped; counting them waits for the device.
+    # A vector without absent entries remains full unless some are dropped; counting them synchronizes the device.
     out._present = None if final is None or (held is None and final.count() == final.n) else final
     return out
 
