@@ -1,7 +1,7 @@
 """Operators, monoids and semirings, by name or as objects.
 
-Every ``<monoid>_<operator>`` is a semiring and an attribute of this package: ``hpgraph.semiring.min_plus``. Wherever
-the library takes an operator, a monoid or a semiring, its name does too, and for an operator a plain Python function.
+Every ``<monoid>_<operator>`` is a semiring and an attribute of this package: ``hpgraph.semiring.min_plus``. Arguments
+that are operators, monoids or semirings may be given by name, and an operator as a plain Python function.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""The built-in operators, in Python. ``operators.cuh`` has the same in C++; tests compare the two.
+"""The built-in operators, in Python. ``operators.cuh`` defines them in C++; tests compare the two.
 
 Division by zero gives 0 for integers and the IEEE 754 result for floats, as in NumPy. ``min`` and ``max`` ignore a NaN
 if the other operand is a number, as GraphBLAS and C's fmin do, so that a reduction of NaNs only gives the identity; of
@@ -42,14 +42,14 @@ def _itself(a: Any) -> Any:
     return a
 
 
-# One instruction each (x86's minss), where passing over a NaN in `a` too takes three.
+# One instruction each (x86's minss); ignoring a NaN in `a` too would take three.
 def smaller(a: Any, b: Any) -> Any:
-    """The smaller of two; `a` where one is NaN."""
+    """The smaller of two; `a` if either is NaN."""
     return b if b < a else a
 
 
 def larger(a: Any, b: Any) -> Any:
-    """The larger of two; `a` where one is NaN."""
+    """The larger of two; `a` if either is NaN."""
     return b if b > a else a
 
 
@@ -74,7 +74,7 @@ def _floordiv_unsigned(a: Any, b: Any) -> Any:
 
 
 def _floordiv_float(a: Any, b: Any) -> Any:
-    # NumPy's way: from the exact remainder, so that the quotient is not rounded up to the next integer.
+    # As in NumPy, from the exact remainder, so that the quotient is not rounded up to the next integer.
     if b == 0:
         return a / b
     remainder = np.fmod(a, b)
@@ -97,7 +97,7 @@ def _any_index(dtype: np.dtype) -> Python:
 
 
 def _div_complex(a: Any, b: Any) -> Any:
-    # Smith's algorithm, as in NumPy: by the larger part of the divisor, which does not overflow.
+    # Smith's algorithm, as in NumPy: scaling by the larger part of the divisor avoids overflow.
     if abs(b.real) >= abs(b.imag):
         if b.real == 0 and b.imag == 0:
             return complex(a.real / abs(b.real), a.imag / abs(b.real))
@@ -122,7 +122,7 @@ def _sign(a: Any) -> Any:
 
 
 def _saturated(name: str, operation: Python) -> Callable[[np.dtype], Python | None]:
-    """A sum or difference that stops at the ends of an integer type."""
+    """A saturating sum or difference of integers."""
 
     def specialize(dtype: np.dtype) -> Python | None:
         if dtype.kind not in "iu":

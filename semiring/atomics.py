@@ -1,8 +1,7 @@
 """Atomic operations on array elements inside Numba's parallel CPU kernels. Imports Numba.
 
-Numba offers atomics for the GPU only. These are LLVM's own instructions, with the cost that they have in C++. The array
-is one-dimensional, contiguous and of 8- to 64-bit numbers; indices are not checked and negative ones do not wrap
-around.
+Numba offers atomics for the GPU only. These are LLVM's instructions, at the same cost as in C++. The array is
+one-dimensional, contiguous and of 8- to 64-bit numbers; indices are not checked and negative ones do not wrap around.
 """
 
 from typing import Any
@@ -15,7 +14,7 @@ from hpgraph.semiring.intrinsic import element, instruction
 
 
 def _checked(name: str, array: Any, index: Any, floats: bool = True) -> Any:
-    """The type of an array's elements, if the operation works on it."""
+    """The type of an array's elements, checked to support the operation."""
     kinds = (types.Integer, types.Float) if floats else (types.Integer,)
     if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C" or not array.mutable:
         raise TypingError(f"{name}() needs a writable contiguous 1-d array, not {array}")
@@ -40,7 +39,7 @@ def _swap_if_same(array: Any, index: Any, expected: Any, desired: Any) -> bool:
 
 
 def _replace(array: Any, index: Any, value: Any) -> Any:
-    """Write a value; what was there before."""
+    """Write a value; returns the old one."""
     before = array[index]
     array[index] = value
     return before
@@ -53,7 +52,7 @@ def _replace(array: Any, index: Any, value: Any) -> Any:
     _swap_if_same,
 )
 def compare_and_swap(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits."""
+    """Write `desired` to ``array[index]`` if it is `expected`; returns whether. Floats compare by their bits."""
     pointer = _element(context, builder, sig, args)
     old, new = args[2:]
     if isinstance(sig.args[0].dtype, types.Float):
@@ -68,7 +67,7 @@ def compare_and_swap(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     lambda array, index, value: _replace(array, index, array[index] + element(array, value)),
 )
 def fetch_add(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads."""
+    """Add `value` to ``array[index]``; returns the old value. Sums of floats depend on the order of the threads."""
     operation = "fadd" if isinstance(sig.return_type, types.Float) else "add"
     return builder.atomic_rmw(operation, _element(context, builder, sig, args), args[2], "acq_rel")
 
@@ -78,7 +77,7 @@ def fetch_add(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     lambda array, index, bits: _replace(array, index, array[index] | element(array, bits)),
 )
 def atomic_or(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Set bits of ``array[index]``; what it held before."""
+    """Set bits of ``array[index]``; returns the old value."""
     return builder.atomic_rmw("or", _element(context, builder, sig, args), args[2], "acq_rel")
 
 
@@ -86,6 +85,6 @@ def atomic_or(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     lambda array, index: _checked("atomic_load", array, index)(array, index), lambda array, index: array[index]
 )
 def atomic_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Read ``array[index]`` anew: a plain read inside a loop may be taken out of it by the compiler."""
+    """Read ``array[index]`` from memory: the compiler may hoist a plain read out of a loop."""
     pointer, size = _element(context, builder, sig, args), sig.return_type.bitwidth // 8
     return builder.load_atomic(pointer, "acquire", size, typ=context.get_value_type(sig.return_type))

@@ -25,7 +25,7 @@ def c_literal(value: np.generic) -> str:
     if value.dtype.kind == "u":
         return f"(({kind}){int(value)}ULL)"
     if value.dtype.kind == "i":
-        # The smallest int64 cannot be written: C++ reads the sign apart from the digits.
+        # The smallest int64 has no literal: in C++ the sign is a separate operator.
         return f"(({kind})(-{-int(value) - 1}LL - 1LL))" if int(value) == -(2**63) else f"(({kind}){int(value)}LL)"
     if value.dtype.kind == "c":
         return f"{kind}({c_literal(value.real)}, {c_literal(value.imag)})"

@@ -1,14 +1,13 @@
-"""Machine code for kernels only: functions that they call are linked into them as LLVM IR. Imports Numba.
+"""Machine code for kernels only: the functions that they call are linked into them as LLVM IR. Imports Numba.
 
 Numba generates machine code for each compiled function, then links its IR into its callers, where it is inlined: only
-functions called from Python are ever entered by an address. The body of a parallel loop also passes through two
-wrappers, each optimized and turned into machine code with the body inside. Both come to a quarter of the time to
-compile.
+functions called from Python are entered by an address. The body of a parallel loop also passes through two wrappers,
+each optimized and compiled to machine code with the body inside. Both amount to a quarter of the compile time.
 
 By default each function is optimized by itself before it is linked. With its callees, it is optimized as a part of the
-kernel: once, and not again in each function between it and the kernel. Some loops run slower by a third that way, since
-the optimization of a function in its caller depends on its earlier form; these are optimized together with their
-callees, too.
+kernel: once, and not again in each function between it and the kernel. Some loops are slower by a third that way, since
+the optimization of a function in its caller depends on its earlier form; these are also optimized together with their
+callees.
 """
 
 import inspect
@@ -19,7 +18,7 @@ from numba.core.environment import Environment, lookup_environment
 
 # Numba's prefix of the names of a function's environment, a global variable of the code.
 _ENVIRONMENT = "_ZN08NumbaEnv"
-# As of Numba 0.62; before, they were made for a module.
+# Since Numba 0.62; before, they were made for a module.
 _PASSES_TAKE_FUNCTIONS = "llvm_module" not in inspect.signature(JITCPUCodegen._function_pass_manager).parameters
 
 
@@ -37,7 +36,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class InnerLibrary(_Library):
-    """Code of a function that only compiled ones call, without machine code unless it calls itself, by address."""
+    """Code of a function called only by compiled ones; without machine code unless it is recursive, by address."""
 
     @property
     def codegen(self) -> Any:
@@ -53,7 +52,7 @@ class InnerLibrary(_Library):
         return any(variable.name.startswith(RuntimeLinker.PREFIX) for variable in self._final_module.global_variables)
 
     def _optimize_final_module(self) -> None:
-        # Numba has this set for functions, and not for the wrappers of a parallel loop, which the kernel optimizes.
+        # Numba sets this for functions, but not for the wrappers of a parallel loop, which the kernel optimizes.
         if self._object_caching_enabled or self._is_recursive():
             super()._optimize_final_module()
 
@@ -66,7 +65,7 @@ class InnerLibrary(_Library):
 
 
 class LinkedLibrary(InnerLibrary):
-    """The same, but for what it calls: that is linked into the kernel and optimized there."""
+    """`InnerLibrary`, except that callees are linked into the kernel and optimized there."""
 
     def _optimize_final_module(self) -> None:
         if self._is_recursive():
@@ -77,7 +76,7 @@ class KernelLibrary(_Library):
     """The code of a kernel, with all that it calls."""
 
     def _optimize_final_module(self) -> None:
-        # Numba optimizes twice, for counts of references that come to be side by side to be removed in between.
+        # Numba optimizes twice, and removes adjacent reference counting operations in between.
         if any(function.name.startswith("NRT_") for function in self._final_module.functions):
             super()._optimize_final_module()
         else:
@@ -94,7 +93,7 @@ class KernelLibrary(_Library):
 
 
 class _Unplaced:
-    """Numba's code generator as functions without machine code see it: there is no place for an environment yet."""
+    """Numba's code generator for functions without machine code, which have no environment yet."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen

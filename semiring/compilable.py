@@ -1,18 +1,18 @@
-"""What compilers read of a `Function`."""
+"""The part of a `Function` that compilers read."""
 
 from types import FunctionType
 from typing import Any, Protocol
 
 
 class Compilable(Protocol):
-    """A Python function with its own copy of all that it refers to."""
+    """A Python function with its own copy of everything that it references."""
 
     name: str
     python: FunctionType
 
     @property
     def dispatcher(self) -> Any:
-        """The function as Numba's ``njit`` makes it."""
+        """The function compiled by Numba's ``njit``."""
 
     def __hash__(self) -> int:
-        """By the key."""
+        """The hash of the key."""

@@ -7,7 +7,7 @@ from types import CodeType
 _NOISE = ("Failed in", "- Resolution failure", "There are", "During:", "Enable logging", "Overload", "- Of which")
 KNOWN = "a compiled function reads numbers, tuples and NumPy arrays"
 _NO_MEMORY = "for which a kernel on the GPU has no memory: use numbers and tuples"
-# Numba's words, and ours.
+# Phrases of Numba, and their replacements.
 _WORDS = [
     (
         r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'builtin_function_or_method'>",
@@ -44,8 +44,8 @@ def at_line(code: CodeType, line: int | None) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """The part of a compiler's error that the author of the function can act on, and the line it is about."""
-    # Numba colours its messages where it finds colorama.
+    """The part of a compiler's error that concerns the user's source, and the line."""
+    # Numba colours its messages if colorama is installed.
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
     said = itertools.takewhile(lambda line: not line.startswith("File "), lines)

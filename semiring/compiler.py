@@ -1,9 +1,9 @@
 """Numba's compiler without the work between its passes. Imports Numba.
 
-A function goes through some twenty-five passes. Around each one Numba announces it, prints options and types for
-listeners, computes the lifetimes of all variables again, and checks the result. The passes that read lifetimes compute
-them themselves. Without all this, and without the parts of passes that have no work here, a first call of BFS takes
-0.86 of the processor time.
+A function goes through about twenty-five passes. Around each one Numba notifies listeners, formats options and types
+for them, recomputes the lifetimes of all variables, and checks the result. The passes that read lifetimes compute them
+themselves. Without all this, and without the parts of passes that are not needed here, a first call of BFS takes 0.86
+of the processor time.
 """
 
 from itertools import pairwise
@@ -15,15 +15,15 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import IRLegalization
 from numba.core.untyped_passes import TranslateByteCode
 
-# Instructions that begin a ``with``; as of Python 3.14 the second.
+# Instructions that begin a ``with``; since Python 3.14 the second.
 _WITH = ("BEFORE_WITH", "LOAD_SPECIAL")
 
 
 class _Interpreter(interpreter.Interpreter):
-    """Numba's translation of instructions, without the search for the remains of ``with`` where there is none."""
+    """Numba's translation of bytecode, without the search for leftovers of ``with`` if there is no ``with``."""
 
     def post_process(self, peepholes: Any, func_ir: Any) -> Any:
-        """Rewrite what several instructions were translated into."""
+        """Rewrite the translation of several instructions together."""
         if not any(inst.opname in _WITH for inst in self.bytecode):
             peepholes = [each for each in peepholes if each is not interpreter.peep_hole_delete_with_exit]
         return super().post_process(peepholes, func_ir)
@@ -36,7 +36,7 @@ class _Translate(TranslateByteCode):  # type: ignore[misc]
     _name = "hpgraph_translate"
 
     def run_pass(self, state: Any) -> bool:
-        """Make Numba's intermediate code of a function's instructions."""
+        """Translate a function's bytecode to Numba's IR."""
         kept = [inst for inst in state.bc.table.values() if inst.opname != "CACHE"]
         for inst, following in pairwise(kept):
             inst.next = following.offset
@@ -47,12 +47,12 @@ class _Translate(TranslateByteCode):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Legalize(IRLegalization):  # type: ignore[misc]
-    """`IRLegalization`, which marks the last use of variables, only for counted references."""
+    """`IRLegalization`, which marks the last use of variables, only for reference-counted ones."""
 
     _name = "hpgraph_legalize"
 
     def run_pass(self, state: Any) -> bool:
-        """Mark them."""
+        """Mark last uses."""
         return bool(super().run_pass(state)) if state.flags.nrt else True
 
 

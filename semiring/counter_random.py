@@ -3,7 +3,7 @@
 Philox4x32 of ten rounds: a block cipher with the seed as key and a counter as text (J. K. Salmon, M. A. Moraes, R. O.
 Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the constants are those of its section 4.3 and
 of the authors' Random123). It is stateless: seed and counters determine the number. The functions are plain Python that
-kernels inline; they take NumPy arrays as well. SplitMix64 at a counter takes fewer steps: `mixed`, of a seed plus
+kernels inline; they also accept NumPy arrays. SplitMix64 at a counter takes fewer steps: `mixed`, of a seed plus
 multiples of `GOLDEN`.
 """
 
@@ -12,25 +12,24 @@ from typing import Any
 import numpy as np
 
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-# The golden ratio and the square root of three less one, as fractions of 2³².
+# The golden ratio and √3 - 1, as fractions of 2³².
 _KEY_STEPS = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _WORD = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-# What SplitMix64 adds between words: the golden ratio as a fraction of 2⁶⁴.
+# SplitMix64's increment: the golden ratio as a fraction of 2⁶⁴.
 GOLDEN = 0x9E3779B97F4A7C15
-# Bits that a float64 and a float32 do not hold, and what one of those they hold is worth.
+# Bits beyond the significand of float64 and float32, and the value of its last bit.
 _DROPPED_64, _STEP_64 = np.uint64(11), 2.0**-53
 _DROPPED_32, _STEP_32 = np.uint64(40), np.float32(2.0**-24)
 
 
 def random_bits(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
-    """64 random bits by seed, vertex and superstep.
+    """64 random bits from seed, vertex and superstep.
 
     Parameters
     ----------
     seed, vertex, superstep : integers of up to 64 bits, or NumPy arrays of such
-        Any three numbers: of two calls that differ in one of them the results have nothing to do with each other.
-        Floats lose their fraction.
+        Any three numbers: results of calls that differ in any of them are independent. Floats are truncated.
 
     Returns
     -------
@@ -61,12 +60,12 @@ def mixed(word: Any) -> Any:
 
 
 def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
-    """A random number of [0, 1) by seed, vertex and superstep, for use within vertex programs.
+    """A uniform random number in [0, 1) from seed, vertex and superstep, for use within vertex programs.
 
     Parameters
     ----------
     seed, vertex, superstep : integers of up to 64 bits, or NumPy arrays of such
-        Any three numbers. One vertex that draws twice in a superstep takes another seed for the second.
+        Any three numbers. Use another seed for a second number of the same vertex and superstep.
 
     Returns
     -------
@@ -75,9 +74,9 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
 
     Notes
     -----
-    The same bits on CPU and GPU, in any order: a program that draws by `uniform`, `uniform32` or `random_bits`
-    repeats for a seed. The seed is best a parameter, ``seed = hpg.Parameter("int64", 0)``: another value needs no new
-    compilation.
+    The same bits on CPU and GPU, in any order: a program that uses `uniform`, `uniform32` or `random_bits` is
+    reproducible for a seed. Declare the seed as a parameter, ``seed = hpg.Parameter("int64", 0)``: other values then
+    need no new compilation.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """Operators, monoids, products and Python functions as CUDA C++ types, for the kernels' templates.
 
 A built-in operator is a struct of ``operators.cuh``. A Python function that only computes and branches is translated to
-C++; any other is declared as ``extern "C"`` and linked in as LTO-IR. Either way the template sees a type with a static
-``apply``.
+C++; any other is declared as ``extern "C"`` and linked in as LTO-IR. In both cases the template parameter is a type
+with a static ``apply``.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ INCLUDE = '#include "operators.cuh"\n'
 
 @dataclass(frozen=True)
 class LinkedCode:
-    """LTO-IR that is made only when it is needed: a kernel found in the cache needs none."""
+    """LTO-IR generated on demand: a kernel found in the cache needs none."""
 
     key: str
     produce: Callable[[], bytes] = field(compare=False, repr=False)
@@ -38,7 +38,7 @@ class LinkedCode:
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """A C++ type and what it takes to define it."""
+    """A C++ type and the code that defines it."""
 
     functor: str
     source: str
@@ -69,7 +69,7 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
         is_terminal = f"a != {c_literal(monoid.identity_for(found))}"
     else:
         is_terminal = "false" if terminal is None else f"a == {c_literal(terminal)}"
-    # A built-in monoid's struct in operators.cuh uses the hardware's atomics where there are some.
+    # A built-in monoid's struct in operators.cuh uses the hardware's atomics if there are any.
     atomic = (
         f"hpgraph::op::{monoid.op.cpp}::atomic_combine(where, value)"
         if monoid.cpp
@@ -173,7 +173,7 @@ def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b:
 def device_function(
     function: Function, types: tuple[Any, ...], result: npt.DTypeLike | None, symbol: str
 ) -> tuple[str, tuple[LinkedCode, ...]]:
-    """A Python function under a name in C++: written down in C++ where it can be, else Numba's code of it."""
+    """A Python function under a name in C++: translated to C++ if possible, else Numba's code."""
     returned = None if result is None else check_dtype(result)
     text = traced(function.python, types, returned, symbol)
     if text is not None:
@@ -190,7 +190,7 @@ def device_function(
 def _called(
     function: Function, types: tuple[Any, ...], result: Any, name: str
 ) -> tuple[str, str, tuple[LinkedCode, ...]]:
-    """A Python function in C++ for a struct of that name, how to call it (``{}``: its arguments), its code to link."""
+    """A Python function in C++ for a struct of that name, its call (``{}``: its arguments), and the code to link."""
     kinds = [_parameter_type(kind) for kind in (*_flat(types), *(() if result is None else (result,)))]
     if any("complex" in kind for kind in kinds):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""The types of values that kernels compute in."""
+"""The value types that kernels support."""
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ DTYPES = tuple(
 
 
 def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = False) -> np.dtype:
-    """The dtype as NumPy's object, if the kernels work on it."""
+    """The dtype as a NumPy object, checked to be supported by kernels."""
     found = value_type(dtype, argument).newbyteorder("=")
     if found not in DTYPES or (real and found.kind == "c"):
         names = ", ".join(d.name for d in DTYPES if not (real and d.kind == "c"))
@@ -25,5 +25,5 @@ def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = F
 
 
 def real_dtype(dtype: np.dtype) -> np.dtype:
-    """The type of a complex number's parts; of other types themselves."""
+    """The type of a complex number's parts; other types themselves."""
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype

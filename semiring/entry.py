@@ -1,4 +1,4 @@
-"""Operators as functions of a matrix entry, the form in which kernels that work entry by entry take them.
+"""Operators as functions of a matrix entry, the form that element-wise kernels require.
 
 ``f(x, y, i, j)``: two values, a row and a column. A union or an intersection passes the entries of two matrices, or an
 entry and a substitute for the absent one; a map passes an entry and a number.
@@ -33,7 +33,7 @@ class EntryFunction(TypedFunction):
 
     @property
     def uses_position(self) -> bool:
-        """Whether row and column matter."""
+        """Whether the function reads row or column."""
         if isinstance(self.op, IndexUnaryOp):
             return self.op.uses_position
         return isinstance(self.op, BinaryOp) and self.op.position is not None
@@ -47,7 +47,7 @@ def entry_function(
     *,
     swapped: bool = False,
 ) -> EntryFunction:
-    """An operator as a function of an entry; made once for the same operator and types."""
+    """An operator as a function of an entry; cached for the same operator and types."""
     return _entry_function(
         op, check_dtype(x_dtype), check_dtype(y_dtype), None if dtype is None else check_dtype(dtype), swapped
     )
@@ -74,7 +74,7 @@ def _python(op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, final: np.dtype,
     if isinstance(op, IndexUnaryOp):
         index_unary = op.typed(x_dtype, y_dtype, final)
         return lambda x, y, i, j: index_unary(x, i, j, y)
-    # Both operands stand at the same place.
+    # Both operands are at the same position.
     if isinstance(op, IndexBinaryOp):
         if swapped:
             behind = op.placed(y_dtype, x_dtype, final)

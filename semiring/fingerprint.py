@@ -32,20 +32,20 @@ from hpgraph.semiring.references import (
 )
 from hpgraph.semiring.snapshot import Ufunc, copy_function
 
-# How the fingerprint of a function begins that refers to something unreadable.
+# Prefix of the fingerprint of a function that references an unreadable object.
 _UNREADABLE = "unreadable-"
-# Handles by address: kept, so that no other comes to lie there. They mean nothing to another process.
+# Handles by address: kept alive, so that no address is reused. They are invalid in other processes.
 _HANDLES: dict[int, Any] = {}
 _PROCESS = uuid.uuid4().hex
 
 
 def fingerprint(python: FunctionType) -> str:
-    """Hash of everything that decides what a function compiles to."""
+    """Hash of everything that determines a function's compiled code."""
     return fingerprint_of_copy(copy_function(python))
 
 
 def fingerprint_of_copy(python: FunctionType, checks_bounds: bool = True) -> str:
-    """`fingerprint` of a function that `copy_function` made, so that nothing it refers to can change meanwhile."""
+    """`fingerprint` of a copy by `copy_function`, whose references cannot change meanwhile."""
     walk = _Walk(checks_bounds)
     walk.add("hpgraph", *_toolchain())
     walk.function(python)
@@ -53,12 +53,12 @@ def fingerprint_of_copy(python: FunctionType, checks_bounds: bool = True) -> str
 
 
 def is_lasting(key: str) -> bool:
-    """Whether another process can ever find code compiled under a fingerprint, so that it is worth caching."""
+    """Whether code compiled under a fingerprint can be found by another process, and so is worth caching."""
     return not key.startswith(_UNREADABLE)
 
 
 def shallow_key(python: Any) -> tuple[Any, ...] | None:
-    """All that determines the compiled code of a function, if it is known without a walk over all references."""
+    """All that determines the compiled code of a function, if known without a traversal of all references."""
     if not isinstance(python, FunctionType) or python.__defaults__ or python.__kwdefaults__:
         return None
     reached = [python.__globals__.get(name, MISSING) for name in global_names(python.__code__)]
@@ -144,14 +144,14 @@ class _Walk:
         if value is None or value is Ellipsis or kind in (bool, int, str, bytes):
             self.add(kind.__name__, repr(value))
         elif kind in (float, complex):
-            # All bits: -0.0 is not 0.0, and a NaN has a sign.
+            # All bits: -0.0 differs from 0.0, and a NaN has a sign.
             self.add(kind.__name__, struct.pack("dd", value.real, value.imag))
         elif isinstance(value, np.generic) and not value.dtype.hasobject:
             self.add("scalar", repr(value.dtype), value.tobytes())
         elif isinstance(value, np.dtype):
             self.add("dtype", repr(value))
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            # The order of the elements in memory may decide the order in which they are added up.
+            # The memory order of the elements may determine the order of a sum.
             layout = value.flags.c_contiguous, value.flags.f_contiguous
             self.add("array", repr((value.dtype, value.shape, layout)), value.tobytes())
         elif isinstance(value, enum.Enum):
@@ -184,7 +184,7 @@ class _Walk:
     def container(self, value: Any) -> None:
         kind = type(value)
         self.add(kind.__name__, repr(getattr(kind, "_fields", ())), str(len(value)))
-        if not isinstance(value, tuple) and self.is_met(value):  # a list may hold itself
+        if not isinstance(value, tuple) and self.is_met(value):  # a list may contain itself
             return
         if isinstance(value, dict):
             for key, item in value.items():
@@ -197,7 +197,7 @@ class _Walk:
 
     def module(self, module: ModuleType) -> None:
         self.add("module", module.__name__, str(getattr(module, "__version__", "")))
-        # The copy of any other module has no attributes but those that are read.
+        # The copy of any other module has only the attributes that are read.
         if is_known(module.__name__) or self.is_met(module):
             return
         for name in sorted(vars(module)):

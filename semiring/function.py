@@ -1,8 +1,8 @@
-"""A plain Python function that both backends compile into their kernels.
+"""A plain Python function that both backends inline into their kernels.
 
-On the CPU a kernel takes a `Function` as an ordinary argument: its Numba type carries its key, so the kernel is
+On the CPU a kernel takes a `Function` as an ordinary argument: its Numba type contains its key, so the kernel is
 compiled once per function, the function is inlined into it, and the next process finds the compiled kernel on disk
-again (`hpgraph.semiring.jit`). On the GPU the function is written down in C++ (`hpgraph.semiring.tracing`), or becomes
+(`hpgraph.semiring.jit`). On the GPU the function is translated to C++ (`hpgraph.semiring.tracing`), or compiled to
 LTO-IR that nvJitLink inlines into a CUDA C++ kernel (`hpgraph.semiring.lto`).
 """
 
@@ -35,34 +35,34 @@ OLDEST_ARCHITECTURE = (7, 5)
 
 
 class Function:
-    """A Python function for use inside kernels, fixed at the moment it is made.
+    """A Python function for use inside kernels, copied when the `Function` is made.
 
     The function may use scalars, tuples, named tuples, ``math``, NumPy's scalar functions, array elements, and other
-    plain Python functions reached by name. Values it finds among its globals, in its closure or in a module are taken
-    when the `Function` is made, arrays with their content; a later change of theirs needs a new `Function`.
+    plain Python functions referenced by name. Values of globals, closures and modules are copied when the `Function`
+    is made, arrays with their content; after a later change, make a new `Function`.
 
     Parameters
     ----------
     python : function or Function
-        The function; a Numba ``@njit`` function counts as the function inside it.
+        The function; for a Numba ``@njit`` function, the Python function that it compiles.
     name : str, optional
-        What messages call it. Default: the function's own name.
+        Name in messages. Default: the function's own name.
 
     Attributes
     ----------
     python : function
-        The function, with its own copy of all it refers to.
+        The function, with its own copy of everything that it references.
     name : str
     checks_bounds : bool
-        Whether array indices are checked: ``config.check_bounds`` as it was.
+        Whether array indices are checked: ``config.check_bounds`` when the `Function` was made.
 
     Raises
     ------
     TypeError
         If `python` is not a plain Python function.
     CompileError
-        If it, or a function it calls, does what no kernel can: draw random numbers, ask for the time, import, assign
-        globals or attributes, yield, read a list, a dict or a name that is not defined.
+        If it, or a function it calls, uses an operation that kernels do not support: random numbers, the time, imports,
+        assignment to globals or attributes, yield, reads of a list, a dict or an undefined name.
 
     Examples
     --------
@@ -92,18 +92,18 @@ class Function:
 
     @cached_property
     def key(self) -> str:
-        """Fingerprint of the code and of all it refers to, the same in every process."""
+        """Fingerprint of the code and of everything that it references, the same in every process."""
         return fingerprint_of_copy(self.python, self.checks_bounds)
 
     @cached_property
     def _may(self) -> set[str]:
-        """Possible failures in functions of a user: an index may be out of bounds, or there is a ``raise``."""
+        """Possible failures of a user's function: an index may be out of bounds, or there is a ``raise``."""
         found: set[str] = set()
 
         def note(python: FunctionType) -> FunctionType:
             if is_of_user(python):
                 for step in dis.get_instructions(python):
-                    # As of Python 3.14 an index is a binary operator.
+                    # Since Python 3.14 indexing is a binary operator.
                     if step.opname == "BINARY_SUBSCR" or step.argrepr == "[]":
                         found.add("index")
                     elif step.opname == "RAISE_VARARGS":
@@ -115,12 +115,12 @@ class Function:
 
     @cached_property
     def fault(self) -> int:
-        """Number by which the GPU reports an exception in the function; 0 if there can be none, or none is checked."""
+        """Number by which the GPU reports an exception in the function; 0 if none is possible, or none is checked."""
         return crc32(self.key.encode()) | 1 if self.checks_bounds and self._may else 0
 
     @property
     def raises(self) -> bool:
-        """Whether it, or a function that it calls, has a ``raise`` or an ``assert``."""
+        """Whether the function, or one that it calls, has a ``raise`` or an ``assert``."""
         return "raise" in self._may
 
     @property
@@ -129,7 +129,7 @@ class Function:
         return is_lasting(self.key)
 
     def __call__(self, *args: Any) -> Any:
-        """Run the function in Python itself."""
+        """Call the function in Python."""
         return self.python(*args)
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +173,7 @@ class Function:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The function as Numba's ``njit`` makes it, and every plain Python function that it references.
+        """The function, and every plain Python function that it references, compiled by Numba's ``njit``.
 
         Division by zero follows NumPy (0 for integers, inf or nan for floats): a kernel's threads cannot raise.
         """
@@ -181,9 +181,9 @@ class Function:
 
         from hpgraph.semiring.stoppable import StoppableCompiler
 
-        # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions.
+        # Always inlined: a call would have to pass all arrays, which costs more than most functions.
         options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        # It may make arrays, in a kernel that makes none and counts no references to any.
+        # It may allocate arrays, in a kernel that allocates none and counts no references.
         options["_nrt"] = True
 
         def compiled(python: FunctionType) -> Any:
@@ -217,12 +217,12 @@ class Function:
 
 
 def imported(module: str, path: str, name: str) -> Function:
-    """A `Function` made of what a module holds, as pickle wrote it."""
+    """Unpickle a `Function` of a function in a module."""
     return Function(attrgetter(path)(import_module(module)), name)
 
 
 class TypedFunction(Function):
-    """A `Function` for given types, equal to another only of the same: the GPU has code of its own for each."""
+    """A `Function` for given types, equal only to one of the same types: GPU code is separate for each."""
 
     def __init__(self, python: Callable[..., Any], name: str, dtypes: tuple[Any, ...]) -> None:
         super().__init__(python, name)

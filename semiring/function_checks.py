@@ -1,7 +1,7 @@
 """Checks of the bytecode of functions before compilation, for operations that compiled functions must not contain.
 
-A kernel calls a function once an entry, from many threads and in no order, on either device. A function that returns
-different values at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
+A kernel calls a function once an entry, from many threads and in any order, on either device. A function that returns
+a different value at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
 """
 
 import builtins
@@ -16,7 +16,7 @@ from hpgraph.core.errors import CompileError
 from hpgraph.semiring.compile_errors import KNOWN, at_line
 from hpgraph.semiring.references import is_known_by_name
 
-# Modules whose functions return another value in each call.
+# Modules whose functions return another value at each call.
 _UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")
 _OPCODES = {
     "IMPORT_NAME": "it imports {} when it is called: import it outside the function",
@@ -34,7 +34,7 @@ _missing = object()
 
 
 class Lookup(NamedTuple):
-    """A name that code reads from outside, with the attributes it then takes: np.random.rand is three."""
+    """A global or free name that code reads, with the attributes read of it: np.random.rand is three."""
 
     names: tuple[str, ...]
     is_global: bool
@@ -42,7 +42,7 @@ class Lookup(NamedTuple):
 
 
 def check_function(python: FunctionType, name: str) -> None:
-    """Refuse a function that, or what it reaches, cannot be compiled, or whose results could not be repeated."""
+    """Refuse a function that cannot be compiled or is not reproducible, itself or by its references."""
     met: set[int] = set()
     waiting = [python]
     while waiting:
@@ -53,7 +53,7 @@ def check_function(python: FunctionType, name: str) -> None:
 
 
 def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
-    """Checks one function; those it may call are checked next."""
+    """Check one function; those it may call are checked next."""
     for text, place in _faults(function.__code__):
         raise CompileError(name, f"{text} {place}")
     for lookup in _lookups(function.__code__):
@@ -94,7 +94,7 @@ def _module_of(value: Any) -> str:
 
 
 def _resolve(function: FunctionType, lookup: Lookup) -> tuple[Any, int]:
-    """The value of a lookup, as far as modules lead, and the number of attributes that took."""
+    """The value of a lookup, resolved through modules, and the number of attributes used."""
     first, *attributes = lookup.names
     if lookup.is_global:
         value = function.__globals__.get(first, getattr(builtins, first, _missing))
@@ -117,7 +117,7 @@ def _resolve(function: FunctionType, lookup: Lookup) -> tuple[Any, int]:
 
 @lru_cache(maxsize=1024)
 def _faults(code: CodeType) -> tuple[tuple[str, str], ...]:
-    """Parts of the code itself that cannot be compiled, and their lines."""
+    """Instructions of the code that cannot be compiled, and their lines."""
     found = [(text, at_line(code, None)) for flag, text in _FLAGS.items() if code.co_flags & flag]
     for instruction, line in _instructions(code):
         if instruction.opname in _OPCODES:
@@ -133,7 +133,7 @@ def _faults(code: CodeType) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)
 def _lookups(code: CodeType) -> tuple[Lookup, ...]:
-    """Everything that code, and what is defined in it, reads from outside."""
+    """All global and free names that code, or code nested in it, reads."""
     found: list[Lookup] = []
     chain = False
     for instruction, line in _instructions(code):

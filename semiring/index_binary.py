@@ -1,4 +1,4 @@
-"""Binary operators that are given the places of their operands: GxB_IndexBinaryOp of SuiteSparse:GraphBLAS 9.4."""
+"""Binary operators of values and positions: GxB_IndexBinaryOp of SuiteSparse:GraphBLAS 9.4."""
 
 from typing import Any
 
@@ -13,26 +13,26 @@ _PLACE = np.dtype(np.int64)
 
 
 class IndexBinaryOp(BinaryOp):
-    """A function of two entries and of their places, with a parameter that is called theta.
+    """A function of two entries and their positions, with a parameter theta.
 
-    It serves `ewise_add`, `ewise_mult`, `ewise_union` and `apply`, where both entries stand at one place, and as the
-    multiplication of a `Semiring`: of A[i, k] and B[k, j] the function is given ``(a, i, k, b, k, j, theta)``. The
-    entry of a vector is in column 0; in `vxm` it is in row 0.
+    For `ewise_add`, `ewise_mult`, `ewise_union` and `apply`, where both entries have the same position, and as the
+    multiplication of a `Semiring`: for A[i, k] and B[k, j] the arguments are ``(a, i, k, b, k, j, theta)``. The entry
+    of a vector is in column 0; in `vxm` it is in row 0.
 
     Parameters
     ----------
     name : str
     python : function
-        ``f(a, i, j, b, k, l, theta)``, the value, row and column of one entry and of the other; or without theta.
+        ``f(a, i, j, b, k, l, theta)``, the value, row and column of both entries; theta may be left out.
     result : {"returned", "bool", "index", "first", "second"}
-        Type of the result: what the function returns; bool; int64; that of the first or of the second value.
+        Type of the result: the function's return type; bool; int64; that of the first or of the second value.
     theta : number, default 0
-        The parameter; `with_theta` gives the same operator with another.
+        The parameter; `with_theta` returns the same operator with another.
 
     Raises
     ------
     TypeError
-        If the function has another number of arguments, or theta is no number.
+        If the function has another number of arguments, or theta is not a number.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class IndexBinaryOp(BinaryOp):
         if held.ndim or held.dtype.kind not in "biufc":
             raise TypeError(f"theta must be a number, not {theta!r}")
         self.theta = held.item()
-        # Whether the operands are given the other way round: a product has the matrix's entry first.
+        # Whether the operands are swapped: a product has the matrix's entry first.
         self.swapped = swapped
 
     def with_theta(self, theta: Any) -> "IndexBinaryOp":
@@ -74,7 +74,7 @@ class IndexBinaryOp(BinaryOp):
         return IndexBinaryOp(self.name, self.function, self.result, theta=self.theta, swapped=not self.swapped)
 
     def result_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result; `CompileError` if the function does not compile or returns no number."""
+        """The dtype of the result; `CompileError` if the function does not compile or does not return a number."""
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
         if self.swapped:
             a, b = b, a
@@ -85,11 +85,11 @@ class IndexBinaryOp(BinaryOp):
     def typed(
         self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike | None = None
     ) -> Function:
-        """Refuse: values alone do not suffice."""
+        """Raises: the operator also needs positions."""
         raise TypeError(f"{self.name} needs the places of two entries: it serves ewise operations and semirings")
 
     def placed(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike) -> Function:
-        """The operator for types of the kernel's operands, ``f(a, i, j, b, k, l)``, also where they are swapped."""
+        """The operator for types of the kernel's operands, ``f(a, i, j, b, k, l)``, also if they are swapped."""
         natural, final = self.result_dtype(a_dtype, b_dtype), check_dtype(result_dtype, "result_dtype")
         check_held(natural, final, self.name)
         key = check_dtype(a_dtype), check_dtype(b_dtype), final
@@ -111,7 +111,7 @@ class IndexBinaryOp(BinaryOp):
         return Function(given, self.name)
 
     def gather(self, matrix: np.dtype, vector: np.dtype, final: np.dtype) -> Python:
-        """``gather(state, source, weight, target)`` of a product with a vector, which is in `state`."""
+        """``gather(state, source, weight, target)`` of a product with the vector in `state`."""
         if self.swapped:
             left = self.with_operands_turned().placed(vector, matrix, final)
             return lambda state, source, weight, target: left(state[0][source], 0, source, weight, source, target)

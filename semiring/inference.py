@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtype:
-    """The dtype of what a function returns."""
+    """The return dtype of a function."""
     from numba import config, from_dtype
 
     if config.DISABLE_JIT:
@@ -32,7 +32,7 @@ def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.d
 
 
 def _dtype_seen(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtype:
-    """The dtype of what a function returns for ones, where nothing is compiled."""
+    """The dtype that a function returns for ones, if nothing is compiled."""
     with np.errstate(all="ignore"):
         returned = np.asarray(function(*(dtype.type(1) for dtype in argument_dtypes)))
     if returned.ndim or returned.dtype.kind not in "biufc":
@@ -41,7 +41,7 @@ def _dtype_seen(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtyp
 
 
 def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
-    """The Numba type of what a function returns."""
+    """The Numba return type of a function."""
     from numba import types
     from numba.core.registry import cpu_target
 
@@ -88,7 +88,7 @@ def described(numba_type: Any) -> str:
 
 
 def last_return(python: FunctionType) -> str:
-    """The place of a function's last return."""
+    """The source location of a function's last return."""
     lines = [
         instruction.positions.lineno
         for instruction in dis.get_instructions(python.__code__)

@@ -1,7 +1,7 @@
-"""Instructions without a name in Python, each with its meaning in Python. Imports Numba.
+"""Instructions without an equivalent in Python, each with a Python function of the same result. Imports Numba.
 
 Under ``NUMBA_DISABLE_JIT=1``, for stepping through kernels in a debugger, kernels are Python functions and run on one
-thread: there an instruction is the Python function beside it.
+thread: then an instruction is its Python function.
 """
 
 import functools
@@ -15,7 +15,7 @@ from numba import extending
 
 
 def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.extending.intrinsic` for a function that means the same as one in Python."""
+    """`numba.extending.intrinsic` for a function with a Python equivalent."""
 
     def decorate(compiled: Callable[..., Any]) -> Any:
         if numba.config.DISABLE_JIT:
@@ -26,7 +26,7 @@ def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], A
 
 
 def instruction(signature: Callable[..., Any], in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """`intrinsic` for a function ``generate(context, builder, sig, args)``; None, nothing generated, is Numba's none.
+    """`intrinsic` for a function ``generate(context, builder, sig, args)``; if it returns None, the value is None.
 
     ``signature``: from the types of the arguments, whose names are those of its parameters.
     """
@@ -50,5 +50,5 @@ def instruction(signature: Callable[..., Any], in_python: Callable[..., Any]) ->
 
 
 def element(array: Any, value: Any) -> Any:
-    """A value as an element of an array, converted as compiled code does: bits that do not fit are cut off."""
+    """A value converted to an array's element type as in compiled code: excess bits are truncated."""
     return np.asarray(value).astype(array.dtype)[()]

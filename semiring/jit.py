@@ -1,9 +1,9 @@
-"""Functions as arguments of Numba kernels. Imported by kernels alone: it imports Numba.
+"""Functions as arguments of Numba kernels. Imported by kernels only: it imports Numba.
 
-A kernel writes ``call(reduce, a, b)`` where ``reduce`` is an argument of its own, a `Function`. The argument has no
-content at run time; its type names the function, which Numba compiles on its first use and LLVM inlines. Because the
-type is named by the function's fingerprint, ``cache=True`` kernels are found again by the next process, and never for a
-function that was edited.
+A kernel calls ``call(reduce, a, b)``, where its argument ``reduce`` is a `Function`. The argument has no content at
+run time; its type identifies the function, which Numba compiles on its first use and LLVM inlines. Because the type is
+identified by the function's fingerprint, the next process finds ``cache=True`` kernels, but never those of a function
+that was edited.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ from hpgraph.semiring.compile_errors import reason
 from hpgraph.semiring.fingerprint import is_lasting
 from hpgraph.semiring.stop import stop_by
 
-# Each `Function` by its key: Numba asks for its body by its type alone, perhaps after the Function itself was deleted.
+# Each `Function` by its key: Numba requests its body by type, possibly after the Function itself was deleted.
 _FUNCTIONS: dict[str, Compilable] = {}
 
 
@@ -46,7 +46,7 @@ class FunctionType(types.Opaque):
         return FunctionType, (self.function_key,)
 
     def resolve(self, context: Any, arguments: tuple[types.Type, ...]) -> tuple[types.Dispatcher, Any]:
-        """The compiled function's type, and its signature, which is longer where defaults stand in for arguments."""
+        """The compiled function's type, and its signature, which includes defaults of missing arguments."""
         function = _FUNCTIONS[self.function_key]
         dispatcher = types.Dispatcher(function.dispatcher)
         try:
@@ -65,7 +65,7 @@ def _unbox_function(typ: Any, obj: Any, c: Any) -> NativeValue:
 
 
 def call(function: Any, *args: Any) -> Any:
-    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type of Numba."""
+    """Call a `Function` that is an argument of the kernel; any number of arguments, of any Numba type."""
     return function(*args)
 
 
@@ -88,7 +88,7 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     context.active_code_library.add_linking_library(compiled.library)
     status, found = context.call_internal_no_propagate(builder, compiled.fndesc, inner, [*args[1:], *defaults])
     with cgutils.if_unlikely(builder, status.is_error):
-        # The threads of a parallel loop cannot raise: the run stops, and what was found is zero.
+        # The threads of a parallel loop cannot raise: the run stops, and the result is zero.
         is_recorded = stop_by(builder, _number(sig.args[0].key), status.excinfoptr)
         with cgutils.if_unlikely(builder, builder.not_(is_recorded)):
             context.call_conv.return_status_propagate(builder, status)
@@ -101,7 +101,7 @@ def _number(key: str) -> int:
 
 
 def exception_of(number: int, described: int) -> Exception:
-    """The exception that a function has stopped a run by."""
+    """The exception by which a function stopped a run."""
     name = next((function.name for key, function in list(_FUNCTIONS.items()) if _number(key) == number), "a function")
     about = _Described.from_address(described)
     kind, arguments, _ = pickle.loads(ctypes.string_at(about.pickled, about.length))
@@ -121,10 +121,10 @@ class _Described(ctypes.Structure):
 
 
 def _keep_off_disk(context: Any, builder: Any) -> None:
-    """Keep Numba from caching the kernel around: no process would ever find it again.
+    """Keep Numba from caching the enclosing kernel: no other process could find it.
 
-    Numba caches no code that holds an address of this process, and logs it. This one is read by an empty instruction,
-    so that it is not optimized away.
+    Numba does not cache code that contains an address of this process, and logs it. This address is read by an empty
+    instruction, so that it is not optimized away.
     """
     address = context.add_dynamic_addr(builder, id(_FUNCTIONS), info="hpgraph.Function")
     nothing = ir.FunctionType(ir.VoidType(), [address.type])

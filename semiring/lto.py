@@ -1,7 +1,7 @@
 """Python functions as LTO-IR under a C name, for nvJitLink to inline into CUDA C++ kernels. Imports numba-cuda.
 
 No GPU is needed. numba-cuda itself compiles a function called by another for the GPU that is present; here all are
-compiled for the architecture asked for.
+compiled for the requested architecture.
 """
 
 import operator
@@ -38,7 +38,7 @@ def compile_ltoir(
     arch: tuple[int, int],
     fault: int,
 ) -> bytes:
-    """LTO-IR of a `Function`; see `Function.cuda` for the parameters and what is raised."""
+    """LTO-IR of a `Function`; see `Function.cuda` for parameters and errors."""
     arguments = tuple(_numba_type(dtype) for dtype in argument_dtypes)
     result = None if return_dtype is None else _numba_type(return_dtype)
     return _compile(function, arguments, result, symbol, tuple(arch), fault)
@@ -64,7 +64,7 @@ def _compile(
 
 
 class _BoolPointer(types.CPointer):
-    """Pointer to bool: numba-cuda's own reads and writes the byte in memory as if it were LLVM's one bit."""
+    """Pointer to bool: numba-cuda's reads and writes the byte in memory as if it were LLVM's one bit."""
 
     def __init__(self) -> None:
         super().__init__(types.boolean)
@@ -108,7 +108,7 @@ class _DeviceFunction(CUDADispatcher):
 
 
 def _call(function: Any, *args: Any) -> Any:
-    """Call a `_DeviceFunction`; where it ends by an exception, report that, and return zero."""
+    """Call a `_DeviceFunction`; if it ends by an exception, report that, and return zero."""
 
 
 @infer_global(_call)
@@ -116,7 +116,7 @@ class _CallTemplate(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         try:
             inner = args[0].get_call_type(self.context, args[1:], {})
-        except Exception as error:  # Numba's own are taken for those of a template that does not fit
+        except Exception as error:  # Numba treats its own errors as a template mismatch
             raise CompileError(args[0].dispatcher.py_func.__name__, reason(error)) from error
         return signature(inner.return_type, args[0], *inner.args[: len(args) - 1])
 
@@ -137,7 +137,7 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _c_function(function: Any, arguments: tuple[Any, ...], result: Any) -> tuple[FunctionType, tuple[Any, ...]]:
-    """The Python function that gets the C name: puts tuples and booleans together again and converts the result."""
+    """The Python function with the C name: reassembles tuples and booleans, and converts the result."""
     names: list[str] = []
     parameters: list[Any] = []
 
@@ -146,7 +146,7 @@ def _c_function(function: Any, arguments: tuple[Any, ...], result: Any) -> tuple
             return "(" + "".join(argument(member) + ", " for member in numba_type) + ")"
         name = f"a{len(names)}"
         names.append(name)
-        # One byte, not LLVM's one bit, so that the type is the one NVRTC gives the C declaration.
+        # One byte, not LLVM's one bit, to match NVRTC's type for the C declaration.
         is_bool = numba_type == types.boolean
         parameters.append(types.uint8 if is_bool else numba_type)
         return f"({name} != 0)" if is_bool else name

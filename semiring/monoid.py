@@ -1,4 +1,4 @@
-"""Monoids: an associative, commutative operator with an identity, to combine any number of values in any order."""
+"""Commutative monoids: an associative, commutative operator with an identity."""
 
 import itertools
 from collections.abc import Callable, Iterable
@@ -17,26 +17,26 @@ Element = Value | Callable[[np.dtype], Value]
 
 
 class Monoid(ByName):
-    """An operator that combines any number of values of one type to one, whatever their grouping and order.
+    """A commutative monoid: an operator that reduces values of one type, in any grouping and order.
 
     Parameters
     ----------
     op : BinaryOp or function
-        ``f(a, b)``. The result has the operands' type, whatever type a function of Python returns.
+        ``f(a, b)``. The result is converted to the operands' type.
     identity : number or function
-        ``f(identity, x) == x`` for every x. An infinity stands for the largest or smallest value of integers and bool.
-        A function is asked for the value for a dtype.
+        ``f(identity, x) == x`` for every x. For integers and bool an infinity denotes the largest or smallest value. A
+        function returns the value for a dtype.
     terminal : number or function, optional
-        ``f(terminal, x) == terminal`` for every x: a reduction that has reached it may stop. A function may answer
-        None for a dtype that has none.
+        ``f(terminal, x) == terminal`` for every x: a reduction that has reached it may stop. A function may return None
+        for a dtype without a terminal value.
     idempotent : bool
-        Whether ``f(x, x) == x``, so that combining a value twice does no harm.
+        Whether ``f(x, x) == x``, so that a value may be combined twice.
     name : str, optional
         Default: that of the operator.
     samples : iterable of numbers, optional
-        Values on which to check the laws, for an operator that obeys them on a part of the numbers only.
+        Values on which to check the laws, for an operator that satisfies them on some numbers only.
     check : bool
-        Whether to check the laws on a sample of bool, int64, uint64 and float64, as far as the operator takes them.
+        Whether to check the laws on a sample of bool, int64, uint64 and float64, as far as the operator supports them.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Monoid(ByName):
         self.identity = identity
         self.terminal = terminal
         self.idempotent = bool(idempotent)
-        # The identity ends a reduction by `any` in neither direction, and everything else does.
+        # The identity never ends a reduction by `any`, and every other value does.
         self.ends_on_anything = self.op.cpp in ("any", "any_index")
         self._folds: dict[np.dtype, Function] = {}
         self._terminal_tests: dict[np.dtype, Function] = {}
@@ -88,7 +88,7 @@ class Monoid(ByName):
         return self.op.cpp if self is ANY_INDEX or BUILTIN.get(self.name) is self else None
 
     def identity_for(self, dtype: npt.DTypeLike) -> np.generic:
-        """The identity in a dtype, as a NumPy scalar; `ValueError` if the dtype cannot hold it."""
+        """The identity in a dtype, as a NumPy scalar; `ValueError` if the dtype cannot represent it."""
         found = check_dtype(dtype)
         value = self.identity(found) if callable(self.identity) else self.identity
         return _hold(value, found, f"the identity of monoid {self.name!r}")
@@ -108,13 +108,13 @@ class Monoid(ByName):
 
     @property
     def reduce(self) -> Function:
-        """The operator as a `Function` ``f(a, b)`` without conversions: Numba computes small integers in 64 bits."""
+        """The operator as a `Function` ``f(a, b)`` without conversions: Numba computes with integers in 64 bits."""
         return self.op.function
 
     def reduce_for(self, dtype: npt.DTypeLike) -> Function:
         """The operator as a `Function` ``f(a, b)`` from two values of a dtype to one of the same dtype.
 
-        `a` is the combination so far, beginning with the identity. It is therefore never NaN if the monoid ignores NaN
+        `a` is the accumulator, which starts with the identity. It is therefore never NaN if the monoid ignores NaN
         (min, max), and the function need not check.
         """
         found = check_dtype(dtype)
@@ -126,7 +126,7 @@ class Monoid(ByName):
         return self._folds[found]
 
     def terminal_test(self, dtype: npt.DTypeLike) -> Function:
-        """A `Function` ``f(a) -> bool``: whether a reduction in a dtype that has come to `a` may stop."""
+        """A `Function` ``f(a) -> bool``: whether a reduction in a dtype may stop at the value `a`."""
         found = check_dtype(dtype)
         if found not in self._terminal_tests:
             self._terminal_tests[found] = Function(self._terminal_test(found), f"{self.name}_terminal")
@@ -143,7 +143,7 @@ class Monoid(ByName):
 
 
 class _Unending(Monoid):
-    """A monoid whose reductions take all values, although one of them would have decided."""
+    """A monoid without a terminal value: reductions never stop early."""
 
     def __init__(self, monoid: Monoid) -> None:
         super().__init__(monoid.op, monoid.identity, None, monoid.idempotent, name=monoid.name, check=False)
@@ -160,7 +160,7 @@ def without_terminal(monoid: Monoid) -> Monoid:
 
 
 def _within_one_type(op: BinaryOp | Python | Function, name: str | None) -> BinaryOp:
-    """The operator, with a result of its operands' type for any result type of its function."""
+    """The operator, with its result converted to its operands' type."""
     if not isinstance(op, BinaryOp):
         return BinaryOp(name or Function(op).name, op, "same")
     return BinaryOp(op.name, op.function, "same", specialize=op.specialize) if op.result == "returned" else op
@@ -170,7 +170,7 @@ _FOLDS = {"min": smaller, "max": larger}
 
 
 def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
-    """The value in a dtype, an infinity as the end of its range; ValueError if the dtype cannot hold it."""
+    """The value in a dtype, an infinity as the end of its range; ValueError if the dtype cannot represent it."""
     if dtype.kind in "biu" and isinstance(value, (float, np.floating)) and np.isinf(value):
         if dtype.kind == "b":
             return np.bool_(value > 0)
@@ -218,13 +218,13 @@ BUILTIN: dict[str, Monoid] = {
     )
 }
 
-# Where the values are vertices, 0 is one of them and -1 is none.
+# Values may be vertices: 0 is a vertex and -1 denotes none.
 ANY_INDEX = Monoid(
     BINARY["any_index"], lambda dtype: np.array(-1).astype(dtype)[()], idempotent=True, name="any", check=False
 )
 
 
-# Small enough that no product of three overflows int64, and with fractions that floats hold exactly.
+# Small enough that no product of three overflows int64, and with fractions that floats represent exactly.
 _SAMPLES: dict[str, tuple[Any, ...]] = {
     "bool": (False, True),
     "int64": (0, 1, 2, -1, 5, -7, 12),
@@ -238,7 +238,7 @@ def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
     """Check identity, commutativity, associativity, terminal and idempotence on a sample.
 
     Integers must agree exactly, floats to a relative tolerance of 1e-9. A family of dtypes is skipped if the operator
-    does not take it or it cannot represent the identity; one must remain.
+    does not support it or it cannot represent the identity; one must remain.
     """
     chosen = None if samples is None else tuple(samples)
     tried = 0
@@ -262,7 +262,7 @@ def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
 
 
 class _Trial:
-    """Evaluates a monoid's operator in one dtype and words the error."""
+    """Evaluates a monoid's operator in one dtype and formats the error."""
 
     def __init__(self, monoid: Monoid, dtype: np.dtype) -> None:
         self.monoid = monoid
@@ -279,7 +279,7 @@ class _Trial:
             ) from error
 
     def check(self, law: str, evidence: str, found: Any, wanted: Any, size: float = 0.0) -> None:
-        """Complain where two values differ; in `evidence` they stand as {0} and {1}."""
+        """Raise if two values differ; `evidence` formats them as {0} and {1}."""
         same = bool(found == wanted)
         if self.dtype.kind == "f" and not same:
             allowed = _RELATIVE_TOLERANCE * max(abs(found), abs(wanted), size)
@@ -299,7 +299,7 @@ def _check_family(trial: _Trial, values: list[Any], identity: Any, terminal: Any
         evidence = f"f({_show(a)}, {_show(b)}) = {{0}}, f({_show(b)}, {_show(a)}) = {{1}}"
         trial.check("it is not commutative", evidence, f(a, b), f(b, a))
     for a, b, c in itertools.product([*values, identity], repeat=3):
-        # Rounding in a sum is relative to the largest number that took part in it.
+        # Rounding in a sum is relative to its largest term.
         size = max(abs(float(v)) for v in (a, b, c))
         x, y, z = _show(a), _show(b), _show(c)
         evidence = f"f(f({x}, {y}), {z}) = {{0}}, f({x}, f({y}, {z})) = {{1}}"

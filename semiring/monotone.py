@@ -1,4 +1,4 @@
-"""Whether the result of a function rises with one attribute of its first parameter, from Numba's IR.
+"""Whether a function is monotone in one attribute of its first parameter, from Numba's IR.
 
 An abstract interpretation (P. Cousot, R. Cousot, POPL'77) over four kinds of values: independent of the attribute, the
 attribute itself, non-decreasing in it, and anything else. A function that is not proved monotone counts as one that may
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class Course(IntEnum):
-    """How a value moves when the attribute rises; each includes those before it."""
+    """Dependence of a value on the attribute; each kind includes those before it."""
 
     CONSTANT = 0
     ITSELF = 1
     RISES = 2
-    # It rises too, but infinities may have made a NaN of it, which breaks an order.
+    # Non-decreasing too, but possibly NaN from infinities, which breaks an order.
     RISES_OR_NAN = 3
     UNKNOWN = 4
 
 
 _ORDERED = {min, max, np.minimum, np.maximum}
-# Conversions that preserve order; one to an integer type does so only from an integer.
+# Conversions that preserve order; those to an integer type do so only from an integer.
 _ROUNDED = {float, np.float32, np.float64}
 
 
 @lru_cache(maxsize=512)
 def course(function: Callable[..., Any], attribute: str, constant: frozenset[str] = frozenset({"id"})) -> Course:
-    """Whether a function is monotone in an attribute of its first parameter, all else fixed."""
+    """Whether a function is monotone in an attribute of its first parameter, with all else fixed."""
     from numba.core import errors
     from numba.core.compiler import run_frontend
 
@@ -159,7 +159,7 @@ class _Interpretation:
         course = self._join(arguments)
         try:
             orders, rounds = function in _ORDERED, function in _ROUNDED
-        except TypeError:  # cannot be hashed, so it is none of these
+        except TypeError:  # not hashable, so it is none of these
             return Course.UNKNOWN
         if orders and len(arguments) > 1:
             return Course.RISES if course <= Course.RISES else Course.UNKNOWN

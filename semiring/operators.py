@@ -2,12 +2,12 @@
 
 Types follow NumPy: two operands are converted to ``numpy.result_type``, and the result is computed, and wraps around,
 in that type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times:
-and), and minus, which NumPy rejects, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give
-floats: float64 from integers, as NumPy's division does. Complex numbers take part in operations without an order: an
+and), and minus, which NumPy rejects, is exclusive or, as in GraphBLAS. Operators whose result is a fraction return
+floats: float64 for integers, as NumPy's division. Complex numbers are valid for operations without an order: an
 operator that compares or rounds rejects them.
 
-A user's function gets its operands unconverted, and its result has the type that Numba infers: whole numbers halved are
-float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every number,
+A user's function gets its operands unconverted, and its result has the type that Numba infers: integers divided by 2
+are float64, a comparison is bool. Numba computes with integers, and with any number and a Python constant, in 64 bits,
 so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an operation, or an operator declared with another
 `result`, overrides this. The entries of a pattern are True: twice such an entry is the int64 2.
 """
@@ -34,12 +34,12 @@ def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
         raise TypeError(f'{name} gives {natural}, which {final} cannot hold: apply "real", "imag" or "abs" to it')
 
 
-# Entered by the registry, which imports this module: what pickle writes of something built in, or None.
+# Set by the registry, which imports this module: the pickled form of a built-in object, or None.
 BY_NAME: list[Callable[[Any], Any]] = []
 
 
 class ByName:
-    """What never changes: a copy of it is itself, and pickle writes its name where it is built in, else its parts."""
+    """Base of immutable objects: a copy is the object itself; pickle writes the name of a built-in, else the parts."""
 
     def __copy__(self) -> Self:
         return self
@@ -52,12 +52,12 @@ class ByName:
         return super().__reduce_ex__(2) if found is None else found
 
     def __getstate__(self) -> dict[str, Any]:
-        # Private tables hold functions that were made for types.
+        # Private tables cache functions for types.
         return {name: {} if name[0] == "_" and isinstance(value, dict) else value for name, value in vars(self).items()}
 
 
 class Op(ByName):
-    """Attributes of all operators: a name, a function, perhaps other functions for some dtypes."""
+    """Attributes of all operators: a name, a function, optionally specializations for some dtypes."""
 
     kinds: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ class Op(ByName):
         return self.cpp is None
 
     def _returns(self, python: Python, operands: tuple[np.dtype, ...]) -> np.dtype:
-        """The dtype that a user's function returns for operands of these dtypes; made out once."""
+        """The dtype that a user's function returns for operands of these dtypes; cached."""
         if operands not in self._returned:
             function = self.function if python is self.function.python else Function(python, self.name)
             self._returned[operands] = returned_dtype(function, operands)
@@ -126,10 +126,10 @@ class UnaryOp(Op):
     python : function
         ``f(a)``.
     result : {"returned", "same", "bool", "truth", "bits", "float", "part"}
-        Type of the result: what the function returns; that of the operand; bool; bool computed from bool; the same,
-        integers and bool only; a float, or a complex number of one; that of the operand's real part.
+        Type of the result: the function's return type; that of the operand; bool; bool computed from bool; that of the
+        operand, integers and bool only; a float, or a complex number for one; that of the operand's real part.
     specialize : function, optional
-        From a dtype to the function to use there instead, or None.
+        Returns the function to use for a dtype instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
     instead : str, optional
@@ -145,11 +145,11 @@ class UnaryOp(Op):
     kinds = _UNARY_KINDS
 
     def computing_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype the operand is converted to."""
+        """The dtype that the operand is converted to."""
         return self._computing_dtype(check_dtype(dtype))
 
     def result_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result; `TypeError` or `CompileError` if the operator does not work on `dtype`."""
+        """The dtype of the result; `TypeError` or `CompileError` if the operator is not defined for `dtype`."""
         computing = self.computing_dtype(dtype)
         if self.is_users:
             returned = self._returns(self.python_for(computing), (computing,))
@@ -183,20 +183,20 @@ class BinaryOp(Op):
     python : function
         ``f(a, b)``.
     result : str
-        Type of the result: "returned", what the function returns; "same", the common type of the operands; "number",
+        Type of the result: "returned", the function's return type; "same", the common type of the operands; "number",
         the same but int8 for bool; "bool", a comparison; "truth", bool computed from bool; "bits", the same as the
         operands, integers and bool only; "float"; "first" or "second", the type of that operand; "index", int64.
     specialize : function, optional
-        From the common dtype of the operands to the function to use instead, or None.
+        Returns the function to use for the common dtype of the operands instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
     instead : str, optional
         Of an operator that complex numbers do not have: what would do, for the message.
     position : {"source", "target", "column"}, optional
-        For operators that give not a value but an index, what that is in a product: the column or the row of the
+        For operators that return an index rather than a value, its meaning in a product: the column or the row of the
         matrix entry, or the column of the second operand, which for a vector is 0. "places": see `IndexBinaryOp`.
     axis : {"row", "column"}, optional
-        For the same operators, which index of their operand they give.
+        For the same operators, the index of their operand that they return.
 
     Examples
     --------
@@ -227,11 +227,11 @@ class BinaryOp(Op):
         self.axis = axis
 
     def computing_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype both operands are converted to."""
+        """The dtype that both operands are converted to."""
         return self._computing_dtype(np.result_type(check_dtype(a_dtype), check_dtype(b_dtype)))
 
     def result_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result; `TypeError` or `CompileError` if the operator does not work on the types."""
+        """The dtype of the result; `TypeError` or `CompileError` if the operator is not defined for the types."""
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
         if self.is_users:
             python, *operands = self._operands(a, b)
@@ -247,7 +247,7 @@ class BinaryOp(Op):
         return self.cpp is None and self.position is None
 
     def _operands(self, a: np.dtype, b: np.dtype) -> tuple[Python, np.dtype, np.dtype]:
-        """The function that computes for operands of these dtypes, and what each of them is converted to first."""
+        """The function for operands of these dtypes, and the dtype that each of them is converted to first."""
         if self.result in ("returned", "first", "second"):
             return self.python_for({"first": a, "second": b}.get(self.result) or np.result_type(a, b)), a, b
         computing = self.computing_dtype(a, b)
@@ -258,7 +258,7 @@ class BinaryOp(Op):
     ) -> Function:
         """The operator for two operand types, as a `Function` ``f(a, b)`` for kernels.
 
-        Operands and result are converted as NumPy would, and the result at last to `result_dtype`.
+        Operands and result are converted as in NumPy, and the result finally to `result_dtype`.
         """
         if self.position:
             raise TypeError(f"{self.name} gives an index of a matrix entry, not a value for two numbers")
@@ -279,7 +279,7 @@ class BinaryOp(Op):
 
 
 def by_kind(**functions: Python) -> Callable[[np.dtype], Python | None]:
-    """A specialization by NumPy's letter for a family of dtypes: b (bool), i (signed), u (unsigned), f (float), c."""
+    """A specialization by NumPy's kind of dtype: b (bool), i (signed), u (unsigned), f (float), c (complex)."""
     return lambda dtype: functions.get(dtype.kind)
 
 
@@ -294,7 +294,7 @@ def _convert_binary(name: str, python: Python, first: Any, second: Any, natural:
 
 
 class IndexUnaryOp(Op):
-    """A function of an entry and of where it stands, with a parameter that is called thunk.
+    """A function of an entry's value and position, with a parameter thunk.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class IndexUnaryOp(Op):
     python : function
         ``f(a, i, j, thunk)`` with value, row and column, or ``f(a, i, j)``, ``f(a, thunk)``, ``f(a)``.
     result : {"returned", "same", "bool", "index"}
-        Type of the result: what the function returns; that of the value; bool; int64.
+        Type of the result: the function's return type; that of the value; bool; int64.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
 
@@ -327,11 +327,11 @@ class IndexUnaryOp(Op):
 
     @property
     def uses_position(self) -> bool:
-        """Whether the function is given row and column."""
+        """Whether the function has parameters row and column."""
         return self.function.n_arguments > 2
 
     def result_dtype(self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64) -> np.dtype:
-        """The dtype of the result; `CompileError` if a user's function does not compile or returns no number."""
+        """The dtype of the result; `CompileError` if a user's function fails to compile or returns a non-number."""
         given, thunk = check_dtype(dtype), check_dtype(thunk_dtype)
         if self.is_users:
             place = np.dtype(np.int64)
@@ -358,13 +358,13 @@ class IndexUnaryOp(Op):
         return self._typed[key]
 
     def __call__(self, a: Any, i: int = 0, j: int = 0, thunk: Any = 0) -> Any:
-        """The value for a scalar at a place, as a NumPy scalar."""
+        """The value for a scalar at a position, as a NumPy scalar."""
         with np.errstate(all="ignore"):
             return self.typed(np.asarray(a).dtype, np.asarray(thunk).dtype)(a, i, j, thunk)
 
 
 def _convert_index_unary(name: str, python: Python, arguments: int, natural: Any, final: Any) -> Function:
-    # A result computed in the type of the values is rounded to it before it is converted.
+    # A result computed in the values' type is rounded to that type before it is converted.
     if arguments == 1:
         return Function(lambda a, i, j, thunk: final(natural(python(a))), name)
     if arguments == 2:

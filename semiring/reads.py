@@ -23,7 +23,7 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
     for here, following in itertools.pairwise(dis.get_instructions(code)):
         if "_FAST" not in here.opname or here.argval is None:
             continue
-        # Newer Pythons name two variables in one instruction; what follows it concerns the second.
+        # In newer Python versions one instruction may load two variables; the next instruction uses the second.
         named = here.argval if isinstance(here.argval, tuple) else (here.argval,)
         for place, name in enumerate(named):
             known = found.get(name)
@@ -35,9 +35,9 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
 
 
 def given_attribute(function: FunctionType, parameter: str) -> FunctionType:
-    """A function that reads one attribute of a parameter, as one that takes the attribute in the parameter's place.
+    """Transform a function that reads one attribute of a parameter to one whose parameter is the attribute.
 
-    Loads of the attribute become no operations, so that the rest of the bytecode is unchanged.
+    Loads of the attribute become no-ops, so that the rest of the bytecode is unchanged.
     """
     code, instructions = bytearray(function.__code__.co_code), list(dis.get_instructions(function.__code__))
     ends = [one.offset for one in instructions[2:]] + [len(code)]

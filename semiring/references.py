@@ -1,4 +1,4 @@
-"""References in the code of a function, and properties of such a value that do not need its type."""
+"""References in the code of a function, and properties of the referenced values."""
 
 import ctypes
 import dis
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-# Functions of these packages are compiled from their names by Numba, never from their Python bodies.
+# Numba compiles functions of these packages from their names, never from their Python bodies.
 _KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
-# Names that compiled functions may call as ``hpgraph.name``; the other names are not theirs: `vertex.id` is no
+# Names that compiled functions may call as ``hpgraph.name``; other names are not resolved: `vertex.id` is not
 # `hpgraph.id`.
 OWN_NAMES = frozenset({"random_bits", "uniform", "uniform32"})
 # Types whose values never change.
@@ -20,7 +20,7 @@ ATOMS = frozenset({NoneType, EllipsisType, bool, int, float, complex, str, bytes
 # The file of functions that this library writes, and the folder of its own.
 GENERATED = "<hpgraph>"
 _LIBRARY = str(Path(__file__).parents[1])
-# Marks a global that is not there: a name of Python's own, or a mistake.
+# Marks a missing global: a built-in name of Python, or an error.
 MISSING = object()
 
 
@@ -39,7 +39,7 @@ def _global_names(code: CodeType) -> tuple[str, ...]:
 
 
 def attribute_names(code: CodeType) -> set[str]:
-    """Names a code object, or one nested in it, may read as attributes."""
+    """Names that a code object, or one nested in it, may read as attributes."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -58,7 +58,7 @@ def is_known_by_name(value: Any) -> bool:
 
 
 def is_of_user(function: FunctionType) -> bool:
-    """Whether a function is no part of this library, whose own indices are correct."""
+    """Whether a function is not part of this library, whose own indices are correct."""
     file = function.__code__.co_filename
     return not (file == GENERATED or file.startswith(_LIBRARY))
 
@@ -75,18 +75,18 @@ def inner_function(value: Any) -> FunctionType | None:
 
 
 def is_numba_ufunc(value: Any) -> bool:
-    """Whether it is what ``@numba.vectorize`` or ``@numba.guvectorize`` made of a Python function."""
+    """Whether it is the result of ``@numba.vectorize`` or ``@numba.guvectorize``."""
     return type(value).__module__.startswith("numba.") and type(value).__name__ in ("DUFunc", "GUFunc")
 
 
 def is_numba_type(value: Any) -> bool:
-    """Whether it is a type of Numba's, which prints as what it is."""
+    """Whether it is a Numba type, which its string identifies."""
     root = "numba.core.types.abstract", "Type"
     return any((kind.__module__, kind.__name__) == root for kind in type(value).__mro__)
 
 
 def is_handle(value: Any) -> bool:
-    """Whether it is machine code at an address: it never changes, and means nothing to another process."""
+    """Whether it is machine code at an address: immutable, and invalid in another process."""
     if isinstance(value, ctypes._CFuncPtr):  # type: ignore[attr-defined]
         return True
     return (type(value).__module__, type(value).__name__) == ("numba.core.ccallback", "CFunc")
@@ -98,12 +98,12 @@ def is_named(value: Any) -> bool:
         return value.__self__ is None or isinstance(value.__self__, ModuleType)
     if isinstance(value, np.ufunc):
         return True
-    # A known package's function proper, not an object that only has a class of that package (a dispatcher).
+    # A function of a known package, not an object whose class is of that package (a dispatcher).
     return callable(value) and is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
 
 
 def is_readable_type(value: Any) -> bool:
-    """Whether it is a class that name and members describe: Numba's and NumPy's, named tuples, enums, exceptions."""
+    """Whether name and members identify the class: Numba's and NumPy's, named tuples, enums, exceptions."""
     if not isinstance(value, type):
         return False
     if is_known(value.__module__) or issubclass(value, (enum.Enum, BaseException)):
@@ -112,7 +112,7 @@ def is_readable_type(value: Any) -> bool:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether it can be read, and never changes as long as it is the same object."""
+    """Whether the object is readable and immutable."""
     return (
         type(value) in ATOMS
         or (isinstance(value, np.generic) and not isinstance(value, np.void))

@@ -1,4 +1,4 @@
-"""Operators, monoids and semirings by name: the built-in ones, and those a user registers.
+"""Operators, monoids and semirings by name: built-in and registered ones.
 
 Semirings need no list of their own: every ``<monoid>_<operator>`` is one.
 """
@@ -27,7 +27,7 @@ _binary: dict[str, BinaryOp] = dict(BINARY)
 _index_unary: dict[str, IndexUnaryOp] = dict(INDEX_UNARY)
 _monoids: dict[str, Monoid] = dict(BUILTIN)
 _semirings: dict[str, Semiring] = {}
-# A function passed twice is one operator, so that what was compiled for it is found again.
+# A function passed twice is one operator, so that its compiled code is reused.
 _anonymous: dict[tuple[Any, ...], Any] = {}
 _by_shallow_key: dict[tuple[Any, ...], Any] = {}
 
@@ -91,7 +91,7 @@ def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "
 
 
 def index_unary_names() -> list[str]:
-    """Names of all index-unary operators there are, sorted."""
+    """Names of all index-unary operators, sorted."""
     return sorted(_index_unary)
 
 
@@ -138,7 +138,7 @@ def get_semiring(semiring: Semiring | str) -> Semiring:
 
 
 def semiring_names() -> list[str]:
-    """Names of all semirings there are, sorted.
+    """Names of all semirings, sorted.
 
     Examples
     --------
@@ -151,14 +151,14 @@ def semiring_names() -> list[str]:
 
 
 def register_unary(name: str, function: Python, result: Kind = "returned") -> UnaryOp:
-    """Give a name to a unary operator made from a Python function.
+    """Register a unary operator made from a Python function.
 
     Parameters
     ----------
     name : str
-        An identifier that no built-in operator has; an earlier registration is replaced.
+        An identifier that is not the name of a built-in operator; an earlier registration is replaced.
     function : function
-        ``f(a)``, of what Numba compiles for the CPU and the GPU.
+        ``f(a)``, which Numba can compile for the CPU and the GPU.
     result : str
         Type of the result, as for `UnaryOp`.
     """
@@ -174,7 +174,7 @@ def register_index_unary(name: str, function: Python, result: Kind = "returned")
 
 
 def register_binary(name: str, function: Python, result: Kind = "returned") -> BinaryOp:
-    """Give a name to a binary operator made from a Python function ``f(a, b)``, as `register_unary`.
+    """Register a binary operator made from a Python function ``f(a, b)``, as `register_unary`.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def register_binary(name: str, function: Python, result: Kind = "returned") -> B
 def register_index_binary(name: str, function: Python, result: Kind = "returned") -> IndexBinaryOp:
     """Register an `IndexBinaryOp` made from a Python function ``f(a, i, j, b, k, l, theta)``.
 
-    As for `register_binary`, the name then denotes it in an operation, and in the names of semirings; theta is 0.
+    As for `register_binary`, operations accept the name, and names of semirings may contain it; theta is 0.
     """
     _forget_semirings(lambda semiring: semiring.multiply.name == name)
     made = IndexBinaryOp(name, function, result)
@@ -206,9 +206,9 @@ def register_monoid(
     idempotent: bool = False,
     samples: Iterable[Value] | None = None,
 ) -> Monoid:
-    """Give a name to a monoid, after its laws held on a sample; parameters and errors are those of `Monoid`.
+    """Register a monoid after a check of its laws on a sample; parameters and errors are those of `Monoid`.
 
-    ``name`` is an identifier without underscore that no built-in monoid has; an earlier registration is replaced.
+    ``name`` is an identifier without underscore, not of a built-in monoid; an earlier registration is replaced.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def register_monoid(
 
 
 def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | Python | Function) -> Semiring:
-    """Give a name to a semiring; an earlier registration is replaced.
+    """Register a semiring; an earlier registration of the name is replaced.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | P
 
 
 def name_of_built_in(one: Any) -> tuple[str, str] | None:
-    """Under what `built_in` gives an operator, a monoid or a semiring; None where a user made it."""
+    """The key of a built-in operator, monoid or semiring for `built_in`; None for a user's."""
     if not isinstance(one, Semiring):
         return _key(one) if _BUILT_IN.get(_key(one)) is one else None
     # A registered semiring may have a name of its own.
@@ -252,7 +252,7 @@ def name_of_built_in(one: Any) -> tuple[str, str] | None:
 
 
 def built_in(kind: str, name: str) -> Any:
-    """The operator, monoid or semiring of the library that pickle wrote as `name_of_built_in` gives it."""
+    """Unpickle a built-in operator, monoid or semiring from its `name_of_built_in`."""
     return get_semiring(name) if kind == "Semiring" else _BUILT_IN[kind, name]
 
 
@@ -298,8 +298,8 @@ def _from_function(function: Any, kind: type[T], n_arguments: int) -> T:
 
 
 def _once(function: Any, kind: tuple[Any, ...], make: Callable[[Function], T]) -> T:
-    """The operator made of a function; the same one for functions that compute the same."""
-    # Reading all that a function refers to takes longer than a small product does.
+    """The operator made of a function; the same operator for functions with equal code."""
+    # Reading all references of a function takes longer than a small product.
     key = shallow_key(function)
     if key is not None and (kind, key) in _by_shallow_key:
         return cast(T, _by_shallow_key[kind, key])

@@ -1,4 +1,4 @@
-"""Semirings: what replaces plus and times in a matrix product."""
+"""Semirings: the addition and multiplication of a matrix product."""
 
 import functools
 from typing import Any
@@ -28,7 +28,7 @@ class Gather(TypedFunction):
         self._others: dict[str, Gather] = {}
 
     def with_multiply(self, multiply: BinaryOp) -> "Gather":
-        """The same with another multiplication, even if the semiring would replace it."""
+        """The same product with another multiplication, even if the semiring would replace it."""
         if multiply.name not in self._others:
             types = self.matrix_dtype, self.vector_dtype, self.dtype
             function = multiply.typed(*types)
@@ -39,7 +39,7 @@ class Gather(TypedFunction):
 
 
 class Semiring(ByName):
-    """A monoid that adds and an operator that multiplies.
+    """A semiring: a monoid for addition and a binary operator for multiplication.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Semiring(ByName):
 
     Notes
     -----
-    Where `add` is min or max, the built-in sums and differences of integers stop at the ends of their type, where they
-    wrap around elsewhere (and in SuiteSparse:GraphBLAS): the length of a path that is too long, or of one through a
-    vertex that is not reached and therefore has the largest number there is, must not come out short.
+    If `add` is min or max, the built-in sums and differences of integers saturate; with other monoids (and in
+    SuiteSparse:GraphBLAS) they wrap around. Otherwise the length of a path that is too long, or that leads through an
+    unreached vertex, whose value is the largest of the type, would wrap to a small number.
 
     Examples
     --------
@@ -87,10 +87,10 @@ class Semiring(ByName):
         return self.add.op.cpp == "plus" and self.multiply.cpp == "pair"
 
     def result_dtype(self, matrix_dtype: npt.DTypeLike, vector_dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of a product: that of `multiply`, then of `add`; `TypeError` if one does not take the types.
+        """The dtype of a product: that of `multiply`, then of `add`; `TypeError` if one does not support the types.
 
-        Counting (plus_pair) over bool gives int64, since no value of the operands can have been meant to limit the
-        count; sums of bool are otherwise bool.
+        Counting (plus_pair) over bool gives int64, since the operands' type is unrelated to the count; other sums of
+        bool are bool.
         """
         product = self.multiply.result_dtype(matrix_dtype, vector_dtype)
         if self.counts and product.kind == "b":
@@ -102,7 +102,7 @@ class Semiring(ByName):
     ) -> Gather:
         """The product for one entry, as a `Function` ``gather(state, source, weight, target)``.
 
-        It is the entry times ``state[0][source]``; a positional operator gives ``source`` or ``target`` itself.
+        It is the entry times ``state[0][source]``; a positional operator returns ``source`` or ``target`` itself.
         """
         matrix, vector = check_dtype(matrix_dtype, "matrix_dtype"), check_dtype(vector_dtype, "vector_dtype")
         final = self.result_dtype(matrix, vector) if dtype is None else check_dtype(dtype)
@@ -127,14 +127,14 @@ class Semiring(ByName):
         if self.multiply.cpp == "pair":
             return lambda state, source, weight, target: convert(1)
         if self.multiply.cpp == "first":
-            # The vector is not read, and need not be one.
+            # The vector is not read, and may be anything.
             return lambda state, source, weight, target: convert(weight)
         multiply = self.multiply.typed(matrix, vector, final)
         return lambda state, source, weight, target: multiply(weight, state[0][source])
 
 
 class Product(TypedFunction):
-    """``f(a, b, i, k, j)``: what a = A[i, k] and b = B[k, j] contribute to entry [i, j], with its semiring."""
+    """``f(a, b, i, k, j)``: the contribution of a = A[i, k] and b = B[k, j] to entry [i, j], with its semiring."""
 
     def __init__(
         self, python: Python, semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, dtype: np.dtype
@@ -147,23 +147,23 @@ class Product(TypedFunction):
 
     @property
     def index(self) -> str | None:
-        """The index that a positional operator gives, "i", "k" or "j"; None for other operators."""
+        """The index that a positional operator returns, "i", "k" or "j"; None for other operators."""
         return {"target": "i", "source": "k", "column": "j"}.get(self.semiring.multiply.position or "")
 
     @property
     def reads_columns(self) -> bool:
-        """Whether the number of the column matters."""
+        """Whether the product reads column numbers."""
         return self.semiring.multiply.position in ("column", "places")
 
     @property
     def reads_a(self) -> bool:
-        """Whether the value of A's entry matters."""
+        """Whether the product reads values of A."""
         op = self.semiring.multiply
         return self.index is None and op.cpp not in ("pair", "second")
 
     @property
     def reads_b(self) -> bool:
-        """Whether the value of B's entry matters."""
+        """Whether the product reads values of B."""
         op = self.semiring.multiply
         return self.index is None and op.cpp not in ("pair", "first")
 
@@ -171,7 +171,7 @@ class Product(TypedFunction):
 def product_of(
     semiring: Semiring, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, dtype: npt.DTypeLike | None = None
 ) -> Product:
-    """The multiplication of a semiring for given types; made once for the same semiring and types."""
+    """The multiplication of a semiring for given types; cached for the same semiring and types."""
     final = None if dtype is None else check_dtype(dtype)
     return _product(semiring, check_dtype(a_dtype, "a_dtype"), check_dtype(b_dtype, "b_dtype"), final)
 

@@ -33,10 +33,10 @@ _CONTAINERS = (list, dict, set, frozenset)
 
 
 class Snapshot:
-    """Where the values of copied functions came from."""
+    """Origins of the values of copied functions."""
 
     def __init__(self) -> None:
-        # Whether a value cannot be read, and so may have changed at any time.
+        # Whether some value is unreadable, and so may change at any time.
         self.unreadable = False
         self._items: list[tuple[Any, Any, Any]] = []
         self._attributes: list[tuple[Any, str, Any]] = []
@@ -44,7 +44,7 @@ class Snapshot:
         self._containers: list[tuple[Any, list[Any]]] = []
 
     def holds(self) -> bool:
-        """Whether a copy made now would be the same: the same objects in the same places, arrays of equal content."""
+        """Whether a copy made now would be the same: identical objects, and arrays of equal content."""
         if self.unreadable:
             return False
         for namespace, key, value in self._items:
@@ -69,24 +69,24 @@ class Snapshot:
         return value
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """The value of an attribute; remembered. Raises what `getattr` does."""
+        """The value of an attribute; remembered. Errors are those of `getattr`."""
         value = getattr(owner, name)
         self._attributes.append((owner, name, value))
         return value
 
     def members(self, container: Any) -> None:
-        """Remember what a list, dict or set holds."""
+        """Remember the content of a list, dict or set."""
         self._containers.append((container, _members(container)))
 
     def array(self, original: Any, copy: Any) -> None:
-        """Remember what an array holds; `copy` has the same content."""
+        """Remember the content of an array; `copy` has the same content."""
         self._arrays.append((original, copy))
 
 
 def copy_function(
     function: FunctionType, convert: Callable[[FunctionType], Any] | None = None, snapshot: Snapshot | None = None
 ) -> Any:
-    """A function over its own copy of all it refers to; `convert` is applied to it and to each function reached."""
+    """Copy a function with all its references; `convert` is applied to it and to each function reached."""
     return copy_functions((function,), convert, snapshot)[0]
 
 
@@ -95,7 +95,7 @@ def copy_functions(
     convert: Callable[[FunctionType], Any] | None = None,
     snapshot: Snapshot | None = None,
 ) -> list[Any]:
-    """`copy_function` for several, which go on sharing what they share."""
+    """`copy_function` for several functions, whose copies share what the originals share."""
     copier = _Copier(convert, Snapshot() if snapshot is None else snapshot)
     copies = [copier.function(function) for function in functions]
     copier.complete_modules()
@@ -103,7 +103,7 @@ def copy_functions(
 
 
 class Ufunc:
-    """A copy of what ``@numba.vectorize`` made of a function, compiled anew: Numba keeps the values it once saw."""
+    """A copy of a ``@numba.vectorize`` function, recompiled: Numba keeps the values of its first compilation."""
 
     def __init__(self, original: Any, python: FunctionType) -> None:
         self.python = python
@@ -133,7 +133,7 @@ class Ufunc:
         self.form = (kind.__name__, states["identity"], str(signatures))
 
     def compiled(self, convert: Callable[[FunctionType], Any]) -> Any:
-        """Numba's form of it; `convert` is applied to the functions that it calls."""
+        """The Numba ufunc; `convert` is applied to the functions that it calls."""
         copier = _Copier(convert, Snapshot())
         python = copier.function(self.python, bare=True)
         copier.complete_modules()
@@ -157,9 +157,9 @@ class _Copier:
         self.convert = convert
         self.snapshot = snapshot
         self.copies: dict[int, Any] = {}
-        # No other object may come to lie where one lay that is in `copies`.
+        # Keeps objects in `copies` alive, so that their addresses are not reused.
         self.kept: list[Any] = []
-        # Modules may be handed from function to function: each is given all names that any function reads.
+        # Modules may be passed between functions: each copy gets all names that any function reads.
         self.modules: list[tuple[ModuleType, ModuleType]] = []
         self.names: set[str] = set()
 
@@ -180,7 +180,7 @@ class _Copier:
         copy.__qualname__ = function.__qualname__
         copy.__doc__ = function.__doc__
         converted = copy if bare or self.convert is None else self.convert(copy)
-        # Before what it refers to, which may refer to it.
+        # Before its references, which may refer to it.
         self.copies[id(function)] = converted
         for name in global_names(code):
             value = self.snapshot.item(function.__globals__, name)
@@ -250,7 +250,7 @@ class _Copier:
             self.snapshot.unreadable = True
             return original
         self.snapshot.members(original)
-        # A list or a dict may hold itself.
+        # A list or a dict may contain itself.
         if kind is list:
             listed = self.copies[id(original)] = []
             listed.extend(self.value(member) for member in original)
@@ -268,7 +268,7 @@ class _Copier:
         return Ufunc(original, self.function(inner))
 
     def complete_modules(self) -> None:
-        """Give the copies of modules the attributes that are read; these may lead to more functions and modules."""
+        """Copy the attributes that are read of modules; these may lead to more functions and modules."""
         given = 0
         while given < (wanted := len(self.modules) * len(self.names)):
             given = wanted
@@ -282,7 +282,7 @@ class _Copier:
 def _has(module: ModuleType, name: str) -> bool:
     if module.__name__ == "hpgraph" and name not in OWN_NAMES:
         return False
-    # Modules with ``__getattr__`` are asked only for attributes that are missing.
+    # Modules with ``__getattr__`` are queried only for missing attributes.
     return name in vars(module) or ("__getattr__" in vars(module) and hasattr(module, name))
 
 

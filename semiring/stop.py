@@ -1,4 +1,4 @@
-"""Words in memory that stop the kernels of one run, on all of its threads. Imports Numba.
+"""Memory words that stop the kernels of one run, on all of its threads. Imports Numba.
 
 A run stops by Ctrl-C, or by an exception in one of its user functions. Its kernels then take no further work and
 return; their output is invalid, and the block around them raises (`hpgraph.kernels.runtime.cpu.threads`).
@@ -23,7 +23,7 @@ from hpgraph.semiring.intrinsic import intrinsic
 # Memory of a run: 0 or the reason of its stop, the exception that Numba describes there, and whether a block that
 # raises is open.
 WHY, EXCEPTION, INSIDE = range(3)
-# Why: by Ctrl-C; any other number is that of a function.
+# Reason of the stop: Ctrl-C; any other number is that of a function.
 INTERRUPTED = 1
 
 # Aligned, and alone on two cache lines, which processors fetch in pairs: every thread reads it all the time.
@@ -32,7 +32,7 @@ word = ctypes.c_int64.from_address((ctypes.addressof(_MEMORY) + 127) // 128 * 12
 
 _pointer, _get, _set = thread_pointer()
 
-# Compiled code, also such as comes from a cache of another process, finds these by their names.
+# Compiled code, also from the cache of another process, finds these by name.
 _WORD, _POINTER, _GET, _SET = "hpgraph_stop", "hpgraph_run_pointer", "hpgraph_get_pointer", "hpgraph_set_pointer"
 binding.add_symbol(_WORD, ctypes.addressof(word))
 binding.add_symbol(_POINTER, ctypes.addressof(_pointer))
@@ -53,7 +53,7 @@ class Run(threading.local):
     """The run of the calling Python thread: its `memory` of three int64 (see `WHY`), at `address`."""
 
     def __init__(self) -> None:
-        # A view is quicker to read than ctypes's array.
+        # A view is faster to read than ctypes's array.
         owner = _Memory()
         self.memory = memoryview(owner).cast("B").cast("q")
         self.address = ctypes.addressof(owner)
@@ -61,7 +61,7 @@ class Run(threading.local):
         _set(_pointer, self.address)
 
     def go_on(self) -> None:
-        """Take back that the run is stopped."""
+        """Clear the stop of the run."""
         self.memory[WHY] = 0
         word.value = 0
         # In this order: another run that is stopped meanwhile sets the word after its own.
@@ -73,9 +73,9 @@ run = Run()
 
 
 def is_set(builder: Any) -> Any:
-    """Emit a check whether the run of the thread is stopped."""
+    """Emit a check of whether the thread's run is stopped."""
     found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
-    # Atomic, so that it is read anew each time.
+    # Atomic, so that it is read from memory each time.
     some = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
     with cgutils.if_unlikely(builder, builder.icmp_signed("!=", some, ir.Constant(_INTEGER, 0))):
         own = get_pointer(builder)
@@ -86,14 +86,14 @@ def is_set(builder: Any) -> Any:
 
 
 def stop_by(builder: Any, number: int, exception: Any) -> Any:
-    """Emit a stop of the thread's run by a function's exception, and a check whether there is a run to stop."""
+    """Emit a stop of the thread's run by a function's exception, and a check of whether there is a run."""
     own = get_pointer(builder)
     stopped = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     with builder.if_then(cgutils.is_not_null(builder, own)):
         inside = builder.load(builder.gep(own, [ir.Constant(_INTEGER, INSIDE)]))
         with builder.if_then(builder.icmp_signed("!=", inside, ir.Constant(_INTEGER, 0))):
             builder.store(ir.Constant(ir.IntType(1), 1), stopped)
-            # Of several exceptions the first is reported.
+            # The first of several exceptions is reported.
             zero, why = ir.Constant(_INTEGER, 0), ir.Constant(_INTEGER, number)
             is_first = builder.extract_value(builder.cmpxchg(own, zero, why, "seq_cst", "seq_cst"), 1)
             with builder.if_then(is_first):
@@ -104,14 +104,14 @@ def stop_by(builder: Any, number: int, exception: Any) -> Any:
 
 
 def get_pointer(builder: Any) -> Any:
-    """Code for the address of the thread's run, as it is; null for a thread that has none."""
+    """Emit a load of the address of the thread's run; null for a thread without a run."""
     kind = ir.FunctionType(_INTEGER.as_pointer(), [_INTEGER])
     get = cgutils.get_or_insert_function(builder.module, kind, _GET)
     return builder.call(get, [builder.load(_variable(builder, _POINTER))])
 
 
 def set_pointer(builder: Any, run: Any) -> None:
-    """Code that has the thread work for a run."""
+    """Emit the assignment of a run to the thread."""
     kind = ir.FunctionType(ir.IntType(32), [_INTEGER, _INTEGER.as_pointer()])
     give = cgutils.get_or_insert_function(builder.module, kind, _SET)
     builder.call(give, [builder.load(_variable(builder, _POINTER)), run])

@@ -1,4 +1,4 @@
-"""Numba's compiler for functions of a user: their loops can be stopped. Imports Numba.
+"""Numba's compiler for a user's functions, with loops that can be stopped. Imports Numba.
 
 A thread inside compiled code cannot be terminated from outside. So a function checks, before each further iteration of
 a loop, whether its run is stopped (`hpgraph.semiring.stop`), and then returns zero.
@@ -24,10 +24,10 @@ _LONG = 4096
 
 
 class _CheckingLower(Lower):
-    """Code generation that makes loops check the word before each iteration.
+    """Code generation with a check of the stop word before each iteration of a loop.
 
-    A ``for`` loop without inner loops is only checked over a range of more than `_LONG` numbers: LLVM then makes two
-    loops of it, and the one without the check is as fast as before.
+    A ``for`` loop without inner loops is only checked over a range of more than `_LONG` numbers: LLVM then splits it
+    into two loops, and the one without the check is as fast as before.
     """
 
     def lower_function_body(self) -> Any:
@@ -46,7 +46,7 @@ class _CheckingLower(Lower):
     def lower_inst(self, inst: Any) -> None:
         if isinstance(inst, numba_ir.Jump | numba_ir.Branch):
             targets = [inst.target] if isinstance(inst, numba_ir.Jump) else [inst.truebr, inst.falsebr]
-            # Any cycle of blocks has a jump to a label that is not above its own.
+            # Any cycle of blocks has a jump to a label that is not greater than its own.
             for target in targets:
                 if target <= self._label:
                     self._check_stop(self._innermost.get(target))
@@ -58,20 +58,20 @@ class _CheckingLower(Lower):
                 self._long[inst.target.name] = self._long[inst.value.name]
 
     def _check_stop(self, iterator: str | None) -> None:
-        """Return where the word is set; from a loop over an iterator only if it is long."""
+        """Emit a return if the word is set; in a loop over an iterator only if it is long."""
         if iterator is not None and iterator not in self._long:
             return
         with contextlib.ExitStack() as within:
             if iterator is not None:
                 within.enter_context(self.builder.if_then(self._long[iterator]))
             within.enter_context(cgutils.if_unlikely(self.builder, is_set(self.builder)))
-            # References still held by the function are not released: at most a count of references to the run's arrays.
+            # References held by the function are not released: at most reference counts of the run's arrays.
             kind = self.fndesc.restype
             nothing = self.context.get_constant_null(kind)
             self.call_conv.return_value(self.builder, self.context.get_return_value(self.builder, kind, nothing))
 
     def _measure(self, inst: Any) -> None:
-        """Note whether the range that an iterator begins is long."""
+        """Record whether the range of an iterator is long."""
         kind = self.typeof(inst.target.name)
         if isinstance(kind, types.RangeIteratorType):  # type: ignore[attr-defined]
             numbers = self.context.make_helper(self.builder, kind, value=self.loadvar(inst.target.name))
@@ -79,7 +79,7 @@ class _CheckingLower(Lower):
             self._long[inst.target.name] = self.builder.icmp_signed(">", count, count.type(_LONG))
 
     def _iterator(self, label: int) -> str | None:
-        """The name of what a loop's header takes the next element of."""
+        """The name of the iterator in a loop's header."""
         return next((each.value.name for each in self.blocks[label].find_exprs("iternext")), None)
 
 
@@ -93,11 +93,11 @@ class _CheckingLowering(BaseNativeLowering):
 
 
 class StoppableCompiler(PlainCompiler):
-    """Numba's compiler for functions, called by others alone, whose loops can be stopped; a ``pipeline_class``."""
+    """Numba's compiler for functions called by compiled ones only, with stoppable loops; a ``pipeline_class``."""
 
     instead: ClassVar = {NativeLowering: _CheckingLowering}
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile for the types that this compiler was made for."""
+        """Compile for this compiler's types."""
         with libraries(self.state.targetctx.codegen(), InnerLibrary):
             return super().compile_extra(func)

@@ -1,7 +1,7 @@
 """Python functions as C++ text by symbolic execution, which needs neither Numba nor a linker.
 
 A function without loops is run once for each path through it; both sides of a branch are computed and one is
-selected. Values have the types that Numba infers, so that results are those of the CPU. Everything else is refused,
+selected. Values have the types that Numba infers, so that results equal those of the CPU. Everything else is refused,
 and left to Numba: see `hpgraph.semiring.cuda.device_function`.
 """
 
@@ -20,9 +20,9 @@ from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.references import global_names
 from hpgraph.semiring.snapshot import copy_function
 
-# Maximum paths through one function; maximum values and calls over all of them.
+# Maximum number of paths through one function; maximum number of values and calls over all of them.
 MAX_WAYS, MAX_VALUES = 16, 256
-# Other built-in functions need a Python value, which here is a symbol.
+# Other built-in functions need a Python value, but values are symbols here.
 _BUILTIN = {"abs", "bool", "float", "int", "max", "min"}
 _BOOL, _INT64, _FLOAT32, _FLOAT64 = (np.dtype(name) for name in ("bool", "int64", "float32", "float64"))
 _LITERALS = {bool: _BOOL, int: _INT64, float: _FLOAT64}
@@ -53,7 +53,7 @@ def byte_type(dtype: Any) -> str:
 
 
 class Text:
-    """The lines of a function in C++ as they come into being, and the ways through the functions that it calls."""
+    """The C++ lines of a function as they are generated, and the paths through the functions that it calls."""
 
     def __init__(self) -> None:
         self.parameters: list[str] = []
@@ -64,7 +64,7 @@ class Text:
         self._loaded: dict[str, Value] = {}
 
     def argument(self, kind: Any) -> Any:
-        """The symbol of a parameter, or a tuple of such."""
+        """The symbol of a parameter, or a tuple of symbols."""
         if isinstance(kind, tuple):
             return tuple(self.argument(member) for member in kind)
         name, is_pointer = f"a{len(self.parameters)}", isinstance(kind, str) and kind.endswith("*")
@@ -75,7 +75,7 @@ class Text:
         return self.value(f"{name} != 0", dtype) if dtype == _BOOL else Value(self, name, dtype)
 
     def value(self, expression: str, dtype: np.dtype) -> Value:
-        """A value that depends on others alone; the same one for the same expression."""
+        """A value computed from others; equal expressions share one value."""
         found = self._known.get((expression, dtype))
         if found is None:
             found = self._known[expression, dtype] = self._named(expression, dtype)
@@ -96,7 +96,7 @@ class Text:
         return self._loaded[place]
 
     def store(self, place: str, value: Value) -> None:
-        """Write to memory, likewise."""
+        """Write to memory, under the same condition."""
         self._check_undecided()
         self._loaded.clear()
         self.ways[-1].has_stored = True
@@ -121,7 +121,7 @@ class Text:
         return self.value(f"{found.name} != 0" if dtype == _BOOL else f"({c_type(dtype)}){found.name}", dtype)
 
     def chosen(self, condition: Value, one: Any, other: Any) -> Any:
-        """One of two results, or of each of their members."""
+        """One of two results, selected by a condition; of tuples, by member."""
         if isinstance(one, tuple):
             if type(one) is not type(other) or len(one) != len(other):
                 raise Refused
@@ -134,7 +134,7 @@ class Text:
 
 
 def _common_type(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type in which Numba computes with two numbers, or that of a variable that may be either."""
+    """The type in which Numba computes with two numbers, or of a variable that may be either."""
     kinds = {a.kind, b.kind}
     if kinds <= {"b", "i"}:
         return _INT64
@@ -146,7 +146,7 @@ def _common_type(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def _operator(method: str, sign: str) -> tuple[Callable[[Any, Any], Value], Callable[[Any, Any], Value]]:
-    """An operator of Python's, and the same with its operands the other way round."""
+    """A Python operator, and the same with its operands swapped."""
 
     def forwards(a: Any, b: Any) -> Value:
         return getattr(a, method)(sign, a, b)
@@ -158,7 +158,7 @@ def _operator(method: str, sign: str) -> tuple[Callable[[Any, Any], Value], Call
 
 
 class Value:
-    """A number that is known when the kernel runs."""
+    """A number that is known only when the kernel runs."""
 
     # NumPy's functions would call this one's methods.
     __array_ufunc__ = None
@@ -175,7 +175,7 @@ class Value:
         return self.text.value(pattern.format(*names), result)
 
     def _note_types(self, a: Any, b: Any) -> tuple[np.dtype, np.dtype]:
-        """The types of two operands, taken down."""
+        """Record the types of two operands."""
         found = self.text.of(a).dtype, self.text.of(b).dtype
         self.text.ways[-1].note(found)
         return found
@@ -281,7 +281,7 @@ def _joined(found: list[tuple[Any, list[tuple[Any, bool]]]], depth: int, choose:
 
 
 class TypedPaths(Paths):
-    """The same through Python that becomes C++; if types differ at a place between paths, Numba would unify them."""
+    """Paths through Python that becomes C++; Numba would unify types that differ between paths at one place."""
 
     def __init__(self) -> None:
         super().__init__(MAX_WAYS)
@@ -289,13 +289,13 @@ class TypedPaths(Paths):
         self._types: dict[tuple[CodeType, int], tuple[np.dtype, np.dtype]] = {}
 
     def decide(self, condition: Value) -> bool:
-        """The condition that is assumed true on this path."""
+        """The value assumed for a condition on this path."""
         if self.has_stored:
-            raise Refused  # another way would store again
+            raise Refused  # another path would store again
         return super().decide(condition)
 
     def note(self, dtypes: tuple[np.dtype, np.dtype]) -> None:
-        """Take down the types of operands, by the place where Python is."""
+        """Record the types of operands, by the current place in the Python code."""
         frame: Any = sys._getframe(1)
         while frame.f_globals is globals():
             frame = frame.f_back
@@ -315,7 +315,7 @@ class Traced:
         self._prepare()
         text.calls += 1
         if text.calls > MAX_VALUES:
-            raise Refused  # it may call itself
+            raise Refused  # possibly recursive
         text.ways.append(ways)
         found = ways.follow(lambda: self._python(*arguments), text.chosen)
         text.ways.pop()
@@ -335,7 +335,7 @@ class Traced:
             names[name] = self._called(names.get(name, getattr(builtins, name, None)))
 
     def _called(self, value: Any) -> Any:
-        """A type converts symbols, too; all other functions are unchanged."""
+        """A type converts symbols, too; other functions are unchanged."""
         if not isinstance(value, type) or not issubclass(value, bool | int | float | np.number | np.bool_):
             return value
         text, dtype = self._text, _LITERALS[value] if value in _LITERALS else np.dtype(value)
@@ -345,7 +345,7 @@ class Traced:
             if value in (int, float):
                 if found.dtype.kind == "b":
                     raise Refused
-                # Of its kind already, of any size.
+                # Already of that kind, of any size.
                 return found if found.dtype.kind == dtype.kind else text.converted(found, dtype)
             return text.converted(found, dtype)
 
