@@ -1,8 +1,8 @@
 """Layouts of nonzeros and active sets in memory.
 
-Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB`, `SELL` for
-matrices, `Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for larger matrices.
-Nothing here depends on products or algorithms. Values are optional in every matrix: without them it is a pattern.
+Frozen containers over NumPy or CuPy arrays, the same class for both: `CSR`, `COO`, `ELL`, `HYB`, `SELL` for matrices,
+`Bitmask` and `Frontier` for sets of vertices; `Pages`, in host memory or a file, for larger matrices. Nothing here
+depends on products or algorithms. Values are optional in every matrix: without them it is a pattern.
 """
 
 from hpgraph.formats.bitmask import Bitmask

@@ -1,4 +1,4 @@
-"""Bitmask: one bit for each vertex. Active sets, masks, and the sets that pulling probes."""
+"""Bitmask: one bit for each vertex. Active sets, masks, and the sets that pulls probe."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hpgraph.formats.storage import Storage, backend
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Bitmask(Storage):
-    """A set of the vertices 0..n-1; vertex v is a member where ``words[v >> 6] >> (v & 63) & 1``.
+    """A set of the vertices 0..n-1; vertex v is a member if ``words[v >> 6] >> (v & 63) & 1``.
 
-    Bytes are little-endian, so a kernel may view the words as uint32 or as bytes and find vertex v in the same manner.
-    The operators ``&``, ``|``, ``^``, ``~`` and `and_not` make new masks; kernels write into `words` of masks they own.
+    Bytes are little-endian, so a kernel may view the words as uint32 or as bytes and find vertex v likewise.
+    The operators ``&``, ``|``, ``^``, ``~`` and `and_not` return new masks; kernels write to `words` of masks they own.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     words : array of uint64, shape (ceil(n / 64),)
-        The bits. Those past n must be 0, so that counting and comparing need no special case.
+        The bits. Those past n must be 0, so that counts and comparisons need no special case.
     validate : bool, default True
-        Whether to check the words, and to raise TypeError or ValueError; on CUDA that waits for the stream.
+        Whether to check the words, and to raise TypeError or ValueError; on CUDA that synchronizes the stream.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Bitmask(Storage):
 
     @property
     def nnz(self) -> int:
-        """Members, as `count`."""
+        """Number of members, as `count`."""
         return self.count()
 
     @property
@@ -81,9 +81,9 @@ class Bitmask(Storage):
 
     @classmethod
     def from_indices(cls, indices: Any, n: int) -> Bitmask:
-        """The set of the given vertices, in any order, repeats allowed, on their device.
+        """The set of the given vertices, in any order, duplicates allowed, on their device.
 
-        Raises IndexError where one is negative or not below n; reading their range on CUDA waits for the stream.
+        Raises IndexError if one is negative or not below n; the check on CUDA synchronizes the stream.
         """
         index_dtype(n)
         indices = as_ids(indices, "indices", n, "vertex")
@@ -91,7 +91,7 @@ class Bitmask(Storage):
 
     @classmethod
     def from_bool(cls, flags: Any) -> Bitmask:
-        """The set of the vertices whose flag, of an array of bool of shape (n,), is true, on its device."""
+        """The set of the vertices whose flag in an array of bool, shape (n,), is true, on its device."""
         flags = array_module(flags).ascontiguousarray(flags)
         if flags.dtype != np.bool_:
             raise TypeError(f"flags must be bool, not {flags.dtype}: compare first, as in flags != 0")
@@ -101,7 +101,7 @@ class Bitmask(Storage):
 
     @classmethod
     def of_empty_rows(cls, indptr: Any) -> Bitmask:
-        """The set of the rows without entries, by the `indptr` of a matrix, on its device.
+        """The set of the empty rows, from the `indptr` of a matrix, on its device.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class Bitmask(Storage):
         return cls(rows, backend(indptr).bits_of_empty_rows(indptr, _word_count(rows)), validate=False)
 
     def to_indices(self) -> Any:
-        """The members in ascending order, of type `index_dtype`; on CUDA this waits, for their number."""
+        """The members in ascending order, of type `index_dtype`; on CUDA this synchronizes, to read their number."""
         return backend(self.words).bits_to_indices(self.words, index_dtype(self.n))
 
     def to_bool(self) -> Any:
@@ -121,19 +121,19 @@ class Bitmask(Storage):
         return bits[: self.n].view(np.bool_)
 
     def count(self) -> int:
-        """How many members there are. On CUDA this waits for the stream."""
+        """Number of members. On CUDA this synchronizes the stream."""
         return int(backend(self.words).bits_count(self.words))
 
     def any(self) -> bool:
-        """Whether there is a member. On CUDA this waits for the stream."""
+        """Whether the set is not empty. On CUDA this synchronizes the stream."""
         return anywhere(self.words)
 
     def copy(self) -> Bitmask:
-        """A mask with words of its own."""
+        """A copy, with its own words."""
         return Bitmask(self.n, self.words.copy(), validate=False)
 
     def and_not(self, other: Bitmask) -> Bitmask:
-        """The members of this set that are not in the other, which is over as many vertices and on the same device."""
+        """The members of this set that are not in the other, which has the same length and device."""
         return Bitmask(self.n, self.words & ~self._other(other), validate=False)
 
     def __and__(self, other: Bitmask) -> Bitmask:
@@ -160,7 +160,7 @@ class Bitmask(Storage):
         return other.words
 
     def __repr__(self) -> str:
-        # Not the number of members: a repr must not wait for a GPU.
+        # Not the number of members: a repr must not synchronize a GPU.
         return f"<Bitmask of {self.n} vertices, {self.device}, {self.nbytes} bytes>"
 
 

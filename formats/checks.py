@@ -1,7 +1,7 @@
-"""Checks of the contents of a container, once, on construction.
+"""Checks of a container's content, once, on construction.
 
 Ids are int32 if they fit and int64 otherwise, by content; offsets are always int64, so that a graph of more than 2³¹
-arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel takes.
+arcs whose vertices fit 32 bits takes four bytes an arc. Values have one of the types that every kernel supports.
 """
 
 import operator
@@ -15,7 +15,7 @@ from hpgraph.core.number import value_type
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
 
-# In a dict, as a set in order: values of a matrix are checked at each call.
+# A dict as an ordered set: the values of a matrix are checked at each call.
 VALUE_DTYPES = dict.fromkeys(
     np.dtype(name)
     for name in (
@@ -26,9 +26,9 @@ VALUE_DTYPES = dict.fromkeys(
 
 
 def index_dtype(n: int) -> np.dtype[Any]:
-    """The smaller type that holds ids of n vertices, and n itself: int32 up to n = 2³¹ - 1, int64 beyond.
+    """The smallest id type for n vertices, and n itself: int32 up to n = 2³¹ - 1, int64 beyond.
 
-    n itself must fit because kernels use it as "none". Raises ValueError where it is negative or does not fit 64 bits.
+    n itself must fit because kernels use it as "none". Raises ValueError if it is negative or does not fit 64 bits.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def as_shape(shape: Any) -> tuple[int, int]:
 def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: int = 1, check: bool = True) -> Any:
     """The array as contiguous int32 or int64 ids in low..bound-1; int32 and int64 arrays are not converted.
 
-    `check=False` leaves the range unread. Reading it on CUDA waits for the stream.
+    `check=False` skips the check of the range, which on CUDA synchronizes the stream.
     """
     array = unmasked(array, name)
     given = getattr(array, "dtype", None)
@@ -69,7 +69,7 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
         array = array.astype(index_dtype(bound))
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {array.dtype}: convert it with .astype(numpy.int64)")
-    # Negative ids are large ones without a sign: mostly one pass suffices.
+    # As unsigned integers negative ids are large: usually one pass suffices.
     if check and array.size and (low or int(array.view(array.dtype.str.replace("i", "u")).max()) >= bound):
         least, largest = int(array.min()), int(array.max())
         if least < low or largest >= bound:
@@ -88,7 +88,7 @@ def _counted(count: int, axis: str) -> str:
 
 
 def as_offsets(indptr: Any, name: str, segments: int, total: int) -> Any:
-    """The array as int64 offsets: segments + 1, from 0 to the total, ascending. Waits for CUDA."""
+    """The array as int64 offsets: segments + 1, from 0 to the total, ascending. Synchronizes on CUDA."""
     xp = array_module(indptr)
     indptr = xp.asarray(unmasked(indptr, name))
     if indptr.dtype.kind not in "iu":
@@ -105,7 +105,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int) -> Any:
 
 
 def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
-    """The array as contiguous values of a type that every kernel takes; None stays None."""
+    """The array as contiguous values of a type that every kernel supports; None stays None."""
     if data is None:
         return None
     xp = array_module(data)
@@ -116,13 +116,13 @@ def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
     if xp is not np and data.dtype.kind == "c" and data.data.ptr % data.itemsize:
-        # The GPU loads a complex number whole, from multiples of its size alone.
+        # The GPU loads a complex number in one access, which must be aligned to its size.
         return data.copy()
     return xp.ascontiguousarray(data)
 
 
 def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any]:
-    """The dtype, if every kernel serves it; with `real`, if those of graph algorithms do, too: it is not complex."""
+    """The dtype, checked to be supported by every kernel; with `real` also by graph algorithms: not complex."""
     dtype = value_type(dtype, name)
     if dtype.newbyteorder("=") in VALUE_DTYPES and not (real and dtype.kind == "c"):
         return dtype
@@ -133,5 +133,5 @@ def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any
 
 
 def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type to move values as, where only their width matters: an unsigned integer or, for 16 bytes, complex128."""
+    """A type of the values' width, to move them: an unsigned integer or, for 16 bytes, complex128."""
     return np.dtype(f"u{dtype.itemsize}") if dtype.itemsize <= 8 else np.dtype(np.complex128)

@@ -1,8 +1,8 @@
 """Conversions between formats on the CPU, over bare NumPy arrays; `convert_cuda` has the same functions.
 
-The work is done by compiled routines of SciPy. Its CSR-to-CSC conversion is a counting sort: one linear, stable pass,
-used here for transposing, for sorting rows (transpose twice) and for building rows from triplets (Gustavson, "Two fast
-algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
+They call compiled routines of SciPy. Its CSR-to-CSC conversion is a counting sort: one linear, stable pass, used here
+for transposing, for sorting rows (transpose twice) and for building rows from triplets (Gustavson, "Two fast algorithms
+for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
 """
 
 from typing import Any
@@ -18,23 +18,23 @@ Rows = tuple[Array, Array, Array | None]
 
 
 def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
-    """How often each of 0..n-1 occurs, or the sum of its weights."""
+    """Number of occurrences of each of 0..n-1, or the sum of its weights."""
     return np.bincount(ids, weights, n)
 
 
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
-    """Rows, sorted, and unless "keep" free of duplicates, from triplets in any order: (indptr, indices, data)."""
+    """Sorted rows, without duplicates unless "keep", from triplets in any order: (indptr, indices, data)."""
     rows = shape[0]
     entries = len(row)
     if entries == 0:
         return np.zeros(rows + 1, dtype=np.int64), col, data
     if entries < 2 or (row[1:] >= row[:-1]).all():
-        # Files often come sorted, and then nothing is left to do.
+        # Files are often sorted already.
         indptr = prefix_sum(occurrences(row, rows))
         if is_sorted(indptr, col, strictly=True):
             return indptr, col, data
     indptr, indices, order = _in_order(row, col, shape, data is not None)
-    # One element more: where the last rows are empty they begin there.
+    # One more element: the start of trailing empty rows.
     first = np.empty(entries + 1, dtype=bool)
     np.not_equal(indices[1:], indices[:-1], out=first[1:-1])
     first[indptr] = True
@@ -56,12 +56,12 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
 
 
 def _in_order(row: Array, col: Array, shape: tuple[int, int], positions: bool) -> tuple[Array, Array, Array | None]:
-    """Rows, sorted, and if `positions` where each entry was; those of one place in the order they had."""
+    """Stably sorted rows, and with `positions` the original position of each entry."""
     (rows, columns), entries = shape, len(row)
     below, kept = (max(count - 1, 1).bit_length() for count in (columns, entries))
     kept = kept if positions else 0
     if max(rows - 1, 1).bit_length() + below + kept < 64:
-        # One word an entry, sorted as such: a fifth of the time of counting sorts, which write all over the result.
+        # Sort one word an entry: a fifth of the time of counting sorts, whose writes are scattered.
         key = row.astype(np.int64)
         key <<= below
         key |= col
@@ -88,9 +88,9 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     rows, entries = len(indptr) - 1, len(indices)
     if entries == 0:
         return np.zeros(columns + 1, dtype=np.int64), indices, data
-    # SciPy takes one type for offsets and indices; 32 bits whenever they fit.
+    # SciPy requires one type for offsets and indices; 32 bits whenever they fit.
     offsets = np.int32 if indices.dtype == np.int32 and max(entries, rows) <= INT32_MAX else np.int64
-    # A byte stands in for the values of a pattern.
+    # Bytes are placeholders for the values of a pattern.
     values = np.zeros(entries, dtype=np.int8) if data is None else data
     matrix = sparse.csr_array(
         (values, indices.astype(offsets, copy=False), indptr.astype(offsets)), shape=(rows, columns), copy=False
@@ -104,7 +104,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
 
 
 def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
-    """Indices and values with each row in ascending order, duplicates in the order they had."""
+    """Indices and values with each row stably sorted in ascending order."""
     transposed = transpose(indptr, indices, data, columns)
     _, indices, data = transpose(*transposed, len(indptr) - 1)
     return indices, data
@@ -116,30 +116,30 @@ def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
 
 
 def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
-    """Whether columns rise within every row, strictly or not."""
+    """Whether columns ascend within every row, strictly or not."""
     falls = np.zeros(len(indices) + 1, dtype=bool)
     (np.less_equal if strictly else np.less)(indices[1:], indices[:-1], out=falls[1:-1])
-    # At the start of a row, the entry before belongs to another one.
+    # At the start of a row, the previous entry belongs to another row.
     falls[indptr] = False
     return not falls.any()
 
 
 def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, bool]:
-    """Whether all columns lie in 0..columns-1, and whether they rise strictly within every row."""
+    """Whether all columns are in 0..columns-1, and whether they ascend strictly within every row."""
     entries = len(indices)
     if entries == 0:
         return True, True
     rises = is_sorted(indptr, indices, strictly=True)
     if rises and 8 * len(indptr) < entries:
-        # The ends of the rows suffice; offsets of empty rows address entries of other rows, which does no harm.
+        # The ends of the rows suffice; offsets of empty rows address entries of other rows, which is harmless.
         first, last = indices[np.minimum(indptr[:-1], entries - 1)], indices[np.maximum(indptr[1:], 1) - 1]
         return bool(first.min() >= 0 and last.max() < columns), rises
-    # Negative ids are large ones without a sign.
+    # As unsigned integers negative ids are large.
     return int(indices.view(f"u{indices.itemsize}").max()) < columns, rises
 
 
 def count_lengths(indptr: Array, few: int) -> tuple[Array, Array]:
-    """How many rows have each length below `few`, and the lengths of the other rows, in any order."""
+    """Number of rows of each length below `few`, and the lengths of the other rows, in any order."""
     lengths = np.diff(indptr)
     return np.bincount(np.minimum(lengths, few), minlength=few + 1)[:few], lengths[lengths >= few]
 
@@ -156,7 +156,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
         return True
     if is_sorted(indptr, indices, strictly=True):
         return False
-    # Twice transposed is sorted; the values of duplicates are compared in ascending order.
+    # Two transpositions sort the rows; the values of duplicates are compared in ascending order.
     _, indices, data = transpose(*transposed, vertices)
     if data is not None and values is not None:
         row = expand_rows(indptr, len(indices), indices.dtype)
@@ -165,7 +165,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
 
 
 def _are_equal(mirrored: Array, values: Array | None, indices: Array, data: Array | None) -> bool:
-    """Whether columns are the same, and values; NaN equals NaN."""
+    """Whether columns and values are equal; NaN equals NaN."""
     if not np.array_equal(mirrored, indices):
         return False
     if data is None or values is None or np.array_equal(values, data):
@@ -174,7 +174,7 @@ def _are_equal(mirrored: Array, values: Array | None, indices: Array, data: Arra
 
 
 def _in_degrees(indices: Array, vertices: int) -> Array:
-    """Number of entries of each column, by parts: NumPy counts in a copy of 64-bit ids, which then stays in cache."""
+    """Number of entries of each column, in chunks: NumPy copies ids to 64 bits, and a chunk's copy stays in cache."""
     counts = np.zeros(vertices, dtype=np.int64)
     part = max(1 << 19, 4 * vertices)
     for begin in range(0, len(indices), part):
@@ -217,15 +217,15 @@ def bits_from_indices(indices: Array, words: int) -> Array:
 
 
 def bits_to_indices(words: Array, dtype: Any) -> Array:
-    """The positions of the bits that are set, ascending."""
+    """The positions of set bits, ascending."""
     some = np.flatnonzero(words)
-    # As bool: NumPy's nonzero is several times as fast.
+    # As bool, for which NumPy's nonzero is several times as fast.
     bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little").view(np.bool_))
     return ((some[bits >> 6] << 6) | (bits & 63)).astype(dtype)
 
 
 def bits_from_bool(flags: Array, words: int) -> Array:
-    """Words with a bit for each flag that is true."""
+    """Words with the bits of true flags set."""
     packed = np.zeros(words * 8, dtype=np.uint8)
     bits = np.packbits(flags, bitorder="little")
     packed[: len(bits)] = bits
@@ -233,10 +233,10 @@ def bits_from_bool(flags: Array, words: int) -> Array:
 
 
 def bits_of_empty_rows(indptr: Array, words: int) -> Array:
-    """Words with a bit for each row without entries."""
+    """Words with the bits of empty rows set."""
     return bits_from_bool(indptr[1:] == indptr[:-1], words)
 
 
 def bits_count(words: Array) -> int:
-    """How many bits are set."""
+    """Number of set bits."""
     return int(np.bitwise_count(words).sum(dtype=np.int64))

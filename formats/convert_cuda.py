@@ -1,9 +1,9 @@
 """Conversions between formats on the GPU, over bare CuPy arrays; `convert_cpu` has the same functions.
 
-Kernels lie in convert.cuh and radix.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
-stable radix sort. That takes 16 bytes an entry, 48 where values follow, so a large matrix is sorted in parts of whole
-rows, so that the scratch is at most half of the result. Each part costs one more pass over the input. Transposes of at
-most 2²⁴ entries are radix-sorted by column instead, one pass for each digit of at most 10 bits.
+Kernels are in convert.cuh and radix.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
+stable radix sort. That takes 16 bytes an entry, 48 with values, so a large matrix is sorted in parts of whole rows, to
+limit the scratch to half of the result. Each part costs one more pass over the input. Transposes of at most 2²⁴ entries
+are radix-sorted by column instead, one pass for each digit of at most 10 bits.
 """
 
 import secrets
@@ -23,10 +23,10 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _KEY = np.uint64(secrets.randbits(64))
-# Blocks that count rows: each adds what it has found to the same numbers.
+# Blocks that count rows: each adds its counts to the same counters.
 _COUNTERS = 1 << 11
 _MIN_PART = 1 << 20
-# Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
+# Maximum entries of a transpose that is radix-sorted by column, if memory suffices; maximum bits of a digit.
 _RADIX_ENTRIES = 1 << 24
 _DIGIT_BITS = 10
 
@@ -36,7 +36,7 @@ def _tiles(entries: int) -> int:
 
 
 def words(data: Array | None) -> tuple[str, Array | None]:
-    """Values as unsigned integers of their width: moving them needs no more, and few kernels serve all types."""
+    """Values as unsigned integers of their width, so that a few kernels can move values of all types."""
     if data is None:
         return WORD_TYPES[1], None
     return WORD_TYPES[data.itemsize], data.view(bits_type(data.dtype))
@@ -44,7 +44,7 @@ def words(data: Array | None) -> tuple[str, Array | None]:
 
 @on_its_device
 def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
-    """How often each of 0..n-1 occurs, or the sum of its weights."""
+    """Number of occurrences of each of 0..n-1, or the sum of its weights."""
     cupy = require_cupy()
     ids = cupy.ascontiguousarray(ids if ids.itemsize in ID_TYPES else ids.astype(np.int64))
     kind, made = ID_TYPES[ids.itemsize], cupy.zeros(n, np.int64 if weights is None else np.float64)
@@ -57,9 +57,9 @@ def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of rows (low, high) and of their entries (first, last) to sort one after the other.
+    """Ranges of rows (low, high) and of their entries (first, last), to be sorted one after the other.
 
-    Each takes `scratch` of the entries, or one row; and its keys, rows above `bits` bits, fit 63 bits.
+    Each has at most `scratch` of the entries, or one row; and its keys, rows above `bits` bits, fit 63 bits.
     """
     cupy = require_cupy()
     rows = len(indptr) - 1
@@ -74,14 +74,14 @@ def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[t
 
 
 def _scratch(index_bytes: int, data: Array | None) -> float:
-    """Share of the entries whose sorting takes half of the result's bytes."""
+    """Share of the entries whose sort takes half of the result's bytes."""
     return index_bytes / 2 / 16 if data is None else (index_bytes + data.itemsize) / 2 / 56
 
 
 def _pick(
     major: Array, minor: Array | None, indptr: Array | None, low: int, high: int, bits: int, size: int, place: bool
 ) -> tuple[Array, Array | None]:
-    """Keys, and positions if wanted, of the `size` entries whose major id lies in low..high-1, in their order."""
+    """Keys, and positions on request, of the `size` entries whose major id is in low..high-1, in their order."""
     cupy = require_cupy()
     kind, entries, tiles = ID_TYPES[major.itemsize], len(major), _tiles(len(major))
     kept = cupy.empty(tiles, dtype=np.int64)
@@ -98,7 +98,7 @@ def _pick(
 
 
 def _sort(keys: Array, positions: Array | None) -> tuple[Array, Array | None]:
-    """Keys in order, positions along with them; of equal keys the positions rise."""
+    """Sorted keys with their positions; the sort is stable."""
     if positions is None:
         keys.sort()
         return keys, None
@@ -108,7 +108,7 @@ def _sort(keys: Array, positions: Array | None) -> tuple[Array, Array | None]:
 
 @on_its_device
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str | None) -> Rows:
-    """Rows, sorted, and unless "keep" free of duplicates, from triplets in any order: (indptr, indices, data)."""
+    """Sorted rows, without duplicates unless "keep", from triplets in any order: (indptr, indices, data)."""
     cupy = require_cupy()
     rows, columns = shape
     entries = len(row)
@@ -123,7 +123,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     for low, high, first, last in _parts(indptr, entries, bits, _scratch(col.itemsize, data)):
         keys, positions = _sort(*_pick(row, col, None, low, high, bits, last - first, data is not None))
         repeats = keys[1:] == keys[:-1]
-        repeated = count(repeats)  # waits for the number of entries that remain
+        repeated = count(repeats)  # synchronizes, to read the number of entries that remain
         merged = None if data is None else data[positions]
         if repeated and duplicates != "keep":
             again = keys[1:][repeats]
@@ -168,9 +168,9 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
 
 @on_its_device
 def by_digits(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
-    """Rows and values of fewer than 2³² entries in the order of their keys, all `below`, equal ones in their order.
+    """Rows and values of fewer than 2³² entries, stably sorted by their keys, all `below`.
 
-    And where each key begins.
+    Also returns the start of each key.
     """
     cupy = require_cupy()
     if data is not None and data.itemsize > 8:
@@ -224,7 +224,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
 
 @on_its_device
 def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
-    """Indices and values with each row in ascending order, duplicates in the order they had."""
+    """Indices and values with each row stably sorted in ascending order."""
     cupy = require_cupy()
     rows, entries = len(indptr) - 1, len(indices)
     bits = max(columns - 1, 1).bit_length()
@@ -258,13 +258,13 @@ def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
 
 
 def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
-    """Whether columns rise within every row, strictly or not."""
+    """Whether columns ascend within every row, strictly or not."""
     return inspect_rows(indptr, indices, INT64_MAX, strictly=strictly)[1]
 
 
 @on_its_device
 def inspect_rows(indptr: Array, indices: Array, columns: int, *, strictly: bool = True) -> tuple[bool, bool]:
-    """Whether all columns lie in 0..columns-1, and whether they rise within every row."""
+    """Whether all columns are in 0..columns-1, and whether they ascend within every row."""
     entries = len(indices)
     if entries == 0:
         return True, True
@@ -279,7 +279,7 @@ def inspect_rows(indptr: Array, indices: Array, columns: int, *, strictly: bool 
 
 @on_its_device
 def count_lengths(indptr: Array, few: int) -> tuple[Any, Any]:
-    """How many rows have each length below `few`, and the lengths of the other rows, in any order; in NumPy."""
+    """Number of rows of each length below `few`, and the lengths of the other rows, in any order; in NumPy."""
     cupy = require_cupy()
     rows = len(indptr) - 1
     counts = cupy.zeros(few + 1, dtype=np.int64)
@@ -310,7 +310,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
 def gather_segments(offsets: Array, source: Array, indices: Array, data: Array | None) -> tuple[Array, Array | None]:
     """Concatenated segments: segment s has the entries from source[s] on; `offsets` gives the lengths."""
     cupy = require_cupy()
-    entries = int(offsets[-1])  # waits for the size of the result
+    entries = int(offsets[-1])  # synchronizes, to read the size of the result
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)
     if entries:
@@ -350,11 +350,11 @@ def bits_from_indices(indices: Array, words: int) -> Array:
 
 @on_its_device
 def bits_to_indices(words: Array, dtype: Any) -> Array:
-    """The positions of the bits that are set, ascending."""
+    """The positions of set bits, ascending."""
     cupy = require_cupy()
     kept = _bits_by_block(words)
     ends = cupy.cumsum(kept)
-    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # waits for their number
+    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # synchronizes, to read their number
     if len(ids):
         launch("bitmask.cuh", f"list_bits<{ID_TYPES[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
     return ids
@@ -370,7 +370,7 @@ def _bits_by_block(words: Array) -> Array:
 
 @on_its_device
 def bits_from_bool(flags: Array, words: int) -> Array:
-    """Words with a bit for each flag that is true."""
+    """Words with the bits of true flags set."""
     bits = require_cupy().empty(words, dtype=np.uint64)
     if words:
         launch("bitmask.cuh", "pack_flags", strided(64 * words), flags, len(flags), bits, 2 * words)
@@ -379,7 +379,7 @@ def bits_from_bool(flags: Array, words: int) -> Array:
 
 @on_its_device
 def bits_of_empty_rows(indptr: Array, words: int) -> Array:
-    """Words with a bit for each row without entries."""
+    """Words with the bits of empty rows set."""
     bits = require_cupy().empty(words, dtype=np.uint64)
     if words:
         launch("bitmask.cuh", "pack_empty_rows", strided(64 * words), indptr, len(indptr) - 1, bits, 2 * words)
@@ -388,5 +388,5 @@ def bits_of_empty_rows(indptr: Array, words: int) -> Array:
 
 @on_its_device
 def bits_count(words: Array) -> int:
-    """How many bits are set."""
+    """Number of set bits."""
     return int(_bits_by_block(words).sum()) if len(words) else 0

@@ -21,11 +21,11 @@ class COO(Storage):
     ----------
     shape : (int, int)
     row, col : array of integers, shape (nnz,)
-        Where each entry stands; int32 and int64 are kept as they are, other types become `index_dtype`.
+        Position of each entry; int32 and int64 are kept, other types are converted to `index_dtype`.
     data : array, shape (nnz,), optional
         Value of each entry; None makes a pattern.
     validate, copy : bool, default True
-        As in `Storage`, which also says what is raised.
+        As for `Storage`, also for errors.
 
     Examples
     --------
@@ -55,12 +55,12 @@ class COO(Storage):
 
     @property
     def nnz(self) -> int:
-        """Stored entries; duplicates and explicit zeros count."""
+        """Number of stored entries, including duplicates and explicit zeros."""
         return len(self.row)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> Self:
-        """From any SciPy or CuPy sparse array or matrix, on its device; duplicates are kept.
+        """Convert any SciPy or CuPy sparse array or matrix, on its device; duplicates are kept.
 
         Parameters and errors are those of `CSR.from_scipy`.
         """
@@ -80,15 +80,15 @@ class COO(Storage):
 
     @classmethod
     def from_csr(cls, csr: CSR) -> Self:
-        """From CSR, sorted by row; columns and values are shared."""
+        """Convert from CSR, sorted by row; columns and values are shared."""
         return cls(csr.shape, csr.expand_rows(), csr.indices, csr.data, validate=False)
 
     def to_csr(self, duplicates: Duplicates = "sum") -> CSR:
-        """As CSR, its rows sorted and without duplicates, as in `CSR.from_coo`."""
+        """Convert to CSR with sorted rows without duplicates, as `CSR.from_coo`."""
         return CSR.from_coo(self.row, self.col, self.data, self.shape, duplicates=duplicates)
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A COO array of SciPy, or a COO matrix of CuPy; parameters and errors are those of `CSR.to_scipy`."""
+        """Convert to a SciPy COO array, or a CuPy COO matrix; parameters and errors are those of `CSR.to_scipy`."""
         row, col, data = (hand_out(array, copy) for array in (self.row, self.col, self.data))
         if data is None:
             data = array_module(self.row).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)

@@ -1,4 +1,4 @@
-"""CSR: row pointers, and each row's columns in a row. For pushing along arcs, and for interchange."""
+"""CSR: compressed sparse rows. For pushing along arcs, and for interchange."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from hpgraph.formats.storage import backend
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class CSR(RowOrder):
-    """A sparse matrix by rows: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
+    """A compressed sparse row matrix: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
 
-    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so.
+    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` sort them and merge duplicates.
 
     Parameters
     ----------
     shape : (int, int)
     indptr : array of integers, shape (rows + 1,)
-        Offsets of the rows; kept as int64.
+        Offsets of the rows; stored as int64.
     indices : array of integers, shape (nnz,)
-        Column of each entry; int32 and int64 are kept as they are, other types become `index_dtype`.
+        Column of each entry; int32 and int64 are kept, other types are converted to `index_dtype`.
     data : array, shape (nnz,), optional
         Value of each entry: bool, an integer or a float type. None makes a pattern.
     validate, copy : bool, default True
-        As in `Storage`, which also says what is raised.
+        As for `Storage`, also for errors.
 
     Examples
     --------
@@ -57,18 +57,18 @@ class CSR(RowOrder):
 
     @property
     def nnz(self) -> int:
-        """Stored entries; an explicit zero is one."""
+        """Number of stored entries, including explicit zeros."""
         return len(self.indices)
 
     @property
     def device(self) -> Device:
-        """Where its arrays lie: "cpu" or "cuda"."""
-        # Read in every call of every algorithm: check one array only.
+        """Device of the arrays: "cpu" or "cuda"."""
+        # Read at every call of every algorithm: check only one array.
         return "cuda" if is_cuda(self.indptr) else "cpu"
 
     @property
     def degrees(self) -> Any:
-        """Entries of each row, int64."""
+        """Number of entries of each row, int64."""
         return self.indptr[1:] - self.indptr[:-1]
 
     @property
@@ -88,7 +88,7 @@ class CSR(RowOrder):
 
     @property
     def pattern(self) -> CSR:
-        """The matrix without values; made once, so that what is kept with it is kept too."""
+        """The matrix without values; cached, so that results attached to it are cached too."""
         if self.data is None:
             return self
         found: CSR | None = getattr(self, "_pattern", None)
@@ -99,14 +99,14 @@ class CSR(RowOrder):
 
     @classmethod
     def _empty(cls, shape: tuple[int, int], dtype: Any, device: str) -> CSR:
-        """A matrix without entries, its values of a type; None makes a pattern."""
+        """A matrix without entries, with values of the given type; None makes a pattern."""
         xp = array_module(device)
         indptr, indices = xp.zeros(shape[0] + 1, np.int64), xp.zeros(0, index_dtype(max(shape)))
         return cls(shape, indptr, indices, None if dtype is None else xp.zeros(0, dtype), validate=False)
 
     @classmethod
     def from_csr(cls, csr: CSR) -> Self:
-        """Itself: the other formats are made of this one."""
+        """Itself: the other formats are converted from CSR."""
         return csr  # type: ignore[return-value]
 
     def to_csr(self) -> CSR:
@@ -114,7 +114,7 @@ class CSR(RowOrder):
         return self
 
     def keep(self, csr: CSR) -> Self:
-        """Itself: there is nothing to note."""
+        """Itself: there is nothing to record."""
         return self
 
     @classmethod
@@ -126,18 +126,18 @@ class CSR(RowOrder):
     def from_scipy(  # type: ignore[override]
         cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Duplicates | None = "sum"
     ) -> CSR:
-        """From any SciPy or CuPy sparse array or matrix, on its device; it is left as it was.
+        """Convert any SciPy or CuPy sparse array or matrix, on its device; the input is unchanged.
 
         Parameters
         ----------
         matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
-            Two-dimensional, any format. Else a TypeError is raised, as for values of a type that kernels do not serve.
+            Two-dimensional, any format; otherwise, or if no kernel supports the values' type, a TypeError is raised.
         pattern : bool, default False
             Whether to leave the values out.
         copy : bool, default True
-            Whether to copy indices and values of a canonical CSR input. What is shared must not be written to.
+            Whether to copy indices and values of a canonical CSR input. Shared arrays must not be written to.
         duplicates : {"sum", "min", "max", "first", "error"} or None
-            As for `from_coo`; only COO and CSR can have any that SciPy does not sum itself.
+            As for `from_coo`; only COO and CSR can have duplicates that SciPy does not sum itself.
 
         Returns
         -------
@@ -164,9 +164,9 @@ class CSR(RowOrder):
         cls, shape: Any, indptr: Any, indices: Any, data: Any, *, duplicates: Duplicates | None = "sum",
         copy: bool = True,
     ) -> CSR:  # fmt: skip
-        """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates; the result's are both.
+        """Make a CSR with sorted rows without duplicates from CSR arrays with neither property.
 
-        Parameters are those of `CSR` and, `duplicates`, of `from_coo`; ids take 32 bits where they fit.
+        Parameters are those of `CSR`, and `duplicates` of `from_coo`; ids take 32 bits if they fit.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class CSR(RowOrder):
         cls, row: Any, col: Any, data: Any = None, shape: Any = None, *, duplicates: Duplicates | None = "sum",
         copy: bool = True,
     ) -> CSR:  # fmt: skip
-        """From the row, the column and the value of each entry, in any order; explicit zeros are kept.
+        """Make a CSR from the row, column and value of each entry, in any order; explicit zeros are kept.
 
         Parameters
         ----------
@@ -199,19 +199,19 @@ class CSR(RowOrder):
         data : array, shape (m,), optional
             Values; None makes a pattern.
         shape : (int, int), optional
-            By default just large enough.
+            By default the smallest that holds the entries.
         duplicates : {"sum", "min", "max", "first", "keep", "error"} or None
-            What becomes of entries at the same place: their sum, the least or the largest of them, the one given first,
-            all of them in the order given, or a ValueError. None is "min", with a `DuplicateEdgesWarning` where they
-            differ. In a pattern they count once, except with "keep" and "error".
+            Treatment of entries at the same position: their sum, minimum or maximum, the first one, all of them in the
+            order given, or a ValueError. None is "min", with a `DuplicateEdgesWarning` if they differ. In a pattern
+            they count once, except with "keep" and "error".
         copy : bool, default True
-            Whether to copy columns and values that are in order already and could be shared. What is shared must not
-            be written to.
+            Whether to copy columns and values that are already in order and could be shared. Shared arrays must not be
+            written to.
 
         Raises
         ------
         ValueError, IndexError, DeviceMemoryError
-            When lengths differ, an id is beyond the shape, or it will not fit.
+            If lengths differ, an id is beyond the shape, or memory does not suffice.
 
         Examples
         --------
@@ -223,15 +223,15 @@ class CSR(RowOrder):
         return cls(shape, indptr, indices, data, validate=False)
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy, which raises TypeError for a type that it cannot hold.
+        """Convert to a SciPy CSR array, or a CuPy CSR matrix; a TypeError if CuPy does not support the values' type.
 
         Parameters
         ----------
         dtype : dtype, optional
-            Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
+            Type of the ones that are the values of a pattern; float64 by default. Ignored for a matrix with values.
         copy : bool, default False
-            Whether indices and values are the caller's own, to write to. Otherwise they are read-only views; on CUDA,
-            which has none, copies all the same.
+            Whether to return writable copies of indices and values. Otherwise they are read-only views; on CUDA, which
+            has none, always copies.
 
         Examples
         --------
@@ -243,14 +243,14 @@ class CSR(RowOrder):
         return scipy_of_csr(self, dtype, "copy" if copy else "read-only")
 
     def astype(self, dtype: Any) -> CSR:
-        """The same entries with values of another type; a pattern gets ones. Itself where nothing changes."""
+        """The same entries with values of another type; a pattern gets ones. Itself if nothing changes."""
         dtype = as_value_dtype(dtype, "dtype")
         if self.data is None:
             return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype), copy=False)
         return self if self.dtype == dtype else self.with_data(self.data.astype(dtype), copy=False)
 
     def with_data(self, data: Any, *, copy: bool = True) -> CSR:
-        """The same entries with other values, of shape (nnz,), in the order of `indices`; None gives a pattern.
+        """The same pattern with other values, of shape (nnz,), in the order of `indices`; None gives a pattern.
 
         `indptr` and `indices` are shared; with ``copy=False`` so are the values, which must not be written to.
         """
@@ -264,9 +264,9 @@ class CSR(RowOrder):
         return made
 
     def canonical(self, duplicates: Duplicates | None = "sum") -> CSR:
-        """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit; itself if it is so.
+        """The canonical form: sorted rows without duplicates, ids of 32 bits if they fit; itself if already canonical.
 
-        ``duplicates``: as in `from_coo`. On CUDA finding out waits for the stream.
+        ``duplicates``: as for `from_coo`. On CUDA the check synchronizes the stream.
 
         Examples
         --------
@@ -286,12 +286,12 @@ class CSR(RowOrder):
 
 
 def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
-    """A CSR matrix's shape and arrays, which fit each other, and whether rows are sorted and free of duplicates.
+    """A CSR matrix's shape and checked arrays, and whether rows are sorted and free of duplicates.
 
-    Arrays of accepted types are not copied. Reading them on CUDA waits for the stream.
+    Arrays of accepted types are not copied. The check on CUDA synchronizes the stream.
     """
     rows, columns = as_shape(shape)
-    # Other types are read before they are converted: what is too large would wrap.
+    # Other types are checked before they are converted: values that are too large would wrap.
     serves = getattr(indices, "dtype", None) in (np.int32, np.int64)
     ids = as_ids(indices, "indices", columns, "column", check=not serves)
     offsets = as_offsets(indptr, "indptr", rows, len(ids))

@@ -14,7 +14,7 @@ CHOICES: tuple[str, ...] = get_args(Duplicates)
 
 
 def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
-    """One of `CHOICES`, or None, which is "min" with a warning where values at one place differ."""
+    """One of `CHOICES`, or None, which is "min" with a warning if values of duplicates differ."""
     if duplicates is not None and not (isinstance(duplicates, str) and duplicates in CHOICES):
         raise ValueError(f'duplicates must be {", ".join(map(_quoted, CHOICES[:-1]))} or "error", not {duplicates!r}')
     if duplicates not in ("sum", "first", "keep", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
@@ -24,7 +24,7 @@ def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
 
 
 def merging(duplicates: Any, where: str) -> Any:
-    """`checked_duplicates` where parallel edges cannot be kept."""
+    """`checked_duplicates` for results without parallel edges."""
     if checked_duplicates(duplicates) == "keep":
         raise ValueError(
             f'duplicates="keep" is for a graph in one memory, and {where} has each edge once: '
@@ -34,7 +34,7 @@ def merging(duplicates: Any, where: str) -> Any:
 
 
 def run_starts(*keys: Any) -> Any:
-    """Flags of the elements that begin a run of equal ones, of one array or of several side by side."""
+    """Flags of the first element of each run of equal ones, in one array or in several in parallel."""
     starts = array_module(keys[0]).ones(len(keys[0]), np.bool_)
     starts[1:] = keys[0][1:] != keys[0][:-1]
     for key in keys[1:]:
@@ -52,10 +52,10 @@ def merge_runs(values: np.ndarray[Any, Any], heads: np.ndarray[Any, Any], duplic
 
 
 def check_sums(values: Any, sums: Any, in_floats: Callable[[], Any]) -> None:
-    """Refuse integers that add up to more than their type holds: sums that wrapped are far from those in floats."""
+    """Refuse integers whose sums overflow their type: wrapped sums differ greatly from sums in floats."""
     if values.dtype.kind not in "iu":
         return
-    # Most weights add up to less all together.
+    # The total of most weights fits.
     if float(abs(values.astype(np.float64)).sum()) < 0.5 * np.iinfo(values.dtype).max:
         return
     if anywhere(abs(in_floats() - sums.astype(np.float64)) > 2.0 ** (8 * values.itemsize - 1)):
@@ -65,7 +65,7 @@ def check_sums(values: Any, sums: Any, in_floats: Callable[[], Any]) -> None:
 
 
 def differ(values: Any, repeats: Any) -> bool:
-    """Whether a value differs from that before it where `repeats` is true; NaN equals NaN. On CUDA this waits."""
+    """Whether any value differs from the one before it where `repeats`; NaN equals NaN. Synchronizes on CUDA."""
     before, after = values[:-1], values[1:]
     unlike = (before != after) & repeats
     if values.dtype.kind in "fc":
@@ -74,7 +74,7 @@ def differ(values: Any, repeats: Any) -> bool:
 
 
 def warn_unlike() -> None:
-    """The warning where `duplicates` was left out and values at one place differ."""
+    """The warning if `duplicates` was not given and values of duplicates differ."""
     warn_caller(
         "edges are given more than once with unlike weights, and the least weight of each is kept: say which is meant, "
         'duplicates="min", "max", "sum" or "first"; "keep" keeps all, "error" refuses such edges',

@@ -1,4 +1,4 @@
-"""ELL: every row padded to the same length, stored column by column, so that neighbouring threads read neighbours."""
+"""ELL: every row padded to the same length, stored by columns, so that adjacent threads read adjacent entries."""
 
 from dataclasses import InitVar, dataclass
 from typing import Any, Self
@@ -11,7 +11,7 @@ from hpgraph.formats.csr import CSR
 from hpgraph.formats.launch import on_its_device
 from hpgraph.formats.storage import Padded, backend
 
-# Places of a slab that are emptied at a time.
+# Number of slots of a slab that are unpacked at a time.
 _AT_ONCE = 1 << 21
 
 
@@ -23,13 +23,13 @@ class ELL(Padded):
     ----------
     shape : (int, int)
     indices : array of integers, shape (K, rows), C order
-        Columns of the entries, -1 where a row has fewer than K. A row's entries fill its first slots.
+        Columns of the entries, -1 in padding. A row's entries are in its first slots.
     data : array, shape (K, rows), C order, optional
-        Values of the entries, anything where the slot is padding; None makes a pattern.
+        Values of the entries, arbitrary in padding; None makes a pattern.
     nnz : int, optional
-        How many slots are not padding; counted when not given.
+        Number of slots that are not padding; counted by default.
     validate, copy : bool, default True
-        As in `Storage`, which also says what is raised.
+        As for `Storage`, also for errors.
 
     Examples
     --------
@@ -58,15 +58,15 @@ class ELL(Padded):
 
     @property
     def width(self) -> int:
-        """Slots of each row, K."""
+        """Number of slots of each row, K."""
         return len(self.indices)
 
     @classmethod
     def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> Self:
-        """From CSR, every row padded to the longest.
+        """Convert from CSR, with every row padded to the longest.
 
-        A ValueError is raised when there would be more than `limit` slots per entry (`HYB` bounds its padding), a
-        DeviceMemoryError when it will not fit.
+        A ValueError is raised if there would be more than `limit` slots per entry (`HYB` bounds its padding), a
+        DeviceMemoryError if memory does not suffice.
 
         Examples
         --------
@@ -87,7 +87,7 @@ class ELL(Padded):
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row in the order of its slots."""
+        """Convert to CSR, each row in the order of its slots."""
         xp = array_module(self.indices)
         none = xp.empty(0, dtype=self.indices.dtype)
         values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)
@@ -111,7 +111,7 @@ def fill_tail(indptr: Any, indices: Any, data: Any, width: int) -> tuple[Any, An
 def join_slab_and_tail(
     slab: Any, slab_data: Any, rows: Any, offsets: Any, tail: Any, tail_data: Any
 ) -> tuple[Any, Any, Any]:
-    """The rows whose first entries a slab holds and whose others a tail: (indptr, indices, data)."""
+    """Rows from a slab of their first entries and a tail of the others: (indptr, indices, data)."""
     xp = array_module(slab)
     held = xp.zeros(slab.shape[1], np.int64)
     for slots in _slots(slab):
@@ -136,7 +136,7 @@ def join_slab_and_tail(
 
 
 def _slots(slab: Any) -> list[slice]:
-    """Stretches of a slab's slots."""
+    """Ranges of a slab's slots."""
     width, rows = slab.shape
     step = max(1, _AT_ONCE // max(rows, 1))
     return [slice(begin, min(begin + step, width)) for begin in range(0, width if rows else 0, step)]

@@ -1,4 +1,4 @@
-"""An array that lies in a file and is read piece by piece."""
+"""An array in a file that is read in pieces."""
 
 from typing import Any, BinaryIO
 
@@ -45,7 +45,7 @@ class FileStretch:
         return str(self.file.name)
 
     def part(self, begin: int, end: int) -> "FileStretch":
-        """Some of them, to be read later."""
+        """A range of the elements, to be read later."""
         return FileStretch(self.file, self.at + begin * self.dtype.itemsize, end - begin, self.dtype)
 
     def __getitem__(self, piece: slice) -> Array:

@@ -19,11 +19,11 @@ class Frontier:
     ids : array of vertex ids, optional
         The active vertices, each once.
     bits : Bitmask, optional
-        The same as bits. At least one of the two is given, unless all vertices are active.
+        The active vertices as bits. At least one of the two is required, unless all vertices are active.
     size, arcs : int, optional
         Number of active vertices, if only `bits` are given, and of their out-arcs, if known.
     device : {"cpu", "cuda"}
-        Where ids or bits are made on request, if all vertices are active.
+        Device of ids or bits made on request, if all vertices are active.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Frontier:
         return self._bits
 
     def out_arcs(self, indptr: Any) -> int:
-        """Number of the members' out-arcs, by the `indptr` of a matrix; waits for the GPU if it is not known yet."""
+        """Number of the members' out-arcs, by the `indptr` of a matrix; synchronizes the GPU if not yet known."""
         if self.arcs is None:
             if self.all_active:
                 self.arcs = int(indptr[-1]) if self.n else 0

@@ -6,8 +6,8 @@ their offsets, so that a kernel can skip a row's tail or leave it early.
 
 Memory, for n rows, a slab of K columns and a tail of m entries in t rows: ``K * n`` indices for the slab, padding
 included; ``m`` indices, ``t`` row ids and ``t + 1`` offsets of 8 bytes for the tail; as many values as indices, if
-there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than CSR if rows are short and alike (a grid:
-no offsets at all), and otherwise larger by its padding, by `limit` of `hyb_width` at most.
+there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than CSR if rows are short and of similar
+length (a grid: no offsets at all), and otherwise larger by its padding, by `limit` of `hyb_width` at most.
 """
 
 from dataclasses import InitVar, dataclass
@@ -25,7 +25,7 @@ from hpgraph.formats.storage import backend
 
 MEMORY_LIMIT = 1.5
 NO_TAIL_LIMIT = 1.1
-# A row up to this long is always one thread's work; longer ones only if there are enough for every thread of a GPU.
+# A row up to this length is always processed by one thread; longer ones only if they suffice for a GPU's threads.
 SHORT_ROW, MANY_ROWS = 32, 1 << 17
 
 
@@ -41,13 +41,13 @@ class HYB(RowFormat):
     tail_rows : array of integers, shape (t,)
         Rows that have entries in the tail, ascending.
     tail_indptr : array of integers, shape (t + 1,)
-        Offsets of these rows in the tail; kept as int64.
+        Offsets of these rows in the tail; stored as int64.
     tail_indices : array of integers, shape (m,)
         Columns of the tail's entries.
     tail_data : array, shape (m,), optional
-        Their values; None for a pattern.
+        Values of the tail's entries; None for a pattern.
     validate, copy : bool, default True
-        As in `Storage`, which also says what is raised.
+        As for `Storage`, also for errors.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class HYB(RowFormat):
             tail_indptr=as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices)),
             tail_indices=tail_indices, tail_data=as_values(self.tail_data, "tail_data", tail_indices.shape),
         )  # fmt: skip
-        # As text, since NumPy takes None for float64 when it compares types.
+        # As strings, since NumPy treats None as float64 when it compares types.
         if str(self.ell.dtype) != str(None if self.tail_data is None else self.tail_data.dtype):
             raise ValueError(
                 f"tail_data must have values of the slab's type, {self.ell.dtype}, or be None where the slab has none"
@@ -92,7 +92,7 @@ class HYB(RowFormat):
 
     @property
     def nnz(self) -> int:
-        """Stored entries; padding is not one, an explicit zero is."""
+        """Number of stored entries, including explicit zeros, without padding."""
         return self.ell.nnz + len(self.tail_indices)
 
     @property
@@ -112,17 +112,17 @@ class HYB(RowFormat):
 
     @property
     def width(self) -> int:
-        """Slots of each row in the slab, K."""
+        """Number of slots of each row in the slab, K."""
         return self.ell.width
 
     @property
     def padding_ratio(self) -> float:
-        """Stored slots, of slab and tail, per entry."""
+        """Stored slots of slab and tail per entry."""
         return (self.ell.indices.size + len(self.tail_indices)) / self.nnz if self.nnz else 1.0
 
     @property
     def tail_row(self) -> Any:
-        """The row of each entry of the tail, as a COO matrix would store it; made anew at each call."""
+        """The row of each entry of the tail, as in COO; computed at each call."""
         rows = backend(self.tail_rows).expand_rows(self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype)
         return self.tail_rows[rows]
 
@@ -135,7 +135,7 @@ class HYB(RowFormat):
 
     @classmethod
     def division(cls, csr: CSR) -> Division:
-        """A slab of `hyb_width` columns, and what is left of long rows."""
+        """A slab of `hyb_width` columns, and a tail of the rest of long rows."""
         length, rows = lengths = lengths_of(csr.indptr)
         width = hyb_width(lengths, csr.entry_bytes)
         longer = length > width
@@ -143,11 +143,11 @@ class HYB(RowFormat):
 
     @classmethod
     def from_csr(cls, csr: CSR, width: int | None = None) -> Self:
-        """From CSR, on its device; each row keeps its order, and has its first `width` entries in the slab.
+        """Convert from CSR, on its device; each row keeps its order, with its first `width` entries in the slab.
 
-        ``width``: `hyb_width` by default. In addition to result and input this takes some 30 bytes a row at its peak,
-        and raises DeviceMemoryError if it will not fit. On CUDA it waits for the stream, to read the width and the
-        length of the tail.
+        ``width``: `hyb_width` by default. Peak memory beside result and input: about 30 bytes a row; a
+        DeviceMemoryError is raised if memory does not suffice. On CUDA this synchronizes the stream, to read the width
+        and the length of the tail.
         """
         rows, entries, one = csr.shape[0], csr.nnz, csr.entry_bytes
         if width is None:
@@ -155,7 +155,7 @@ class HYB(RowFormat):
         elif width < 0:
             raise ValueError(f"width must not be negative, not {width}")
         slots = width * rows
-        # The longest tail there can be with such a slab holds every entry.
+        # The longest possible tail with such a slab has every entry.
         check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
         tail_rows, tail_indptr, tail_indices, tail_data = fill_tail(csr.indptr, csr.indices, csr.data, width)
         slab, slab_data = backend(csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
@@ -163,7 +163,7 @@ class HYB(RowFormat):
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row its slots and then its tail: the argument of `from_csr`."""
+        """Convert to CSR, each row with its slots, then its tail: the argument of `from_csr`."""
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
         indptr, indices, data = join_slab_and_tail(
@@ -172,34 +172,34 @@ class HYB(RowFormat):
         return CSR(self.shape, indptr, indices, data, validate=False)
 
     def _again(self, csr: CSR) -> "HYB":
-        """Another matrix, with a slab as wide."""
+        """Another matrix, with a slab of the same width."""
         return HYB.from_csr(csr, self.width).keep(csr)
 
 
 def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT) -> int:
-    """Columns of the slab for rows of the given lengths.
+    """Width of the slab for rows of the given lengths.
 
     Parameters
     ----------
     lengths : Lengths
     entry_bytes : int, default 4
-        Bytes of one entry: its index, and its value if it has one.
+        Bytes of one entry: its index, and its value if any.
     limit : float, default 1.5
-        Most bytes that HYB may take, as a multiple of what CSR takes.
+        Maximum size of HYB, as a multiple of the size of CSR.
 
     Returns
     -------
     int
-        As Bell and Garland, section 5, have it, at least one third of the rows hold that many entries or more; unless
-        padding every row to the longest costs no more than 1.1 times what CSR does: then it is that row's length, and
-        no tail is left (a road network). Fewer where HYB would exceed the limit; 0, which makes everything tail, if
-        nothing else keeps it, or if the slab would be more than 32 wide and have fewer than 131,072 rows, as a thread
-        for each would leave a GPU idle.
+        As in Bell and Garland, section 5, at least one third of the rows have that many entries or more. If padding
+        every row to the longest takes no more than 1.1 times the memory of CSR, it is that row's length, without a
+        tail (a road network). It is smaller if HYB would exceed the limit; 0, for a tail only, if no other width
+        satisfies it, or if the slab would be more than 32 wide and have fewer than 131,072 rows, since a thread for
+        each would leave a GPU idle.
 
     Notes
     -----
-    A slab of width K over n rows takes ``K * n * entry_bytes``; each entry beyond it ``entry_bytes``, and each row that
-    has any ``4 + 8`` more, for its id and its offset.
+    A slab of width K over n rows takes ``K * n * entry_bytes``; each entry beyond it ``entry_bytes``, and each row with
+    such entries ``4 + 8`` more, for its id and its offset.
 
     Examples
     --------
@@ -218,10 +218,10 @@ def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_L
     csr_bytes = entries * entry_bytes + 8 * (rows + 1)
     if longest * rows * entry_bytes <= min(limit, NO_TAIL_LIMIT) * csr_bytes:
         return longest if _enough(rows, longest) else 0
-    # Rows up to each length.
+    # Number of rows up to each length.
     through = many.cumsum()
     third = int(length[np.searchsorted(through, rows - -(-rows // 3), side="right")])
-    # How many rows are longer than 0, 1, ..., third; the entries of slab columns 0..K-1 are the sum of the first K.
+    # Number of rows longer than 0, 1, ..., third; the entries of slab columns 0..K-1 are the sum of the first K.
     width = np.arange(third + 1)
     longer = rows - np.concatenate(([0], through))[np.searchsorted(length, width, side="right")]
     in_slab = np.concatenate(([0], longer.cumsum()[:-1]))
@@ -232,5 +232,5 @@ def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_L
 
 
 def _enough(rows: int, width: int) -> bool:
-    """Whether a slab has rows enough for its width."""
+    """Whether a slab has enough rows for its width."""
     return width <= SHORT_ROW or rows >= MANY_ROWS

@@ -1,7 +1,7 @@
-"""Arrays to and from callers: containers own their arrays, and give copies or read-only views; and SciPy's classes.
+"""Arrays to and from callers: containers own their arrays, and return copies or read-only views; SciPy's classes.
 
-A container keeps several layouts of the same entries. If one of them lay in a caller's array, writing to that array
-would make the layouts inconsistent: ``A @ x`` would see the new values and ``A.T @ x`` the old ones.
+A container keeps several layouts of the same entries. If one of them shared a caller's array, writing to that array
+would make the layouts inconsistent: ``A @ x`` would use the new values and ``A.T @ x`` the old ones.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Sharing = Literal["copy", "read-only", "shared"]
 
 
 def own(array: Any, given: Any) -> Any:
-    """`array`, converted from the argument `given`; copied if it still shares the caller's memory."""
+    """`array`, converted from the argument `given`, and copied if it still shares the caller's memory."""
     if array is None:
         return None
     xp = array_module(array)
@@ -40,7 +40,7 @@ def read_only(array: Any) -> Any:
 
 
 def hand_out(array: Any, copy: bool) -> Any:
-    """An array for a caller: one of its own, or a read-only view."""
+    """An array for a caller: a copy, or a read-only view."""
     return array.copy() if copy and array is not None else read_only(array)
 
 
@@ -60,7 +60,7 @@ def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[An
 
 
 def check_places(matrix: Any) -> None:
-    """Reject entries beyond the shape: conversions of SciPy and CuPy do not check where they write."""
+    """Reject entries beyond the shape: SciPy's and CuPy's conversions write out of bounds for them."""
     rows, columns = matrix.shape
     kind = getattr(matrix, "format", None)
     if kind == "coo":
@@ -78,7 +78,7 @@ def check_places(matrix: Any) -> None:
 
 
 def _is_made_anew(csr: Any, matrix: Any) -> bool:
-    """Whether the CSR form of a matrix shares nothing with it: SciPy and CuPy copy what is no CSR before."""
+    """Whether the CSR form of a matrix shares nothing with it: SciPy and CuPy copy in conversions to CSR."""
     known = type(matrix).__module__.startswith(("scipy.", "cupyx."))
     return csr is not matrix and known and matrix.format != "csr"
 
@@ -90,7 +90,7 @@ def scipy_of_csr(csr: Any, dtype: Any = None, sharing: Sharing = "shared") -> An
     read them, and for a matrix without other references.
     """
     hand_out = _HAND_OUT[sharing]
-    # SciPy takes one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
+    # SciPy requires one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
     offsets = index_dtype(max(csr.nnz, *csr.shape)) if csr.indices.dtype == np.int32 else np.dtype(np.int64)
     indptr, indices = csr.indptr.astype(offsets), csr.indices
     indices = hand_out(indices) if indices.dtype == offsets else indices.astype(offsets)
@@ -115,7 +115,7 @@ _HAND_OUT: dict[Sharing, Callable[[Any], Any]] = {
 
 
 def cupy_values(data: Any) -> Any:
-    """The values, if CuPy's sparse matrices can hold their type."""
+    """The values, checked to be of a type that CuPy's sparse matrices support."""
     if data.dtype not in (np.bool_, np.float32, np.float64, np.complex64, np.complex128):
         raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
     return data

@@ -1,7 +1,7 @@
 """Compiles and launches the CUDA kernels of the formats.
 
-They are few and small, so CuPy's own compiler and its cache on disk are used; the kernels of products, which are
-specialized by user's functions, have a loader of their own in a higher layer.
+They are few and small, so CuPy's compiler and its disk cache are used; the kernels of products, which are specialized
+by users' functions, have their own loader in a higher layer.
 """
 
 import functools
@@ -23,7 +23,7 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, run on the GPU that holds its first argument, if one does."""
+    """Decorator: run the function on the GPU of its first argument, if it is on one."""
 
     @functools.wraps(function)
     def placed(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -37,7 +37,7 @@ def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def source(file: str) -> str:
-    """The text of a ``.cuh`` file of this folder, with its includes: CuPy's cache knows no other files."""
+    """The text of a ``.cuh`` file of this folder, with its includes: CuPy's cache does not track other files."""
     text = Path(__file__).with_name(file).read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: source(found[1]).replace("#pragma once\n", ""), text)
 
@@ -50,11 +50,11 @@ def _kernel(file: str, expression: str, gpu: int) -> Any:
 
 
 def launch(file: str, expression: str, blocks: int, *args: Any) -> None:
-    """Run a kernel template, given as in "fill_slab<int, float>", over blocks of `THREADS`; None is a null pointer."""
+    """Run a kernel template, for instance "fill_slab<int, float>", in blocks of `THREADS`; None is a null pointer."""
     kernel = _kernel(file, f"hpgraph::{expression}", require_cupy().cuda.runtime.getDevice())
     kernel((blocks,), (THREADS,), tuple(_NULL if argument is None else argument for argument in args))
 
 
 def strided(items: int) -> int:
-    """Blocks for a kernel whose threads stride over the items: enough to fill any GPU, not more."""
+    """Number of blocks for a grid-stride kernel: enough to fill any GPU, not more."""
     return min(-(-items // THREADS), 1 << 16)

@@ -1,4 +1,4 @@
-"""Numbers of entries: the lengths of rows, and how often ids occur."""
+"""Counts: the lengths of rows, and occurrences of ids."""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from hpgraph.formats.storage import backend
 
-# Lengths below this are counted; those of longer rows, of which there are few for the entries, are listed.
+# Lengths below this are counted; those of longer rows, which are few relative to the entries, are listed.
 _FEW = 1 << 12
 
 
 class Lengths(NamedTuple):
-    """The lengths that rows have, ascending, and how many rows have each.
+    """The distinct lengths of rows, ascending, and the number of rows of each.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Lengths(NamedTuple):
 
 
 def lengths_of(indptr: Any) -> Lengths:
-    """Count the rows that `indptr`, of shape (rows + 1,), delimits, by length; on CUDA this waits for the stream.
+    """Count rows by length, from `indptr` of shape (rows + 1,); on CUDA this synchronizes the stream.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def lengths_of(indptr: Any) -> Lengths:
 def occurrences(ids: Any, n: int, weights: Any = None) -> Any:
     """Number of occurrences of 0, ..., n - 1 in `ids`, which are not checked: int64, shape (n,), on their device.
 
-    With `weights` of shape (ids,) their sums instead, float64. ``cupy.bincount`` looks for negative numbers first, by a
-    template that NVRTC takes 4 s to compile.
+    With `weights` of shape (ids,) their sums instead, float64. ``cupy.bincount`` first checks for negative numbers, by
+    a template that NVRTC takes 4 s to compile.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""In what order the entries of a CSR stand, and the same entries in another: sorted, transposed, relabelled."""
+"""The order of a CSR's entries, and reordering: sorted, transposed, relabelled."""
 
 from typing import Any, Self
 
@@ -24,19 +24,19 @@ class RowOrder(RowFormat):
         return type(self)(shape, indptr, indices, data, validate=False)  # type: ignore[call-arg]
 
     def expand_rows(self) -> Any:
-        """The row of each entry, as a COO matrix would store it: array of shape (nnz,), of the type of `indices`."""
+        """The row of each entry, as in COO: array of shape (nnz,), of the type of `indices`."""
         return backend(self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
 
     def is_sorted(self) -> bool:
-        """Whether the columns of no row fall. On CUDA this waits for the stream."""
+        """Whether the columns of every row ascend. On CUDA this synchronizes the stream."""
         return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
 
     def is_canonical(self) -> bool:
-        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream."""
+        """Whether rows are sorted and free of duplicates. On CUDA this synchronizes the stream."""
         return bool(backend(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> Self:
-        """The same entries, each row in ascending order of columns, duplicates in theirs; itself where it is sorted."""
+        """The same entries, each row stably sorted in ascending order of columns; itself if already sorted."""
         if self.is_sorted():
             return self
         check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
@@ -45,7 +45,7 @@ class RowOrder(RowFormat):
         return self._reordered(self.shape, self.indptr, indices, data)
 
     def transpose(self) -> Self:
-        """The transpose, its rows sorted; duplicates keep their order. Raises DeviceMemoryError where it will not fit.
+        """The transpose with sorted rows; duplicates keep their order. DeviceMemoryError if memory does not suffice.
 
         Examples
         --------
@@ -63,8 +63,8 @@ class RowOrder(RowFormat):
 
         Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i, value)
         are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ matrices, since each
-        process draws a key of its own for the hashes. This waits for the stream. A transpose to compare with would cost
-        a sort.
+        process draws its own key for the hashes. This synchronizes the stream. A comparison with the transpose would
+        cost a sort.
 
         Hashing a multiset by the sum of its members' hashes is Clarke et al., "Incremental multiset hash functions and
         their application to memory integrity checking", ASIACRYPT 2003.
@@ -74,14 +74,14 @@ class RowOrder(RowFormat):
         return bool(backend(self.indptr).is_symmetric(self.indptr, self.indices, self.data))
 
     def without_diagonal(self) -> Self:
-        """The matrix without the entries (i, i); itself where there are none."""
+        """The matrix without the entries (i, i); itself if there are none."""
         kept = _off_diagonal(self.indptr, self.indices, self.data)
         return self if kept is None else self._reordered(self.shape, *kept)
 
     def permute(self, order: Any) -> Self:
         """Rows and columns relabelled: new vertex i is old vertex ``order[i]``; the result has sorted rows.
 
-        ``order``: a permutation of 0..n-1, on the matrix's device. Raises ValueError where it is none, or where the
+        ``order``: a permutation of 0..n-1, on the matrix's device. Raises ValueError if it is not a permutation, or the
         matrix is not square.
 
         Examples
@@ -110,7 +110,7 @@ class RowOrder(RowFormat):
 
 @on_its_device
 def _off_diagonal(indptr: Any, indices: Any, data: Any) -> tuple[Any, Any, Any] | None:
-    """The rows without the entries (i, i); None where there are none."""
+    """The rows without the entries (i, i); None if there are none."""
     xp, keeps = array_module(indptr), backend(indptr).expand_rows(indptr, len(indices), indices.dtype) != indices
     loops = xp.flatnonzero(~keeps)
     if not len(loops):

@@ -1,4 +1,4 @@
-"""Pages: the arcs of a CSR cut into pieces of about equally many, each to be read, copied and decoded by itself."""
+"""Pages: the arcs of a CSR in pieces of about equal size, each read, copied and decoded by itself."""
 
 import zlib
 from collections.abc import Callable
@@ -18,37 +18,36 @@ ENCODINGS = ("none", "gaps")
 
 
 class Pages:
-    """A sparse matrix by rows whose entries are stored page by page, in host memory or in a file.
+    """A sparse matrix by rows whose entries are stored in pages, in host memory or in a file.
 
     Page i holds the entries ``first_arc[i]`` to ``first_arc[i + 1]`` of the rows ``first_row[i]`` to ``last_row[i]``,
-    both included: whole rows for the most part, and a stretch of a row that is longer than a page. Tables that are
-    inconsistent raise ValueError; the content of pages is not checked.
+    both included: mostly whole rows, and parts of rows that are longer than a page. Inconsistent tables raise
+    ValueError; the content of pages is not checked.
 
     Parameters
     ----------
     shape : (int, int)
-    indptr : array of int64, shape (rows + 1,), or function that gives one
-        Offsets of the rows, counted in entries. They stay in memory, as vertex data do. A function is called on first
+    indptr : array of int64, shape (rows + 1,), or function that returns one
+        Offsets of the rows, counted in entries. They stay in memory, like vertex data. A function is called on first
         access.
     first_arc, offset : array of int64, shape (pages + 1,)
-        First entry of each page, and where in `stored` it begins, in bytes; and their ends. A page may end with
-        padding.
+        First entry of each page, and its offset in `stored`, in bytes; then their ends. A page may end with padding.
     stored : array of uint8 or FileStretch
-        The ids of all pages, encoded. An object that makes a slice when it is asked for, as `FileStretch` does, serves.
+        The ids of all pages, encoded. Any object that computes slices on request, such as a `FileStretch`, is valid.
     checksum : array of uint32, shape (pages,), or None
-        CRC-32 of the stored bytes of each page; None where these are made when they are read.
+        CRC-32 of the stored bytes of each page; None if these are computed when they are read.
     id_dtype : dtype
-        Of the ids, int32 or int64.
+        Type of the ids, int32 or int64.
     encoding : {"none", "gaps"}
-        How ids are stored; `hpgraph.kernels.pages` decodes both.
+        Encoding of the ids; `hpgraph.kernels.pages` decodes both.
     values : array or FileStretch, shape (nnz,), optional
-        Value of each entry, stored apart from the ids: algorithms without weights do not read them.
+        Value of each entry, stored separately from the ids: algorithms without weights do not read them.
     value_checksum : array of uint32, shape (pages,), optional
         CRC-32 of the values of each page.
     first_row, last_row : array of int64, shapes (pages + 1,) and (pages,), optional
-        Rows of each page; `first_row` ends with their number. Found from the offsets by default.
+        Rows of each page; `first_row` ends with their number. Computed from the offsets by default.
     origin : str, optional
-        Where the pages come from, for messages.
+        Source of the pages, for messages.
 
     Examples
     --------
@@ -113,7 +112,7 @@ class Pages:
 
     @property
     def indptr(self) -> Array:
-        """Offsets of the rows: int64 array, shape (rows + 1,); FileFormatError or ValueError where damaged or unfit."""
+        """Offsets of the rows: int64 array, shape (rows + 1,); FileFormatError or ValueError if damaged or unfit."""
         held = self._indptr
         if not callable(held):
             return held
@@ -150,18 +149,18 @@ class Pages:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what the pages store: ids, and values where there are any."""
+        """Stored bytes of the pages: ids, and values if there are any."""
         return len(self.stored) + (0 if self.values is None else self.values.nbytes)
 
     def payload(self, page: int) -> Array:
-        """The stored bytes of a page's ids, not checked; DamagedPageError where the file has become shorter."""
+        """The stored bytes of a page's ids, not checked; DamagedPageError if the file was truncated."""
         stored = self.stored[self.offset[page] : self.offset[page + 1]]
         if len(stored) != self.offset[page + 1] - self.offset[page]:
             raise self.damaged(page, "the file ends before the page does")
         return stored
 
     def values_of(self, page: int) -> Array | None:
-        """The values of a page's entries, as `payload` gives ids; None where there are none."""
+        """The values of a page's entries, as `payload` for ids; None if there are none."""
         if self.values is None:
             return None
         values = self.values[self.first_arc[page] : self.first_arc[page + 1]]
@@ -170,10 +169,10 @@ class Pages:
         return values
 
     def check(self, page: int, stored: Array | None = None, *, values: bool = False) -> None:
-        """Compare what is stored of a page with its checksum, and raise DamagedPageError where they do not agree.
+        """Check the stored content of a page against its checksum; DamagedPageError if they differ.
 
-        ``stored``: the page's bytes, or values, where they have been read already; ``values``: whether to check the
-        values, in place of the ids.
+        ``stored``: the page's bytes, or values, if already read; ``values``: whether to check the values instead of the
+        ids.
 
         Examples
         --------
@@ -200,10 +199,10 @@ class Pages:
         return DamagedPageError(self.origin, page, (int(self.first_row[page]), int(self.last_row[page])), reason)
 
     def pages_of(self, rows: Any) -> Array:
-        """The pages that hold entries of some rows: int64 array, ascending, each once.
+        """The pages with entries of some rows: int64 array, ascending, each once.
 
-        ``rows``: a Bitmask, flags of shape (rows,), or ids, in any order, repeats allowed; IndexError where one is not
-        there.
+        ``rows``: a Bitmask, flags of shape (rows,), or ids, in any order, duplicates allowed; IndexError if one is out
+        of range.
 
         Examples
         --------
@@ -218,7 +217,7 @@ class Pages:
         some = end > begin
         first = np.searchsorted(self.first_arc, begin[some], side="right") - 1
         last = np.searchsorted(self.first_arc, end[some], side="left")
-        # At each page, how many rows begin there less how many ended before it.
+        # At each page, the number of rows that begin there less the number that ended before it.
         length = self.n_pages + 1
         return np.flatnonzero(np.cumsum(np.bincount(first, minlength=length) - np.bincount(last, minlength=length)))
 
@@ -245,7 +244,7 @@ class Pages:
 
 
 def _rows_of(indptr: Array, first_arc: Array) -> tuple[Array, Array]:
-    """First row of each page, and behind it the number of rows; last row of each page."""
+    """First row of each page, followed by the number of rows; last row of each page."""
     # Rows without entries belong to no page.
     first = np.searchsorted(indptr, first_arc[:-1], side="right") - 1
     last = np.searchsorted(indptr, first_arc[1:] - 1, side="right") - 1
@@ -253,15 +252,15 @@ def _rows_of(indptr: Array, first_arc: Array) -> tuple[Array, Array]:
 
 
 def crc32(array: Array) -> int:
-    """CRC-32 of a contiguous array's bytes, that of zlib, gzip and PNG."""
+    """CRC-32 of a contiguous array's bytes, as in zlib, gzip and PNG."""
     return zlib.crc32(array.view(np.uint8).data)
 
 
 def cut_points(indptr: Array, arcs_per_page: int) -> Array:
-    """Rows at which to cut pages: `Pages.first_arc`.
+    """First entry of each page: `Pages.first_arc`.
 
-    A page ends at the end of a row, unless that would leave an eighth of it empty: a row that long continues on the
-    next page. So all pages but the last hold equally many entries to within an eighth, for any degrees.
+    A page ends at the end of a row, unless that would leave an eighth of it empty: such a row continues on the next
+    page. So all pages but the last have equally many entries to within an eighth, for any degrees.
     """
     whole(arcs_per_page, "arcs_per_page", least=1)
     entries, at, points = int(indptr[-1]), 0, [0]
@@ -274,7 +273,7 @@ def cut_points(indptr: Array, arcs_per_page: int) -> Array:
 
 
 def excerpt(pages: Pages, begin: int, end: int) -> Pages:
-    """Pages `begin` to before `end`, over the same bytes: the matrix without the entries of the others."""
+    """Pages `begin` up to and without `end`, over the same bytes: the matrix without the entries of the others."""
     first, last = int(pages.first_arc[begin]), int(pages.first_arc[end])
     at, behind = int(pages.offset[begin]), int(pages.offset[end])
     values = None if pages.values is None else _stretch(pages.values, first, last)

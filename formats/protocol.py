@@ -23,9 +23,9 @@ class Tail(NamedTuple):
 
 
 class Division(NamedTuple):
-    """How a format would divide a matrix, which determines the cost of a product.
+    """The sizes of slab and tail of a matrix in a format, which determine the cost of a product.
 
-    ``slots``: places of the slab, padding included; ``tail``, ``tail_rows``: entries beyond it, and rows with any.
+    ``slots``: slots of the slab, padding included; ``tail``, ``tail_rows``: entries beyond it, and rows with any.
     """
 
     slots: int
@@ -36,13 +36,13 @@ class Division(NamedTuple):
 class RowFormat(Storage):
     """Base class of the formats that products read: a slab, a tail of rows, or both.
 
-    Kernels take any format by its `slab` and `tail`, except those that have kernels of their own; on the CPU, and in
+    Kernels read any format through its `slab` and `tail`, except formats with their own kernels; on the CPU, and in
     kernels that work by rows, they read `csr`. A new format defines `from_csr`, `to_csr`, `division`, and `slab`,
     `tail` or both, and has a `name` in `ROW_FORMATS`: ``Matrix(format=name)`` multiplies in it. If it is `automatic`,
     products that choose their format by predicted time consider it.
     """
 
-    # The matrix as CSR: what it was made of, or what was made of it.
+    # The matrix as CSR: the source of the conversion, or its result.
     __slots__ = ("_csr",)
 
     name: ClassVar[str]
@@ -51,25 +51,25 @@ class RowFormat(Storage):
     @classmethod
     @abstractmethod
     def from_csr(cls, csr: Any) -> Self:
-        """From a `CSR`, on its device; each row keeps its order."""
+        """Convert from a `CSR`, on its device; each row keeps its order."""
 
     @abstractmethod
     def to_csr(self) -> Any:
-        """As `CSR`, each row in its order."""
+        """Convert to a `CSR`, each row in its order."""
 
     @classmethod
     @abstractmethod
     def division(cls, csr: Any) -> Division:
-        """How `from_csr` would divide a matrix, without doing so. On CUDA this waits for the stream."""
+        """The division that `from_csr` would make, without conversion. On CUDA this synchronizes the stream."""
 
     @property
     def slab(self) -> Any:
-        """An `ELL` of the first entries of every row; None where there is no slab."""
+        """An `ELL` of the first entries of every row; None if there is no slab."""
         return None
 
     @property
     def tail(self) -> Tail | None:
-        """The rows beyond the slab; None where there is no tail."""
+        """The rows beyond the slab; None if there is no tail."""
         return None
 
     @property
@@ -84,13 +84,13 @@ class RowFormat(Storage):
         return cls.from_csr(csr).keep(csr)
 
     def keep(self, csr: Any) -> Self:
-        """Note that a CSR holds the same matrix."""
+        """Record a CSR of the same matrix."""
         object.__setattr__(self, "_csr", csr)
         return self
 
     @property
     def csr(self) -> Any:
-        """The same matrix as `CSR`: the one that it was made of, else a new one, which is kept."""
+        """The same matrix as `CSR`: the source of the conversion, else a new one, which is cached."""
         try:
             kept = self._csr  # type: ignore[attr-defined]
         except AttributeError:
@@ -100,27 +100,27 @@ class RowFormat(Storage):
 
     @property
     def pattern(self) -> Self:
-        """The matrix without values; itself where it has none."""
+        """The matrix without values; itself if it has none."""
         return self if self.dtype is None else type(self).of(self.csr.pattern)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False, **options: Any) -> Self:
-        """From any SciPy or CuPy sparse matrix, by way of CSR; `options` are those of `from_csr`."""
+        """Convert any SciPy or CuPy sparse matrix, through CSR; `options` are those of `from_csr`."""
         return cls.from_csr(ROW_FORMATS["csr"].from_scipy(matrix, pattern=pattern), **options)  # type: ignore[arg-type]
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy, as by `CSR.to_scipy`, whose arrays are the caller's own."""
+        """Convert to a SciPy CSR array, or a CuPy CSR matrix, as `CSR.to_scipy`, with copied arrays."""
         return scipy_of_csr(self.to_csr(), dtype)
 
     def astype(self, dtype: Any) -> Self:
-        """The same entries with values of another type; a pattern gets ones. Itself where nothing changes."""
+        """The same entries with values of another type; a pattern gets ones. Itself if nothing changes."""
         dtype = as_value_dtype(dtype, "dtype")
         return self if self.dtype == dtype and self.dtype is not None else self._again(self.csr.astype(dtype))
 
     def _again(self, csr: Any) -> Self:
-        """Another matrix, divided as this one where that does not depend on it."""
+        """Another matrix in this format; formats with parameters reuse those of this matrix."""
         return type(self).of(csr)
 
 
-#: The formats that a `Matrix` can be asked for, by name.
+#: The formats that a `Matrix` can be created in, by name.
 ROW_FORMATS: dict[str, type[RowFormat]] = {}

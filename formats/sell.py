@@ -1,10 +1,10 @@
-"""SELL-32-σ: slices of 32 rows of similar length, each padded to its longest and stored column by column.
+"""SELL-32-σ: slices of 32 rows of similar length, each padded to its longest row and stored by columns.
 
 M. Kreutzer, G. Hager, G. Wellein, H. Fehske, A. R. Bishop, "A unified sparse matrix data format for efficient general
-sparse matrix-vector multiplication on modern processors with wide SIMD units", SISC 36(5), 2014: 32 is C, the rows that
-a warp of a GPU takes side by side, and σ the rows of a window within which they are sorted by length. Rows are sorted
-approximately, into buckets of lengths up to 1, 2, 4, 8, ... (Zhong et al.): rows of a bucket keep their order, and so
-their neighbours in the vectors, and no slice within a bucket is padded to twice its entries.
+sparse matrix-vector multiplication on modern processors with wide SIMD units", SISC 36(5), 2014: 32 is C, the number of
+rows that a warp of a GPU processes together, and σ the number of rows of a window within which they are sorted by
+length. Rows are sorted approximately, into buckets of lengths up to 1, 2, 4, 8, ... (Zhong et al.): rows of a bucket
+keep their order, and so their neighbours in the vectors, and no slice within a bucket is padded to twice its entries.
 """
 
 from dataclasses import InitVar, dataclass
@@ -19,34 +19,34 @@ from hpgraph.formats.lengths import occurrences
 from hpgraph.formats.protocol import Division, RowFormat
 from hpgraph.formats.storage import Padded, backend
 
-# Rows of a slice: C.
+# Number of rows of a slice: C.
 SLICE = 32
-# Padding above which windows grow: slots per entry.
+# Slots per entry above which windows are enlarged.
 _PADDED = 1.25
-# Rows of the smallest windows, as many slices as a slice has rows, and how many times as many each next size has. Small
-# windows keep neighbours together; a matrix whose rows differ much within them takes larger ones.
+# Number of rows of the smallest windows, as many slices as a slice has rows, and the factor between window sizes. Small
+# windows preserve locality; a matrix whose rows differ much within them uses larger ones.
 _WINDOW, _GROWTH = 1024, 8
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class SELL(Padded, RowFormat):
-    """Slices of 32 rows. Entry k of the row in place i is ``indices[slices[i // 32] + 32 * k + i % 32]``.
+    """Slices of 32 rows. Entry k of the row at position i is ``indices[slices[i // 32] + 32 * k + i % 32]``.
 
     Parameters
     ----------
     shape : (int, int)
     order : array of integers, shape (rows,)
-        The row in each place; a permutation.
+        The row at each position; a permutation.
     slices : array of integers, shape (ceil(rows / 32) + 1,)
-        Where each slice begins, in slots, and where the last one ends; multiples of 32, kept as int64.
+        Offset of each slice, in slots, and the end of the last one; multiples of 32, stored as int64.
     indices : array of integers, shape (slots,)
-        Columns of the entries, -1 where a row has fewer than its slice is wide. A row's entries come first.
+        Columns of the entries, -1 in padding. A row's entries are in its first slots.
     data : array, shape (slots,), optional
-        Their values, anything where the slot is padding; None makes a pattern.
+        Values of the entries, arbitrary in padding; None makes a pattern.
     nnz : int, optional
-        How many slots are not padding; counted when not given.
+        Number of slots that are not padding; counted by default.
     validate, copy : bool, default True
-        As in `Storage`, which also says what is raised.
+        As for `Storage`, also for errors.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class SELL(Padded, RowFormat):
     copy: InitVar[bool] = True
 
     name: ClassVar[str] = "sell"
-    # It was predicted to save a tenth on none of 24 kinds of matrices, and saves 4% on one where products are timed.
+    # The predicted time was not a tenth lower for any of 24 kinds of matrices; the measured time is 4% lower for one.
     automatic: ClassVar[bool] = False
 
     def __post_init__(self, validate: bool, copy: bool) -> None:
@@ -90,7 +90,7 @@ class SELL(Padded, RowFormat):
         self._count(validate)
 
     def _slots(self) -> tuple[Any, Any]:
-        """Place of the row, and number in it, of each slot that holds an entry."""
+        """Position of the row, and number within the row, of each slot with an entry."""
         xp = array_module(self.indices)
         slot = xp.flatnonzero(self.indices >= 0)
         part = xp.searchsorted(self.slices, slot, side="right") - 1
@@ -98,7 +98,7 @@ class SELL(Padded, RowFormat):
         return part * SLICE + inside % SLICE, inside // SLICE
 
     def _lengths(self) -> Any:
-        """Entries of the row in each place, and of the places beyond the last row."""
+        """Number of entries of the row at each position, including positions beyond the last row."""
         return occurrences(self._slots()[0], (len(self.slices) - 1) * SLICE)
 
     @property
@@ -108,22 +108,22 @@ class SELL(Padded, RowFormat):
 
     @classmethod
     def division(cls, csr: CSR) -> Division:
-        """All slots, of the fewest rows a window that leave little padding."""
+        """All slots, for the smallest windows with little padding."""
         return Division(slots_of(csr), 0, 0)
 
     @classmethod
     def from_csr(cls, csr: CSR, sigma: int | None = None) -> Self:
-        """From CSR, on its device; each row keeps its order.
+        """Convert from CSR, on its device; each row keeps its order.
 
-        In addition to the result it takes some 24 bytes an entry and 40 a row at its peak, and raises DeviceMemoryError
-        if it will not fit. On CUDA it waits for the stream, to read the number of slots.
+        Peak memory beside the result: about 24 bytes an entry and 40 a row; a DeviceMemoryError is raised if memory
+        does not suffice. On CUDA this synchronizes the stream, to read the number of slots.
 
         Parameters
         ----------
         csr : CSR
         sigma : int, optional
-            Rows of a window, a positive multiple of 32. By default the fewest of 1,024, 8,192, 65,536, ... that leave
-            no more than a quarter of the entries in padding, or all rows.
+            Number of rows of a window, a positive multiple of 32. By default the smallest of 1,024, 8,192, 65,536, ...
+            with padding of at most a quarter of the entries, or all rows.
 
         Examples
         --------
@@ -153,7 +153,7 @@ class SELL(Padded, RowFormat):
         return cls(csr.shape, order, slices, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
-        """As CSR, each row in the order of its slots: the argument of `from_csr`."""
+        """Convert to CSR, each row in the order of its slots: the argument of `from_csr`."""
         xp, rows = array_module(self.indices), self.shape[0]
         check_memory(48 * self.nnz + 24 * rows, "a CSR matrix from SELL", self.device)
         place, rank = self._slots()
@@ -172,16 +172,16 @@ class SELL(Padded, RowFormat):
 
 
 def slots_of(csr: CSR) -> int:
-    """How many slots a matrix takes in SELL, padding included; on CUDA this waits for the stream."""
+    """Number of slots of a matrix in SELL, padding included; on CUDA this synchronizes the stream."""
     lengths = csr.indptr[1:] - csr.indptr[:-1]
     return int(_sorted(lengths, _window(lengths, csr.nnz))[1][-1])
 
 
 def _sorted(lengths: Any, window: int) -> tuple[Any, Any]:
-    """Order of the rows, and starts of slices, for windows of this many rows."""
+    """Order of the rows, and offsets of slices, for windows of this many rows."""
     xp, rows = array_module(lengths), len(lengths)
     row = xp.arange(rows)
-    # Rows of up to 2**k entries are in bucket k; the longest come first, so that no warp begins with them last.
+    # Rows of up to 2**k entries are in bucket k; the longest come first, so that no warp starts with them at the end.
     bucket = xp.ceil(xp.log2(xp.maximum(lengths, 1))).astype(np.int64) + (lengths > 0)
     key = (row // window * 64 + (63 - bucket)) * window + row % window
     order = xp.argsort(key)
@@ -192,7 +192,7 @@ def _sorted(lengths: Any, window: int) -> tuple[Any, Any]:
 
 
 def _window(lengths: Any, entries: int) -> int:
-    """The smallest window that leaves little padding."""
+    """The smallest window with little padding."""
     window = _WINDOW
     while window < len(lengths) and int(_sorted(lengths, window)[1][-1]) > _PADDED * entries:
         window *= _GROWTH

@@ -1,4 +1,4 @@
-"""Base class of containers of entries: device, size, transfer between devices; and values computed once from one."""
+"""Base class of containers of entries: device, size, transfer between devices, and cached derived values."""
 
 import dataclasses
 import functools
@@ -19,12 +19,12 @@ _attaching = Lock()
 
 
 def backend(*arrays: Any) -> ModuleType:
-    """The conversions for the device that holds the arrays; both modules have the same functions."""
+    """The conversions for the device of the arrays; both modules have the same functions."""
     return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
 
 
 def attached(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Decorator: call `make` once for each `Storage` and further arguments; the `Storage` keeps what it returned."""
+    """Decorator: call `make` once for each `Storage` and further arguments; the `Storage` caches the result."""
 
     @functools.wraps(make)
     def get(container: Any, *more: Any) -> Made:
@@ -45,13 +45,13 @@ def attached(make: Callable[..., Made]) -> Callable[..., Made]:
 class Storage(ABC):
     """Entries of a matrix, or members of a set, in arrays of one device.
 
-    Containers are frozen. With ``validate=True``, the default, a constructor reads its arrays, checks that they fit
-    each other, and raises `ValueError`, `IndexError` (an id beyond the shape) or `TypeError` (unfit types, or arrays on
-    different devices); on CUDA that waits for the stream. With ``copy=True``, the default, it copies arrays that are a
-    caller's; otherwise they are shared, and must not be written to. `to_scipy` gives read-only views or copies;
-    containers made from each other share arrays, which are never written to. The fields themselves are the arrays that
-    kernels read, without a copy on either device; do not write to them. They are not flagged read-only, because kernels
-    would then be compiled twice, once for each kind.
+    Containers are frozen. With ``validate=True``, the default, a constructor checks that its arrays are consistent, and
+    raises `ValueError`, `IndexError` (an id beyond the shape) or `TypeError` (unfit types, or arrays on different
+    devices); on CUDA that synchronizes the stream. With ``copy=True``, the default, it copies a caller's arrays;
+    otherwise they are shared, and must not be written to. `to_scipy` returns read-only views or copies; containers made
+    from each other share arrays, which are never written to. The fields themselves are the arrays that kernels read,
+    without a copy on either device; do not write to them. They are not flagged read-only, because kernels would then be
+    compiled twice, once for each kind.
     """
 
     # Results of functions that are `attached`.
@@ -63,7 +63,7 @@ class Storage(ABC):
     @property
     @abstractmethod
     def nnz(self) -> int:
-        """Stored entries; padding is not one, an explicit zero is."""
+        """Number of stored entries, including explicit zeros, without padding."""
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
@@ -72,7 +72,7 @@ class Storage(ABC):
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """Every array it consists of."""
+        """All its arrays."""
         found: list[Any] = []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -89,16 +89,16 @@ class Storage(ABC):
 
     @property
     def device(self) -> Device:
-        """Where its arrays lie: "cpu" or "cuda"; they lie together."""
+        """Device of its arrays, the same for all: "cpu" or "cuda"."""
         return device_of(next(iter(self.arrays)))
 
     @property
     def padding_ratio(self) -> float:
-        """Stored slots per entry; 1 where nothing is padded."""
+        """Stored slots per entry; 1 without padding."""
         return 1.0
 
     def to(self, device: str) -> Self:
-        """The same container on "cpu" or "cuda"; itself where it lies there. Moving to the CPU waits for the stream."""
+        """The same container on "cpu" or "cuda"; itself if already there. A copy to the CPU synchronizes the stream."""
         device = normalize_device(device)
         if device == self.device:
             return self
@@ -116,7 +116,7 @@ class Storage(ABC):
         return type(self)(**fields, validate=False)  # type: ignore[call-arg]
 
     def _take(self, shape: Any, copy: bool, **arrays: Any) -> None:
-        """Set the shape, and the fields to arrays that were checked; with `copy`, to ones that are no caller's."""
+        """Set the shape, and the fields to checked arrays; with `copy`, to copies of a caller's arrays."""
         object.__setattr__(self, "shape", shape)
         for name, array in arrays.items():
             object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
@@ -129,7 +129,7 @@ class Storage(ABC):
 
 
 class Padded(Storage):
-    """A format with slots for entries, some of which hold none: their column is -1."""
+    """A format with slots for entries; the column of an unused slot is -1."""
 
     __slots__ = ()
 
@@ -138,11 +138,11 @@ class Padded(Storage):
 
     @property
     def padding_ratio(self) -> float:
-        """Slots per entry; 1 where none is padding."""
+        """Slots per entry; 1 without padding."""
         return self.indices.size / self.nnz if self.nnz else 1.0
 
     def _count(self, validate: bool) -> None:
-        """Set `nnz` where it was not given; with `validate`, check it."""
+        """Set `nnz` if it was not given; with `validate`, check it."""
         if validate or self.nnz < 0:
             held = count(self.indices >= 0)
             if self.nnz not in (-1, held):
