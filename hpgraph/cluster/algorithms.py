@@ -1,4 +1,4 @@
-"""Public functions as methods of a graph on a cluster, which take the options of a run beside their own arguments."""
+"""Public functions as methods of a graph on a cluster, which accept the options of a run as further arguments."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from hpgraph.cluster.runs import options_of
 from hpgraph.engine.direction import Direction
 
 R = TypeVar("R")
-# What a checkpoint is kept for, and `resume` calls again.
+# Functions that `resume` can call again from a checkpoint.
 RESUMED: dict[str, Callable[..., Any]] = {one.__name__: one for one in (bfs, sssp, pagerank, connected_components)}
 # Their results may stay on the workers.
 _APART = (bfs, sssp, pagerank, triangles)

@@ -33,7 +33,7 @@ class BlockArcs(InMemory):
     """The arcs of one block: one share, with local vertex numbers."""
 
     in_one_part = False
-    #: The run, which begins once it has its arcs.
+    #: The run, which starts once it has its arcs.
     run: Run
 
     def __init__(
@@ -59,13 +59,13 @@ class BlockArcs(InMemory):
         self.step, self.counts = 0, np.zeros(COUNTS, np.int64)
         #: Active own vertices, counted from the first of the range; None for all.
         self.active_ids: np.ndarray | None = None
-        #: Of each superstep: bytes and messages to vertices that were sent, how often the bound was raised, and arcs
+        #: For each superstep: bytes sent, messages to vertices sent, the number of times the bound was raised, and arcs
         #: relaxed within blocks.
         self.notes: list[tuple[int, ...]] = []
         self.messages, self.raises, self._sent = 0, 0, 0
 
     def begin(self, state: BlockState) -> Frontier:
-        """Send the values that other blocks read, of all own vertices, and the active vertices; the frontier."""
+        """Send the active vertices, and the values of own vertices that other blocks read; returns the frontier."""
         self.step, self.active_ids, self.counts = state.step, state.active, state.counts
         for publish, read in ((self.exchange.spread, self.reading.of_source),
                               (self.exchange.control, self.reading.of_target)):  # fmt: skip
@@ -78,7 +78,7 @@ class BlockArcs(InMemory):
         return self._frontier(mine.vertices, self.exchange.spread(self.step, mine))
 
     def _differs(self, i: int) -> bool:
-        """Whether a property may differ from its fill value in other blocks at first."""
+        """Whether a property's initial values may differ from its fill value in other blocks."""
         beginning = self.job.beginnings[i]
         made = self.run.code.properties[i][0] in self.job.of_degrees
         return made or beginning is None or beginning[1] is not None
@@ -86,7 +86,7 @@ class BlockArcs(InMemory):
     def shares(
         self, state: tuple[Any, ...], frontier: Frontier, settled: Bitmask | None, work_space: Callable[..., Any]
     ) -> list[Share]:
-        """One share. At first only own vertices are settled; others are once a message was sent to them."""
+        """One share. Initially only own vertices are settled; others are once a message was sent to them."""
         if settled is not None:
             self.settled = Bitmask.zeros(self.numbering.size, self.memory.device)
             self.settled.words[self.own_words] = self.memory.put(settled.words)
@@ -98,7 +98,7 @@ class BlockArcs(InMemory):
         return int(self.counts[ACTIVE])
 
     def direction(self, shares: Sequence[Share], policy: Direction, may_push: bool) -> tuple[bool, int]:
-        """Whether the next superstep pushes, and how many arcs all blocks visit."""
+        """Whether the next superstep pushes, and the number of arcs that all blocks visit."""
         self.step += 1
         self._sent = self.exchange.mesh.sent
         leaving, arcs = int(self.counts[LEAVING]), self.job.arcs
@@ -163,7 +163,7 @@ class BlockArcs(InMemory):
     def publish(
         self, active: np.ndarray | None, updated: np.ndarray | None, counts: np.ndarray, sums: np.ndarray
     ) -> tuple[Frontier, np.ndarray]:
-        """Send active vertices and changed properties; the frontier of this block's sources, and the sums of all."""
+        """Send active vertices and changed properties; returns this block's frontier of sources and the global sums."""
         source, target, exchange = self.reading.of_source, self.reading.of_target, self.exchange
         mine = self._content(active, source, [counts, sums])
         received = self._publish(exchange.spread, mine, source)
@@ -196,7 +196,7 @@ class BlockArcs(InMemory):
         some = {member: part or Frontier(number.grid.size(member)) for member, part in parts.items()}
         size = sum(part.size for part in some.values())
         if self.run.policy.mode != "push" and 32 * size > number.size:
-            # A large frontier is pulled from, as bits; each range has its own words.
+            # A large frontier is used by pulls, as bits; each range has its own words.
             bits = Bitmask.zeros(number.size)
             for member, part in some.items():
                 bits.words[number.words(member)] = part.bits.words
@@ -208,7 +208,7 @@ class BlockArcs(InMemory):
         return self.memory.frontier(Frontier(number.size, ids=np.concatenate(lists)))
 
     def finish(self, shares: Sequence[Share], run: Run) -> np.ndarray | None:
-        """Own vertices that are still active; None if no block has any."""
+        """Own vertices still active; None if no block has any."""
         if not self.counts[ACTIVE]:
             return None
         return np.arange(self.n_own, dtype=np.uint32) if self.active_ids is None else self.active_ids

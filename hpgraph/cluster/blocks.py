@@ -1,4 +1,4 @@
-"""A block of a graph: its arcs in local vertex numbers, as the engine takes them."""
+"""A block of a graph: its arcs in local vertex numbers, in the form that the engine requires."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -23,7 +23,7 @@ _OF_OWN = 3 * 4
 class Block:
     """Arcs from the sources of a row of the grid to the targets of a column: `graph`, in local numbers, each once.
 
-    ``unlike``: whether duplicate arcs of unlike weight were merged although `duplicates` was None.
+    ``unlike``: whether duplicate arcs of different weights were merged although `duplicates` was None.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class Block:
     def of_parts(
         cls, grid: Grid, block: int, device: Device, parts: list[Any], duplicates: Duplicates | None = "min"
     ) -> Self:
-        """A block of lists of arcs, one after another."""
+        """A block from concatenated lists of arcs."""
         columns: list[Any] = [None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True)]
         return cls(grid, block, device, columns[0], columns[1], columns[2], duplicates)
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, device: Device, csr: CSR) -> "Block":
-        """A block of arcs in local numbers, each once."""
+        """A block from arcs in local numbers, each once."""
         made = object.__new__(cls)
         made.numbering, made.device = Numbering(grid, block), device
         made.graph, made.unlike = Graph(csr, directed=True), False

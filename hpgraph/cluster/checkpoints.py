@@ -92,7 +92,7 @@ def pack(arrays: dict[str, np.ndarray], table: dict[str, Any]) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and the table of a file that `pack` made."""
+    """The arrays and the table of a file written by `pack`."""
     at = len(_MAGIC) + _LENGTHS.size
     if data[: len(_MAGIC)] != _MAGIC or len(data) < at:
         raise CheckpointError(f"{name} is no file of a checkpoint")
@@ -152,7 +152,7 @@ def _checksum(table: dict[str, Any]) -> int:
 
 
 def save_block(folder: Folder, name: str, block: Block) -> None:
-    """Write a block's arcs, unless they exist: for a graph that only the client's memory holds."""
+    """Write a block's arcs, unless the file exists: for a graph that is only in the client's memory."""
     csr, number = block.graph.out_csr, block.numbering.block
     if not folder.has(f"{name}/{number}"):
         arrays = {"indptr": csr.indptr, "indices": csr.indices}
@@ -160,7 +160,7 @@ def save_block(folder: Folder, name: str, block: Block) -> None:
 
 
 def load_block(grid: Grid, block: int, device: Device, path: str, name: str) -> Block:
-    """A block that `save_block` wrote."""
+    """Read a block written by `save_block`."""
     file = f"{path}/{name}/{block}"
     try:
         data = Folder(path).read(f"{name}/{block}")
@@ -199,7 +199,7 @@ def save(run: BlockRun, state: BlockState) -> None:
 
 
 def _named(folder: Folder) -> str | None:
-    """The folder of an earlier run's checkpoint, which is to be replaced."""
+    """The folder of an earlier run's checkpoint, which this run replaces."""
     try:
         place: str = read_table(folder)["place"]
     except CheckpointError:  # its files are unknown, so nothing is removed
@@ -243,7 +243,7 @@ def restore(run: BlockRun) -> BlockState | None:
         if counts.dtype != np.int64 or counts.shape != (COUNTS,):
             raise ValueError(f"counts of type {counts.dtype} and shape {counts.shape}")
         world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
-        # The folder's name ends in the superstep, and all blocks go on from the same one.
+        # The folder's name ends in the superstep, from which all blocks resume.
         step, rows = int(saved.rpartition("-")[2]), arrays["rows"]
         if table["step"] != step or rows.dtype != np.int64 or rows.shape != (step, COLUMNS):
             raise ValueError(f"superstep {table['step']!r}, with a trace of type {rows.dtype} and shape {rows.shape}")

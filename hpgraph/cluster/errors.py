@@ -6,11 +6,11 @@ from hpgraph.core.errors import HpgraphError
 
 
 class ClusterError(RuntimeError, HpgraphError):
-    """The cluster cannot do what was asked: too few workers, versions that differ, workers lost too often."""
+    """The cluster cannot run the request: too few workers, different versions, or too many lost workers."""
 
 
 class ClusterTimeoutError(TimeoutError, ClusterError):
-    """A timeout expired: of what was waited for, its seconds, and the name of the limit, a field of `Limits`.
+    """A timeout expired: names the limit, a field of `Limits`, its seconds, and the awaited object.
 
     >>> str(ClusterTimeoutError("connect", 60.0, "block 3"))
     'waited 60 s for block 3: the limit is Limits.connect'
@@ -27,11 +27,11 @@ class ClusterTimeoutError(TimeoutError, ClusterError):
 
 
 class CheckpointError(ClusterError):
-    """A checkpoint is not there, is damaged, or does not belong to the program that goes on from it."""
+    """A checkpoint is missing, is damaged, or belongs to another program than the one that resumes from it."""
 
 
 class ProgramError(ClusterError):
-    """A vertex program raised on a worker; the message has the program's name and what was raised."""
+    """A vertex program raised on a worker; the message has the program's name and the exception."""
 
 
 class PeerLostError(ClusterError):
@@ -47,7 +47,7 @@ class PeerLostError(ClusterError):
 
 
 class Limits(NamedTuple):
-    """Timeouts in seconds. A `ClusterTimeoutError`, or the reason of a new epoch, names the field.
+    """Timeouts in seconds. A `ClusterTimeoutError`, or the reason for a new epoch, names the field.
 
     ``load``: loading blocks on a worker; ``connect``: connecting the workers of a run, counted from the first that is
     ready; ``exchange``: receiving a message of another worker, longer than the slowest superstep of the slowest worker;

@@ -1,8 +1,8 @@
 """The messages between blocks in a superstep.
 
 *Fold*: messages go to the blocks that own their targets, along columns. *Spread*: changed vertices, with the properties
-that are read of a source, go along rows. *Control*: counts and sums, added up along rows, then along columns, with the
-properties that are read of a target. (Of a program that gathers over out-arcs the grid is transposed.)
+read of sources, go along rows. *Control*: counts and sums, added up along rows, then along columns, with the properties
+read of targets. (For a program that gathers over out-arcs the grid is transposed.)
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class Exchange:
         return self._publish(SPREAD, step, content, state, self.beside_sources)
 
     def control(self, step: int, content: Content, state: Sequence[np.ndarray] = ()) -> dict[int, Content]:
-        """The same with the blocks that have the same targets."""
+        """`spread` to the blocks with the same targets."""
         return self._publish(CONTROL, step, content, state, self.beside_targets)
 
     def total(self, step: int, arrays: Sequence[np.ndarray], add: np.ufunc = np.add) -> list[np.ndarray]:
@@ -78,7 +78,7 @@ class Exchange:
     def added(
         self, arrays: Sequence[np.ndarray], received: dict[int, Content], add: np.ufunc = np.add
     ) -> list[np.ndarray]:
-        """Arrays plus those beside messages, always in the order of the blocks."""
+        """Arrays plus those sent with messages, always in the order of the blocks."""
         parts = {self.numbering.block: arrays, **{peer: content.beside for peer, content in received.items()}}
         return [reduce(add, (parts[peer][k] for peer in sorted(parts))) for k in range(len(arrays))]
 
@@ -88,7 +88,7 @@ class Exchange:
         grid, number = self.numbering.grid, self.numbering
         # A complete range is received in place.
         places = {peer: [values[number.range(peer)] for values in state] for peer in peers}
-        # All blocks send arrays of the same lengths beside values.
+        # All blocks send arrays of the same lengths with their values.
         incoming = self._exchange(
             kind, step, dict.fromkeys(peers, content), {peer: grid.size(peer) for peer in peers},
             tuple(values.dtype for values in state), tuple((one.dtype, len(one)) for one in content.beside), places,

@@ -1,4 +1,4 @@
-"""A graph whose blocks lie on the workers of a Dask cluster."""
+"""A graph whose blocks are on the workers of a Dask cluster."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ from hpgraph.placement.of_graph import arcs_of
 
 
 class Layout(TypedDict, total=False):
-    """How a graph is cut into blocks, and where these are computed; see `Graph`."""
+    """Parameters of the partition into blocks, and the device that computes them; see `Graph`."""
 
     blocks: int | None
     shape: tuple[int, int] | None
@@ -62,7 +62,7 @@ class Graph(Algorithms, Placement):
     Notes
     -----
     Blocks are in the workers' processes, outside the memory that Dask manages, until `close`, or until no reference to
-    the graph is left. All constructors take ``**layout``: ``blocks`` (int; default, the number of workers), ``shape``
+    the graph is left. All constructors accept ``**layout``: ``blocks`` (int; default, the number of workers), ``shape``
     ((int, int), rows and columns of the grid; default, the squarest of `blocks`), ``limits``, and ``device``, "cpu" or
     "cuda", the first GPU that a worker sees: `local` and dask-cuda give each its own. They raise a ClusterError if
     there are no workers, or their versions of Python, NumPy, Numba or hpgraph differ, and a DeviceMemoryError if a
@@ -107,9 +107,9 @@ class Graph(Algorithms, Placement):
         ----------
         client : distributed.Client
         G : Graph or what `hpgraph.as_graph` takes
-            On the CPU. It is kept, because blocks may have to be loaded again.
+            On the CPU. It is kept in memory, because blocks may have to be loaded again.
         order : {"auto", "given", "scattered"}
-            Whether vertices are cut into ranges in their order, which keeps short arcs inside blocks, or scattered;
+            Whether ranges of vertices follow their order, which keeps short arcs inside blocks, or are scattered;
             "auto" scatters them if blocks would be uneven.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
             As for `hpgraph.Graph`, if `G` is not a graph yet.
@@ -144,19 +144,19 @@ class Graph(Algorithms, Placement):
         directed : bool
             False adds the reverse of each arc.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `hpgraph.Graph`; "first" goes by the order of partitions or chunks, and of rows within each.
+            As for `hpgraph.Graph`; "first" is in the order of partitions or chunks, and of rows within each.
         **layout
             As for the class.
 
         Raises
         ------
         ValueError, TypeError, IndexError
-            If ids are not integers, negative, or too large; if an arc is given twice and `duplicates` is "error".
+            If ids are not integers, negative, or too large; if there are duplicate arcs and `duplicates` is "error".
 
         Warns
         -----
         DuplicateEdgesWarning
-            When an arc is given with unlike weights, and `duplicates` is left out.
+            If duplicate arcs have different weights, and `duplicates` is not given.
         """
         if not hasattr(source, "to_delayed"):
             G = LocalGraph.from_edges(
@@ -177,25 +177,25 @@ class Graph(Algorithms, Placement):
         cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool | None = None,
         duplicates: Duplicates | None = None, **layout: Unpack[Layout],
     ) -> Self:  # fmt: skip
-        """A graph of Parquet files, which workers read; the client reads only their metadata. Vertices are scattered.
+        """A graph from Parquet files, read by workers; the client reads only metadata. Vertices are scattered.
 
         Parameters
         ----------
         client : distributed.Client
         paths : str, os.PathLike or list of such
-            As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
-            optionally, weight; ids are integers.
+            Paths or URLs of `fsspec`, with ``*`` as wildcard: ``"s3://web/edges/*.parquet"``. Columns source, target
+            and, optionally, weight; ids are integers.
         n_vertices, directed : optional
             Default: from the metadata of `hpgraph.write`, else as for `from_edges`.
         duplicates : {"min", "max", "sum", "first", "error"}, optional
-            As for `from_edges`; "first" goes by the order of files, and of rows within each.
+            As for `from_edges`; "first" is in the order of files, and of rows within each.
         **layout
             As for the class.
 
         Raises
         ------
         ValueError, FileNotFoundError, FileFormatError, IndexError
-            As `from_edges`; if vertices have names, or only some files are of undirected graphs.
+            As for `from_edges`; if vertices have names, or only some files are of undirected graphs.
         """
         files = parquet_files(paths, n_vertices, directed)
         tables = Tables(files.pieces, not files.directed, duplicates)
@@ -216,10 +216,10 @@ class Graph(Algorithms, Placement):
 
     @classmethod
     def open(cls, client: Client, path: Any, **layout: Unpack[Layout]) -> Self:
-        """A graph in an ``.hpg`` file that all workers can read; each reads the pages of its blocks.
+        """A graph from an ``.hpg`` file that all workers can read; each reads the pages of its blocks.
 
-        Vertices keep their order; ranges have about equally many arcs. ``**layout`` is as for the class; a
-        FileFormatError says that the file is damaged or none such.
+        Vertices keep their order; ranges have about equally many arcs. ``**layout`` is as for the class. A
+        FileFormatError is raised if the file is damaged or of another format.
         """
         streamed = open_graph(path)
         rows, columns = _shape(client, **layout)
@@ -239,21 +239,21 @@ class Graph(Algorithms, Placement):
         ----------
         program : VertexProgram
         **arguments
-            As for `hpgraph.run`, and how the run is done: ``gather=False`` leaves properties on the workers, as Dask
+            As for `hpgraph.run`, and options of the run: ``gather=False`` leaves properties on the workers, as Dask
             arrays; ``checkpoint``: a folder, or a URL of an object store, for checkpoints; ``every``: seconds between
-            them (60); ``restarts``: how often a run starts again, with no checkpoint between, after a worker is lost
-            (8); ``threads``: threads of each block.
+            them (60); ``restarts``: maximum number of restarts after lost workers without a checkpoint in between (8);
+            ``threads``: threads of each block.
         """
         with options_of(arguments).given():
             return run(program, self, **arguments)  # type: ignore[return-value]
 
     def count_triangles(self, **options: Any) -> ClusterResult:
-        """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
+        """Count the triangles at each vertex of an undirected graph, as the property ``count``."""
         with options_of(options).given():
             return count_triangles(self)
 
     def count_in_blocks(self, kernel: str) -> list[Any]:
-        """The triangles at each vertex, or how many there are, as the kernels of a graph in memory count them."""
+        """The triangles at each vertex, or their total, counted as by the kernels for a graph in memory."""
         if kernel == "triangles_of_each":
             return [count_triangles(self).count]
         return [int(count_triangles(self).count.sum()) // 3]
@@ -269,7 +269,7 @@ class Graph(Algorithms, Placement):
         check_serves("on a cluster", name, self.directed)
 
     def least_weight(self) -> float:
-        """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
+        """The least weight of all arcs, 1 without weights, NaN if any is NaN."""
         return float(np.min([one.facts.least for one in self._loaded.values()])) if self.weighted else 1.0
 
     @property
@@ -280,7 +280,7 @@ class Graph(Algorithms, Placement):
     in_csr = out_csr
 
     def of_out_degrees(self, make: Callable[[Any], Any]) -> OfDegrees:
-        """An array by vertex that blocks make of their out-degrees."""
+        """An array by vertex that blocks compute from their out-degrees."""
         return OfDegrees(self, make)
 
     def _build_out_degree(self) -> np.ndarray:
@@ -292,15 +292,15 @@ class Graph(Algorithms, Placement):
         return self.run(InDegree, degree=OfDegrees(self, np.asarray)).degree
 
     def loops(self) -> np.ndarray:
-        """Number of arcs of each vertex that lead to itself."""
+        """Number of loops of each vertex."""
         return self.run(Loops, degree=0).degree
 
     def memory_for_arcs(self) -> contextlib.AbstractContextManager[int]:
-        """Bytes of this process for arcs: none, which stay on the workers."""
+        """Bytes of this process for arcs: none, since they stay on the workers."""
         return contextlib.nullcontext(-1)
 
     def weight_facts_of_blocks(self) -> list[tuple[WeightFacts, int]]:
-        """Facts of the weights of each block, and how many these are."""
+        """Facts of the weights of each block, and their number."""
         found = [(one.facts, one.arcs) for _, one in sorted(self._loaded.items())]
         if any(facts.least < 0 for facts, _ in found):
             raise not_served("on a cluster", "weights are negative")
@@ -332,7 +332,7 @@ def _shape(
     client: Client, blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
     device: Device = "cpu",
 ) -> tuple[int, int]:  # fmt: skip
-    """Rows and columns of the grid that a layout asks for."""
+    """Rows and columns of the grid for a layout."""
     if shape is not None:
         rows, columns = (whole(side, "shape") for side in shape)
         if rows < 1 or columns < 1:
@@ -344,7 +344,7 @@ def _shape(
 
 
 def _drop(client: Client, key: str) -> None:
-    """Free a graph on the workers that are left."""
+    """Free a graph on the remaining workers."""
     if client.status != "running":
         return
     workers = Workers(client, Limits(silence=5))

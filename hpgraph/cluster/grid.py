@@ -23,7 +23,7 @@ class Order(NamedTuple):
     """The order in which vertices are cut into ranges: their own, or one that scatters them.
 
     Vertex v has position ``v * factor mod n``. A factor near the golden section of n, relatively prime to it, puts
-    consecutive vertices, hubs for instance, into different ranges; it needs no memory. 1 keeps the order.
+    consecutive vertices, such as hubs, into different ranges; it needs no memory. 1 keeps the order.
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""What workers receive of a run through Dask, once, when it begins, and what comes back; the state of a block."""
+"""Messages of a run through Dask: the job that workers receive once, and the results; the state of a block."""
 
 import hashlib
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Job:
     dtypes: tuple[np.dtype, ...] = ()
     # For each property its initial value, and that of initially active vertices; or None.
     beginnings: tuple[tuple[Any, Any] | None, ...] = ()
-    # What makes properties of the degrees of a block's own vertices.
+    # Functions that compute properties from the degrees of a block's own vertices.
     of_degrees: dict[str, Callable[[np.ndarray], np.ndarray]] = field(default_factory=dict)
     # Parameters and sums.
     world: dict[str, Any] = field(default_factory=dict)
@@ -61,17 +61,17 @@ class Job:
     backwards: bool = False
     starts: bool = False
     policy: Direction = field(default_factory=Direction)
-    # Of a relaxation: first width of a bucket, and the value above which nothing is sent.
+    # For a relaxation: initial width of a bucket, and the value above which nothing is sent.
     delta: float | None = None
     ceiling: float | None = None
     # A folder, or a URL of an object store; seconds between checkpoints; description of the run in their table.
     checkpoint: str | None = None
     every: float = 60.0
     details: dict[str, Any] = field(default_factory=dict)
-    # Where to report progress.
+    # Destination of progress reports.
     topic: str | None = None
     threads: int | None = None
-    # Of an epoch: its identity, the listener of each block, and whether all blocks know their vertices' degrees.
+    # For an epoch: its identity, the listener of each block, and whether all blocks know their vertices' degrees.
     token: bytes = b""
     peers: list[tuple[str, int]] = field(default_factory=list)
     counted: bool = False
@@ -87,7 +87,7 @@ class BlockResult:
     # Parameters and last sums; the same for all blocks.
     world: dict[str, Any]
     # Of shape (supersteps, COLUMNS), those before the checkpoint included: direction, active vertices, arcs visited,
-    # nanoseconds; bytes, and messages to vertices, that this block sent; how often the bound was raised.
+    # nanoseconds; bytes, and messages to vertices, that this block sent; number of times the bound was raised.
     rows: np.ndarray
     # Bytes sent before the first superstep.
     begun: int
@@ -101,7 +101,7 @@ class BlockState:
     active: np.ndarray | None
     world: dict[str, Any]
     counts: np.ndarray
-    # As of `BlockResult`.
+    # As in `BlockResult`.
     rows: np.ndarray
     # Own vertices that receive no more, if each receives once.
     settled: Bitmask | None = None
@@ -155,7 +155,7 @@ def _reorder(kind: type, names: list[str]) -> None:
 
 
 def key_of(declared: Declarations) -> str:
-    """A program's fingerprint: of its functions and of what it declares."""
+    """A program's fingerprint: of its functions and declarations."""
     parts = [declared.name, declared.edges, declared.activity, str(declared.weighted), str(declared.message)]
     parts += [repr(declared.aggregators), declared.reduce.name]
     parts += [f"{name}:{prop.dtype}:{prop.length}" for name, prop in declared.properties.items()]

@@ -24,7 +24,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class Encryption(NamedTuple):
-    """How a worker's connections are encrypted: those that it accepts, and those that it opens."""
+    """TLS contexts of a worker's accepted and opened connections."""
 
     accepting: ssl.SSLContext
     opening: ssl.SSLContext
@@ -178,7 +178,7 @@ def place_of(address: str) -> tuple[str, bool]:
     if protocol == "inproc":  # all workers are in one process
         return "127.0.0.1", False
     host = rest.rpartition(":")[0].strip("[]")
-    # Of UCX alone Dask's own messages: no kernel waits for the network so long that sockets would be too slow.
+    # UCX is used for Dask's own messages only: kernels wait so little for the network that sockets suffice.
     if protocol not in ("tcp", "tls", "ucx", "ucxx") or not host:
         raise ClusterError(
             f"worker {address}: hpgraph's workers exchange messages over TCP or TLS, and find each other by addresses "

@@ -10,7 +10,7 @@ from hpgraph.core.config import config
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.core.number import whole
 
-# How long `distributed.LocalCluster` waits for a nanny to restart a worker. It checks once after a loss, and a worker
+# Time that `distributed.LocalCluster` waits for a nanny to restart a worker. It checks once after a loss, and a worker
 # that is lost again at that moment would never return.
 _LOST, _USUAL, _LONG = "distributed.deploy.lost-worker-timeout", "15s", "1 h"
 
@@ -26,7 +26,7 @@ class _OneGPU(Nanny):
 
 
 class _Owner(Client):
-    """A client whose cluster ends with it. Of those that `Client` starts itself workers have no certificates."""
+    """A client whose cluster ends with it. In clusters that `Client` starts itself, workers have no certificates."""
 
     def close(self, *arguments: Any, **options: Any) -> Any:
         ended, cluster = super().close(*arguments, **options), self.cluster
@@ -36,28 +36,28 @@ class _Owner(Client):
 
 
 def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any) -> Client:
-    """Start workers on this machine, each a process of its own, and connect to them.
+    """Start workers on this machine, each in its own process, and connect to them.
 
-    In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
+    In a script, call it below ``if __name__ == "__main__":``, because each process imports the script.
 
     Parameters
     ----------
     n_workers : int
-        How many.
+        Number of workers.
     threads : int, optional
-        Threads of each; default, those that `hpgraph.config` allows, shared out.
+        Threads of each worker; default, the threads that `hpgraph.config` allows, divided among the workers.
     device : {"cpu", "cuda"}
-        "cuda" has each worker see one of the GPUs here, in turn.
+        With "cuda" each worker sees one of this machine's GPUs, assigned round-robin.
     **arguments
-        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``; ``security=True`` encrypts all that the
-        processes send, by certificates made for the purpose. Dask's dashboard is reached from this machine alone;
+        As for `distributed.LocalCluster`, for instance ``memory_limit="4 GiB"``; ``security=True`` encrypts all
+        connections, with temporary certificates. Dask's dashboard is reachable from this machine only;
         ``dashboard_address=":8787"`` opens it to others.
 
     Returns
     -------
     distributed.Client
-        Closing it, or leaving its ``with`` block, ends the workers. Dask's setting
-        ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
+        Closing it, or leaving its ``with`` block, ends the workers. This sets Dask's
+        ``distributed.deploy.lost-worker-timeout`` to an hour, unless it was changed before.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Memory:
         return to_device(values, self.device)
 
     def get(self, values: Any) -> np.ndarray:
-        """An array on the host, for a message; on a GPU a copy in pinned memory, for which this waits."""
+        """An array on the host, for a message; from a GPU a copy in pinned memory, which synchronizes."""
         if not self.mirrored:
             return values
         host = self._pinned(len(values), values.dtype)
@@ -49,7 +49,7 @@ class Memory:
         return cupyx.empty_pinned(count, dtype)
 
     def own(self, i: int, ids: np.ndarray | None = None) -> np.ndarray:
-        """A property of own vertices, or of some, counted from the first of their range."""
+        """A property of all or some own vertices, counted from the first of their range."""
         values = self.properties[i][self.numbering.own]
         return self.get(values if ids is None else values[self.put(ids)])
 
@@ -62,11 +62,11 @@ class Memory:
         return self._mirrors[i]
 
     def frontier(self, vertices: Frontier) -> Frontier:
-        """The frontier on the kernels' device: in the form that messages left it in, on a GPU a list."""
+        """The frontier on the kernels' device: in the form of the messages, on a GPU a list."""
         return Frontier(vertices.n, ids=self.put(vertices.ids)) if self.mirrored else vertices
 
     def written(self, received: dict[int, Content], read: tuple[int, ...]) -> None:
-        """Copy to a GPU what messages have written to `place`."""
+        """Copy to a GPU the values that messages have written to `place`."""
         for peer, content in received.items() if self.mirrored else ():
             there = self.numbering.range(peer)
             for i in read:

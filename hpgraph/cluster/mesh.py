@@ -20,10 +20,10 @@ from hpgraph.cluster.messages import HEADER_BYTES, Header, parsed
 Receiver = Callable[[Header], list[Any]]
 # Maximum number of buffers of one call (IOV_MAX of Linux is 1024).
 _MAX_BUFFERS = 64
-# Where one call sends one buffer, messages of so many bytes are joined: the most that a record of TLS holds.
+# If one call sends one buffer, messages of up to this many bytes are joined: the maximum of a TLS record.
 _JOINED = 16384
 _WRITE, _READ = selectors.EVENT_WRITE, selectors.EVENT_READ
-# Raised where a call would wait.
+# Raised by a call that would block.
 _WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 # A selector without a file descriptor of its own, since every exchange creates one.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -84,7 +84,7 @@ class Mesh:
 
 
 class _Transfer:
-    """The rest of the message to a peer, and of the one from it: its header, then its arrays."""
+    """The unsent rest of the message to a peer, and the missing rest of the one from it: header, then arrays."""
 
     def __init__(self, peer: int, connection: socket.socket, buffers: list[Any], receiver: Receiver | None) -> None:
         self.peer, self._connection, self._receiver = peer, connection, receiver
@@ -98,15 +98,15 @@ class _Transfer:
 
     @property
     def events(self) -> int:
-        """The events that it waits for; 0 at the end."""
+        """The events to wait for; 0 at the end."""
         return (_WRITE if self._outgoing else 0) | (_READ if self._incoming else 0)
 
     def begin(self) -> None:
-        """Send what is possible; and receive what was decrypted with the last message, which raises no event."""
+        """Send as much as possible, and receive data already decrypted with the last message, which raises no event."""
         self.go_on(_WRITE | (_READ if self._encrypted else 0))
 
     def go_on(self, event: int) -> None:
-        """Receive and send what is possible without waiting."""
+        """Receive and send as much as possible without blocking."""
         try:
             if event & _READ:
                 self._receive()

@@ -29,7 +29,7 @@ class MessageError(ValueError):
 
 
 class Header(NamedTuple):
-    """The header of a message: of a superstep, so many vertices, and the type and length of each array."""
+    """The header of a message: superstep, number of vertices, and the type and length of each array."""
 
     kind: int
     form: int

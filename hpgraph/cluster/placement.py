@@ -1,4 +1,4 @@
-"""The worker of each block of a graph: found, loaded, and loaded elsewhere when a worker is lost."""
+"""The placement of a graph's blocks on workers: loading, and reloading elsewhere when a worker is lost."""
 
 import contextlib
 import time
@@ -24,7 +24,7 @@ LOADS = 8
 
 
 class Placement(Graph):
-    """A graph whose blocks lie on the present workers."""
+    """A graph whose blocks are on the present workers."""
 
     client: Client
     source: Any
@@ -40,7 +40,7 @@ class Placement(Graph):
         self._loaded: dict[int, Loaded] = {}
         #: Directions in which all blocks know the degrees: out-arcs (False), in-arcs (True).
         self.counted: set[bool] = set()
-        #: Whether blocks are believed to be where they were placed: false once a run has lost a worker.
+        #: Whether blocks are assumed to be where they were placed: false once a run has lost a worker.
         self.settled = False
         #: The worker of each block, and the listener of each worker.
         self.placed: dict[int, str] = {}
@@ -53,14 +53,14 @@ class Placement(Graph):
         return sum(one.arcs for one in self._loaded.values())
 
     def facts(self) -> dict[str, Any]:
-        """What a checkpoint's table says of the graph."""
+        """The graph's entries in a checkpoint's table."""
         return {
             "grid": self.grid.table(), "directed": self.directed,
             "dtype": None if self.dtype is None else self.dtype.str, "device": self.blocks_on,
         }  # fmt: skip
 
     def settle(self, workers: Workers) -> dict[int, str]:
-        """Load blocks that no present worker has; the worker of each block."""
+        """Load blocks that no present worker has; returns the worker of each block."""
         if self.settled and set(self.placed.values()) <= workers.there().keys():
             return self.placed
         tries = 0
@@ -110,7 +110,7 @@ class Placement(Graph):
         return described
 
     def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
-        """Load blocks on workers; the reason, if one of them was lost meanwhile."""
+        """Load blocks on workers; returns the reason if one of them was lost meanwhile."""
         self.counted.clear()
         deadline = time.monotonic() + self.limits.load
         try:

@@ -1,4 +1,4 @@
-"""Degrees of a graph on a cluster: arrays that its blocks make, and programs by which they come to the client."""
+"""Degrees of a graph on a cluster: arrays that its blocks compute, and programs that gather them at the client."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ from hpgraph.engine.program import Property, VertexProgram
 
 
 class OfDegrees(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array by vertex that each block makes of its own vertices' out-degrees once a run begins with it.
+    """An array by vertex that each block computes from its own vertices' out-degrees when a run starts.
 
-    With numbers it computes as an array does; with arrays it becomes one, by way of the client.
+    Arithmetic with numbers is that of an array; with arrays the result is an array, through the client.
     """
 
     def __init__(self, graph: Any, make: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -28,13 +28,13 @@ class OfDegrees(np.lib.mixins.NDArrayOperatorsMixin):
         return OfDegrees(self.graph, lambda degree: ufunc(*(make(degree) if x is None else x for x in numbers)))
 
     def astype(self, dtype: Any, copy: bool = True) -> "OfDegrees":
-        """The same in another type."""
+        """The same array in another type."""
         make = self.make
         return OfDegrees(self.graph, lambda degree: make(degree).astype(dtype, copy=copy))
 
 
 class OutDegree(VertexProgram):
-    """Out-degree of each vertex: no superstep is run."""
+    """Out-degree of each vertex, without a superstep."""
 
     weighted = False
     reduce = "plus"
@@ -50,13 +50,13 @@ class OutDegree(VertexProgram):
 
 
 class InDegree(OutDegree):
-    """The same against the arcs."""
+    """In-degree of each vertex."""
 
     edges = "out"
 
 
 class Loops(OutDegree):
-    """Number of arcs of each vertex that lead to itself."""
+    """Number of loops of each vertex."""
 
     max_iteration = 1
 

@@ -34,7 +34,7 @@ class RelaxingArcs(BlockArcs):
     """The arcs of a program that `relaxes`."""
 
     def begin(self, state: BlockState) -> Frontier:
-        """As of any program; a checkpoint does not hold the bound, so every vertex sends once more."""
+        """As for any program; a checkpoint does not contain the bound, so every vertex sends once more."""
         self.values = self.memory.properties[0][self.own]
         self.ceiling = float("inf") if self.job.ceiling is None else self.job.ceiling
         #: The bound, and the width of a bucket; None if all values may be sent.
@@ -62,7 +62,7 @@ class RelaxingArcs(BlockArcs):
         return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
-        """Relax within the block and exchange, until some value is to be sent or none is left below the ceiling."""
+        """Relax within the block and exchange, until some value must be sent or none is left below the ceiling."""
         (share,), (end,) = shares, ends
         relaxed, total, self.raises = self._settle(end.changed.ids - self.own.start), 0, 0
         while True:
@@ -82,7 +82,7 @@ class RelaxingArcs(BlockArcs):
         return sums
 
     def _settle(self, sources: Any) -> int:
-        """Relax the arcs between own vertices to a fixed point; the number of arcs relaxed."""
+        """Relax the arcs between own vertices to a fixed point; returns the number of arcs relaxed."""
         if self.bound is not None:
             sources = sources[self.values[sources] <= self.bound]
         if not len(sources) or not self.inner.nnz:

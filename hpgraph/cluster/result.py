@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class ClusterTrace(Trace):
-    """Trace of a run on a cluster, one row for each superstep; its time is that of the slowest block.
+    """Trace of a run on a cluster, one row for each superstep, with the time of the slowest block.
 
-    ``rows``: as of `hpgraph.Trace`; ``sent, messages, raises`` (int64 arrays of length supersteps): bytes sent between
-    blocks, messages to vertices, and how often a superstep raised the bound up to which values are sent.
+    ``rows``: as in `hpgraph.Trace`; ``sent, messages, raises`` (int64 arrays of length supersteps): bytes sent between
+    blocks, messages to vertices, and number of times a superstep raised the bound up to which values are sent.
     """
 
     def __init__(self, rows: np.ndarray, loop: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray) -> None:

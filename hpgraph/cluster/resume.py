@@ -20,17 +20,17 @@ def resume(
     client: Client, path: Any, program: Any = None, *, device: Device | None = None, limits: Limits | None = None,
     **run: Any,
 ) -> Any:  # fmt: skip
-    """Go on with a run from its last checkpoint, on whatever workers there are.
+    """Resume a run from its last checkpoint, on the present workers.
 
     Parameters
     ----------
     client : distributed.Client
     path : str or os.PathLike
-        What the run had as `checkpoint`; it goes on being one.
+        The run's `checkpoint`, to which later checkpoints are written, too.
     program : VertexProgram, optional
-        For a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is known.
+        For a run of a user's program, the same program: a checkpoint contains no code. Not needed for an algorithm.
     device : {"cpu", "cuda"}, optional
-        What works on blocks; default, what did before.
+        Device on which blocks are computed; default, that of the interrupted run.
     limits : Limits, optional
     **run
         ``gather``, ``every``, ``restarts`` and ``threads``, as for `Graph.run`.
@@ -38,7 +38,7 @@ def resume(
     Returns
     -------
     object
-        What the call that was interrupted would have returned.
+        The result of the interrupted call.
 
     Raises
     ------

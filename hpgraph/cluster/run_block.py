@@ -49,7 +49,7 @@ class BlockRun:
         save: "Callable[[BlockRun, BlockState], None]",
         report: Callable[[int, int], None],
     ) -> BlockResult:
-        """Run all supersteps, from the state that `restored` reads into `memory`, if it does, or from the beginning."""
+        """Run all supersteps, from the state that `restored` reads into `memory` if there is one, or from the start."""
         run, arcs = self.run, self.arcs
         with reworded(run.code, arcs):
             state = restored(self) or self._begin()
@@ -74,7 +74,7 @@ class BlockRun:
         return BlockResult(properties, NO_VERTEX if left is None else left, run.world, arcs.rows([trace()]), begun)
 
     def _begin(self) -> BlockState:
-        """Fill the properties; the initial state."""
+        """Initialize the properties; returns the initial state."""
         job, run, arcs, put = self.job, self.run, self.arcs, self.memory.put
         properties, own, ids = self.memory.properties, arcs.own, run.state[-1][arcs.own]
         for (name, _), values, beginning in zip(run.code.properties, properties, job.beginnings, strict=True):

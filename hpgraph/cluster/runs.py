@@ -1,4 +1,4 @@
-"""Running a vertex program on a graph whose blocks lie on a cluster."""
+"""Running a vertex program on a graph whose blocks are on a cluster."""
 
 import uuid
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from hpgraph.engine.state import initial_state, parameters
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is done, as `Graph.run` says; ``call``: what was called; ``saved``: the checkpoint to resume."""
+    """Options of a run, as for `Graph.run`; ``call``: the function called; ``saved``: the checkpoint to resume."""
 
     gather: bool = True
     checkpoint: Any = None
@@ -42,7 +42,7 @@ class Options:
         whole(self.restarts, "restarts", least=0)
 
     def to(self, **changed: Any) -> "Options":
-        """The same but for some."""
+        """A copy with some options replaced."""
         return replace(self, **changed)
 
     @contextmanager
@@ -60,7 +60,7 @@ _OPTIONS = {one.name for one in fields(Options)}
 
 
 def options_of(arguments: dict[str, Any]) -> Options:
-    """The options among arguments, taken out of these."""
+    """The options among arguments, which are removed from these."""
     return Options(**{name: arguments.pop(name) for name in _OPTIONS & arguments.keys()})
 
 
@@ -104,7 +104,7 @@ def _job(
     """The job of a program, and the properties that are given as arrays."""
     given: dict[str, np.ndarray] = {}
     made = {name: value.make for name, value in arguments.items() if isinstance(value, OfDegrees)}
-    # Filled with zeros at first.
+    # Initially zeros.
     arguments.update({name: make(np.ones(1, np.int64)).dtype.type(0) for name, make in made.items()})
     if (saved := options.saved) is None:
         arguments.update({k: np.asarray(value) for k, value in arguments.items() if hasattr(value, "dask")})
@@ -143,7 +143,7 @@ def _blank(graph: Placement, options: Options, limit: int, **more: Any) -> Job:
 
 
 def count_triangles(graph: Placement) -> ClusterResult:
-    """Count the triangles at each vertex of an undirected graph; the property ``count`` has them."""
+    """Count the triangles at each vertex of an undirected graph, as the property ``count``."""
     made = _next_options()
     job = _blank(graph, made, graph.grid.columns, kind="triangles", details={"program": "triangles"})
     return _supervised(graph, job, [Share({}, None)] * graph.grid.blocks, made)

@@ -1,6 +1,6 @@
 """Sources of the arcs of a graph on a cluster, from which blocks are loaded, also after a loss.
 
-Each says how to load the blocks that are `placed` on workers (`loadings`), and how another client finds it (`table`).
+Each defines how to load the blocks that are `placed` on workers (`loadings`), and how a new client finds it (`table`).
 """
 
 import re
@@ -26,7 +26,7 @@ UNEVEN = 1.25
 _SAVED = re.compile(r"graph-[0-9a-f]{32}", re.ASCII)
 
 
-# How a worker makes a block: its number, and ``make(grid, block, device, *arguments)``; arguments may be futures.
+# Loading of a block by a worker: its number, and ``make(grid, block, device, *arguments)``; arguments may be futures.
 Loading = tuple[int, Callable[..., Block], tuple[Any, ...]]
 
 
@@ -107,7 +107,7 @@ class Saved(NamedTuple):
 
 
 class File(NamedTuple):
-    """An ``.hpg`` file that all workers reach under the same path."""
+    """An ``.hpg`` file that all workers can read under the same path."""
 
     path: str
 

@@ -50,7 +50,7 @@ class Supervisor:
         self.lost: list[str] = []
 
     def run(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
-        """Run all epochs; in the client's turn."""
+        """Run all epochs, while holding the client's lock."""
         graph, tries = self._graph, 0
         while True:
             placed = graph.settle(self._workers)
@@ -69,7 +69,7 @@ class Supervisor:
                     self._end(job, futures)
             if results is not None:
                 graph.counted.add(job.backwards)
-                # Releasing results takes a message, and messages within the next 10 ms wait: the next run's tasks.
+                # Releasing results sends a message, which would delay messages of the next 10 ms: the next run's tasks.
                 loop = self._client.loop
                 if loop is not None:
                     loop.add_callback(loop.call_later, _RELEASE_DELAY, futures.copy().clear)
@@ -97,11 +97,11 @@ class Supervisor:
                 for number, (worker, shares) in enumerate(by_worker.items())
             }  # fmt: skip
 
-        # In one iteration of Dask's event loop, so that all go in one message: the next would wait for 10 ms.
+        # In one iteration of Dask's event loop, so that all are in one message: another would wait for 10 ms.
         return self._client.sync(submit)
 
     def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
-        """Wait for all tasks; the reason why the epoch ended early, or None."""
+        """Wait for all tasks; returns the reason why the epoch ended early, or None."""
         pending, reason, deadline = dict(futures), None, np.inf
         known = set(futures)
         with _Progress(self._client, job) as progress:
@@ -113,7 +113,7 @@ class Supervisor:
                 for worker, future in list(pending.items()):
                     if future.done():
                         del pending[worker]
-                        # Of each that ended: what a program raised is raised, whichever block noticed it first.
+                        # Check all that ended: a program's exception is raised, whichever block noticed it first.
                         early = self._ended_early(worker, future)
                         found = found or early
                 if found is None and len(pending) < before:
@@ -126,7 +126,7 @@ class Supervisor:
                         self._workers.ask(abandon, token, workers=there.keys() - known)
                     known |= there.keys()
                 for worker in pending.keys() - there.keys():
-                    # Its results may have arrived since.
+                    # Its results may have arrived meanwhile.
                     if not pending[worker].done():
                         del pending[worker]
                         known.discard(worker)
@@ -137,7 +137,7 @@ class Supervisor:
         return reason
 
     def _fetched(self, futures: dict[str, Future], gather: bool) -> list[dict[int, BlockResult]] | None:
-        """The results, or None if a worker was lost before they arrived: Dask would wait for it for ever."""
+        """The results, or None if a worker was lost before they arrived: Dask would wait for it forever."""
         wanted = list(futures.values())
         if not gather:
             wanted = [
@@ -189,7 +189,7 @@ class Supervisor:
         self._client.cancel(list(futures.values()), asynchronous=False)
 
     def _last_saved(self) -> str | None:
-        """The place of the run's last checkpoint."""
+        """The location of the run's last checkpoint."""
         if self._job.checkpoint is None:
             return None
         try:

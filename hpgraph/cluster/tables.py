@@ -1,4 +1,4 @@
-"""Arcs from tables: Parquet files, Dask data frames and Dask arrays, of which each worker reads a piece.
+"""Arcs from tables: Parquet files, Dask data frames and Dask arrays; each worker reads pieces.
 
 Each piece is split by block on its worker, and Dask transfers the parts to the blocks' workers and recomputes them if a
 worker is lost meanwhile.
@@ -22,7 +22,7 @@ from hpgraph.io.line_format import arc_columns
 
 
 class Tables:
-    """Pieces of a table of arcs, in order: of duplicate arcs, the first is that of the first piece."""
+    """Pieces of a table of arcs, in order: the first of duplicate arcs is that in the first piece."""
 
     def __init__(self, pieces: Sequence[Any], both_ways: bool, duplicates: Duplicates | None) -> None:
         self.pieces, self.both_ways = list(pieces), both_ways

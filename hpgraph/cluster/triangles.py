@@ -3,8 +3,8 @@
 After A. S. Tom, G. Karypis, "A 2D parallel triangle counting algorithm for distributed-memory architectures", ICPP'19.
 Each edge becomes one arc, from lower to higher degree. A triangle u → w → v, u → v has its three arcs in three blocks:
 that of u → w is in the row of the block of u → v, that of w → v in its column. Each block counts the triangles that its
-own arcs close, a stage for the middles w of each column of the grid, beginning with another column than the others, so
-that no block serves all at once.
+own arcs close, in a stage for the middles w of each column of the grid. Blocks start with different columns, so that no
+block serves all others at once.
 """
 
 from collections.abc import Callable, Iterable
@@ -141,7 +141,7 @@ class TriangleRun:
         return Middles(reaching.indptr, reaching.indices, order, leaving.indptr, leaving.indices, above)
 
     def _returned(self, stage: int, middle: np.ndarray) -> np.ndarray:
-        """Send the counts at the middles to the block that has them as heads; receive those at this block's."""
+        """Send the counts at the middles to the block that has them as heads; receive those at this block's heads."""
         there, asking = self._partners(stage)
         if there == self.column:
             return middle

@@ -38,7 +38,7 @@ _KINDS: dict[str, type[Any]] = {"program": BlockRun, "triangles": TriangleRun}
 
 
 class Worker(NamedTuple):
-    """A worker's description for the client, with the blocks of a graph that it has."""
+    """A worker's description for the client, with its blocks of a graph."""
 
     listener: tuple[str, int]
     versions: tuple[tuple[str, str], ...]
@@ -48,7 +48,7 @@ class Worker(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A loaded block: its arcs, and facts of their weights; `unlike`: as of `Block`."""
+    """A loaded block: its arcs, and facts of their weights; `unlike`: as for `Block`."""
 
     block: int
     arcs: int
@@ -118,7 +118,7 @@ def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     finally:
         abandon(job.token)
     failed = [error for future in futures.values() if (error := future.exception()) is not None]
-    # A program's exception explains more than that other blocks left because of it.
+    # A program's exception takes precedence over the departure of other blocks because of it.
     for error in sorted(failed, key=lambda error: isinstance(error, PeerLostError)):
         if isinstance(error, PeerLostError):
             return Left(error.rank, error.reason)

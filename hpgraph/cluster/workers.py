@@ -82,7 +82,7 @@ class Workers:
 
 @functools.lru_cache(maxsize=4096)
 def reachable(address: str) -> bool:
-    """Whether this process can connect to a worker; asked once."""
+    """Whether this process can connect to a worker; cached."""
     host, _, port = address.partition("://")[2].rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH):
@@ -92,7 +92,7 @@ def reachable(address: str) -> bool:
 
 
 def within(seconds: float, function: Callable[[], Any]) -> Any:
-    """What a function returns or raises; None after a timeout, with which it goes on in a daemon thread."""
+    """A function's result or exception; None after a timeout, after which it continues in a daemon thread."""
     answer: list[Any] = []
 
     def call() -> None:
