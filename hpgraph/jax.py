@@ -100,14 +100,14 @@ class _Pattern:
 
     @functools.cached_property
     def transposed(self) -> tuple[CSR, Any]:
-        """The transpose, and the number here of each of its entries."""
+        """The transpose, and the index in this matrix of each of its entries."""
         numbers = array_module(self.csr.device).arange(self.csr.nnz, dtype=np.int64)
         both = kernels(self.csr.device).transpose(self.csr.with_data(numbers, copy=False))
         return both.pattern, both.data
 
     @functools.cached_property
     def entries(self) -> CSR:
-        """The matrix from entries to rows: each entry has a column of its own."""
+        """The matrix of rows by entries: each entry has its own column."""
         shape = self.csr.shape[0], self.csr.nnz
         indices = array_module(self.csr.device).arange(self.csr.nnz, dtype=self.csr.indices.dtype)
         return CSR(shape, self.csr.indptr, indices, validate=False)

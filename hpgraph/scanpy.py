@@ -68,8 +68,8 @@ def leiden(
     device : str
         "cpu" or "cuda".
     **options
-        Of `hpgraph.leiden`: ``objective="CPM"``, or igraph's ``objective_function="CPM"``; ``max_size=``, ``start=``,
-        ...
+        Of `hpgraph.leiden`: ``objective="CPM"``, or igraph's ``objective_function="CPM"``; ``max_size=``,
+        ``start=``, ...
 
     Returns
     -------

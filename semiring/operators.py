@@ -133,7 +133,7 @@ class UnaryOp(Op):
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
     instead : str, optional
-        Of an operator that complex numbers do not have: what would do, for the message.
+        Alternative to an operator that is undefined for complex numbers, for the message.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class BinaryOp(Op):
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
     instead : str, optional
-        Of an operator that complex numbers do not have: what would do, for the message.
+        Alternative to an operator that is undefined for complex numbers, for the message.
     position : {"source", "target", "column"}, optional
         For operators that return an index rather than a value, its meaning in a product: the column or the row of the
         matrix entry, or the column of the second operand, which for a vector is 0. "places": see `IndexBinaryOp`.

@@ -48,8 +48,8 @@ class Matrix(Comparisons, Reductions, Ufuncs):
 
     Notes
     -----
-    The arrays of a matrix are immutable; assignment (``A[i, j] = x``, ``A.data = values``, ``out=A``) replaces them,
-    and objects derived from it before, such as its transpose, are unchanged. ``A.data`` may be written to as in SciPy:
+    Operations do not modify a matrix's arrays; assignment (``A[i, j] = x``, ``A.data = values``, ``out=A``) replaces
+    them, and objects derived before, such as the transpose, are unchanged. ``A.data`` may be written to as in SciPy:
     the matrix detects the change at its next use. A pattern, which has no values, acts as a matrix of bool, all true.
     Derived layouts and the transpose are cached, and several threads may request them at once.
 
