@@ -54,7 +54,7 @@ def test_whole_graphs_are_learned() -> None:
 def test_batches_are_learned(batches: str) -> None:
     import graphsage
 
-    assert graphsage.graphsage(getattr(graphsage, batches), epochs=6) > 0.7
+    assert graphsage.graphsage(getattr(graphsage, batches)) > 0.7
 
 
 def test_last_contacts_predict_the_next() -> None:
