@@ -287,7 +287,8 @@ def _wake(rows, groups, space, begin, end, shared):
 
 
 @part(whole=True, counts_references=False)
-def _choose_chunks(worker, rows, groups, rule, space, flow, found, begin, end, turn, chunk):
+def _choose_chunks(worker, rows, groups, rule, space, flow, found, begin, end, turn):
+    chunk = max(1, min(CHUNK, (end - begin) // (8 * found.keys.shape[0])))
     table = found.keys[worker], found.sums[worker], found.used[worker]
     for task in tasks(space.counter, end - begin, chunk):
         at = begin + task
@@ -349,9 +350,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
                 continue
             space.counter[:] = 0
-            chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
-            given = rows, groups, rule, space, flow, found, begin, end, turn, chunk
-            in_parallel(workers, _choose_chunks, given)
+            in_parallel(workers, _choose_chunks, (rows, groups, rule, space, flow, found, begin, end, turn))
             if is_stopped():
                 # Some vertices have no target.
                 break

@@ -26,8 +26,8 @@ Entries = namedtuple("Entries", "indptr indices data one fill", defaults=(True, 
 # Entries of two patterns up to which SciPy's union takes some milliseconds at most, and spares seconds of compiling.
 FEW_ENTRIES = 1 << 20
 
-# Distribution of rows: the bounds of runs, the entries of the widest, and where each ends.
-Runs = namedtuple("Runs", "bounds room ends")
+# Distribution of rows: the bounds of runs, the entries of the widest, the end of each, and the number of the next.
+Runs = namedtuple("Runs", "bounds room ends following")
 
 
 @part(error_model="numpy", forceinline=True)
@@ -82,9 +82,9 @@ def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
 
 
 @part(error_model="numpy")
-def _merge_runs(worker, both, left, right, nonzero, a, b, runs, out, zero, counter):
+def _merge_runs(worker, both, left, right, nonzero, a, b, runs, out, zero):
     loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
-    for run in tasks(counter, runs.bounds.size - 1):
+    for run in tasks(runs.following, runs.bounds.size - 1):
         begin, end = runs.bounds[run], runs.bounds[run + 1]
         own = Entries(out.indptr, loose, values, True, True)
         count = _merge_rows(both, left, right, nonzero, a, b, begin, end, own, zero)
@@ -93,8 +93,7 @@ def _merge_runs(worker, both, left, right, nonzero, a, b, runs, out, zero, count
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
-    counter = np.zeros(1, np.int64)
-    in_parallel(workers, _merge_runs, (both, left, right, nonzero, a, b, runs, out, zero, counter))
+    in_parallel(workers, _merge_runs, (both, left, right, nonzero, a, b, runs, out, zero))
 
 
 # The same for one thread: faster to compile.
@@ -134,7 +133,7 @@ def merge(
         with interruptible():
             _merge_alone(*what, out, kind.type(0))
     else:
-        runs = Runs(bounds, int(np.diff(room[bounds]).max()), new_ends(len(bounds) - 1))
+        runs = Runs(bounds, int(np.diff(room[bounds]).max()), new_ends(len(bounds) - 1), np.zeros(1, np.int64))
         with team() as workers:
             _merge(*what, runs, out, kind.type(0), workers)
     nnz = int(indptr[-1])

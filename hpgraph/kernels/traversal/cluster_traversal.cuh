@@ -43,8 +43,8 @@ struct FrontierPart {
 __device__ inline void wait_for_cluster() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// Cluster barrier that does not wait for stores to global memory: data for another block must be written by atomics
-// whose results the writer has waited for.
+// Cluster barrier that does not wait for stores to global memory: data for another block must be written by atomics,
+// and their results awaited.
 __device__ inline void meet_cluster() {
     __syncthreads();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
