@@ -1,5 +1,6 @@
 """The notebooks run from top to bottom, and are stored with what they print and draw."""
 
+import os
 import re
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def executed(tmp_path_factory):
     """Run a notebook once, in a folder and with names of its own; one process, and what it imported, serves all."""
     done = {}
     kernel = jupyter_client.AsyncKernelManager()
+    # A backend that the user has set would show no pictures.
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
 
     def run(path: Path):
         if path not in done:
@@ -47,7 +50,7 @@ def executed(tmp_path_factory):
             notebook.cells.insert(0, nbformat.v4.new_code_cell(begin))
             client = nbclient.NotebookClient(notebook, km=kernel, timeout=300)
             try:
-                done[path] = client.execute()
+                done[path] = client.execute(env=environment)
             finally:
                 client.kc.stop_channels()
         return done[path]
