@@ -232,7 +232,7 @@ def test_order_at_random(count, device):
 def test_orders_are_equally_likely(monkeypatch):
     """Of elements that random blocks divide."""
     monkeypatch.setattr("hpgraph.kernels.sampling.shuffles.MAX_SERIAL", 0)
-    monkeypatch.setattr("hpgraph.kernels.sampling.cpu_shuffles._BLOCK", 2)
+    monkeypatch.setattr("hpgraph.kernels.sampling.cpu_shuffles.BLOCK", 2)
     values = np.arange(5, dtype=np.int32)
     orders = np.array([sampling("cpu").shuffled(values, seed) for seed in range(3000)])
     assert (np.sort(orders, axis=1) == values).all()

@@ -109,10 +109,10 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any, grey: str) -> None:
         # Matplotlib takes no empty list of opacities.
         return
     ends: Any = np.stack((place[to_device(source, "cpu")], place[to_device(target, "cpu")]), axis=1)
-    low, high = _window(place) if len(place) else (np.zeros(2), np.ones(2))
+    low, high = _window(place)
     width = max(float((high - low).max()), np.finfo(np.float64).tiny)
     length = np.maximum(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) / width, 1e-6)
-    ink = np.clip(_INK / max(len(ends), 1) / length, _FAINTEST, _STRONGEST)
+    ink = np.clip(_INK / len(ends) / length, _FAINTEST, _STRONGEST)
     if graph.directed and len(ends) <= _HEADS:
         for (start, end), size, one in zip(ends, area[to_device(target, "cpu")], ink.tolist(), strict=True):
             ax.annotate("", end, start, zorder=1, arrowprops={

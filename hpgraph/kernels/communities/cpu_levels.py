@@ -117,7 +117,7 @@ def _sum_row(arcs, label, within, space, v, own, count):
         before = peek(space.sums, c)
         is_new = np.int64(before == 0)
         put(space.used, count, c)
-        put(space.sums, c, before + weight + (is_new << 60))
+        put(space.sums, c, before + weight + is_new * PRESENT)
         count += is_new
     return count
 

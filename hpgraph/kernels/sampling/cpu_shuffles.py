@@ -11,11 +11,8 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, team
 from hpgraph.kernels.sampling import shuffles
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
-from hpgraph.kernels.structure.cpu_mirrored import LINE
-
-# Elements of a block, and the logarithm of the most blocks: each is written to at a place of its own, and has a page in
-# the TLB.
-_BLOCK, _MAX_BITS = 1 << 15, 9
+from hpgraph.kernels.structure.cpu_mirrored import LINE, MAX_BLOCKS
+from hpgraph.kernels.structure.cpu_undirected import BLOCK, block_starts
 
 
 def shuffled(values: Any, seed: int) -> Any:
@@ -23,12 +20,11 @@ def shuffled(values: Any, seed: int) -> Any:
     count = len(values)
     if count <= shuffles.MAX_SERIAL:
         return shuffles.few_shuffled(values, seed)
-    out, bits = np.empty_like(values), min((count // _BLOCK).bit_length(), _MAX_BITS)
+    out, bits = np.empty_like(values), min((count // BLOCK).bit_length(), MAX_BLOCKS.bit_length() - 1)
     with team() as shares:
         fill = np.zeros((shares, 1 << bits), np.int64)
         _divide(np.uint64(seed), np.uint64(64 - bits), values, fill, None)
-        ends = np.cumsum(fill.T).reshape(-1, shares).T
-        starts, fill = np.append(0, ends[-1]), ends - fill
+        starts, fill = block_starts(fill)
         _divide(np.uint64(seed), np.uint64(64 - bits), values, fill, out)
         _shuffle(np.uint64(seed), starts, out, np.int64(shares))
     return out

@@ -17,8 +17,8 @@ from hpgraph.kernels.structure.cpu_transpose import begin_shares
 
 # Edges up to which a sort takes some milliseconds, and spares a second of compiling.
 MAX_SORTED = 1 << 17
-# Bytes of a block's result, and most blocks: each is written to at a place of its own, and has a page in the TLB.
-_BLOCK_BYTES, _MAX_BLOCKS = 1 << 19, 512
+# Bytes of a block's result, and maximum number of blocks: each is written at its own position, and needs a TLB entry.
+_BLOCK_BYTES, MAX_BLOCKS = 1 << 19, 512
 # Prefetch distance in a block, in entries of 32 bits: no processor foresees the next lines of so many blocks, and the
 # first store to a line would wait for memory.
 LINE = 16
@@ -29,7 +29,7 @@ def mirrored(triangle: CSR) -> CSR:
     nnz, n = triangle.nnz, triangle.shape[0]
     if nnz <= MAX_SORTED:
         return mirroring.mirrored(triangle)
-    blocks = min(max(2 * triangle.indices.nbytes // _BLOCK_BYTES, 1), _MAX_BLOCKS)
+    blocks = min(max(2 * triangle.indices.nbytes // _BLOCK_BYTES, 1), MAX_BLOCKS)
     shift = max((n - 1).bit_length() - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
     with team() as shares:

@@ -15,10 +15,10 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, part, peek, prange, prefetch, put, tasks, team
 from hpgraph.kernels.structure import mirroring
-from hpgraph.kernels.structure.cpu_mirrored import LINE, MAX_SORTED
+from hpgraph.kernels.structure.cpu_mirrored import LINE, MAX_BLOCKS, MAX_SORTED
 
-# Arcs of a block, and most blocks: each is written to at a place of its own, and has a page in the TLB.
-_BLOCK_ARCS, _MAX_BLOCKS = 1 << 15, 512
+# Elements of a block.
+BLOCK = 1 << 15
 
 
 def undirected(n: int, source: Any, target: Any) -> CSR:
@@ -27,7 +27,7 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
     if m <= MAX_SORTED:
         return mirroring.undirected(n, source, target)
     ids, below = index_dtype(n), max(n - 1, 1).bit_length()
-    blocks = min(max(2 * m // _BLOCK_ARCS, 1), _MAX_BLOCKS)
+    blocks = min(max(2 * m // BLOCK, 1), MAX_BLOCKS)
     shift = max(below - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
     keys: Any = np.uint32 if shift + below <= 32 else np.uint64
@@ -35,8 +35,7 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
         check_memory(2 * m * (np.dtype(keys).itemsize + ids.itemsize), "the graph of the edges", "cpu")
         fill = np.zeros((shares, blocks), np.int64)
         _divide(source, target, shift, below, fill, None)
-        ends = np.cumsum(fill.T).reshape(blocks, shares).T
-        starts, fill = np.append(0, ends[-1]), ends - fill
+        starts, fill = block_starts(fill)
         key = np.empty(starts[-1], keys)
         _divide(source, target, shift, below, fill, key)
         blocks_of_keys, many = np.split(key, starts[1:-1]), 8 * shares
@@ -48,6 +47,12 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
         column = np.empty(begins[-1], ids)
         _write(shift, below, starts, begins, key, column, indptr, shares)
     return CSR((n, n), indptr, column, None, validate=False)
+
+
+def block_starts(counts: Any) -> tuple[Any, Any]:
+    """The starts of blocks, and where each share begins in each block, from the counts of shares by block."""
+    ends = np.cumsum(counts.T).reshape(counts.shape[::-1]).T
+    return np.append(0, ends[-1]), ends - counts
 
 
 def _sort_all(arrays: Iterable[Any]) -> None:
