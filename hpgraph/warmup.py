@@ -150,5 +150,5 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
 def _weighted(scale: int, device: str) -> dict[str, hpg.Graph]:
     """Graphs with each type of weights, and one without: directed, as its paths are else found breadth-first."""
     csr = hpg.datasets.kron(scale, weighted=True, device=device).out_csr
-    graphs = {kind: hpg.Graph._made(csr.with_data(csr.data.astype(kind)), False, None) for kind in _WEIGHTS[device]}
-    return {"no weights": hpg.Graph._made(csr.with_data(None), True, None), **graphs}
+    graphs = {kind: hpg.Graph._from_csr(csr.with_data(csr.data.astype(kind)), False, None) for kind in _WEIGHTS[device]}
+    return {"no weights": hpg.Graph._from_csr(csr.with_data(None), True, None), **graphs}

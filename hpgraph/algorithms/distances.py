@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph, id
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx, node_columns
-from hpgraph.core.device import anywhere, array_module, first_true, total
+from hpgraph.core.device import anywhere, array_module, everywhere, first_true, total
 from hpgraph.core.devices import place_of
 from hpgraph.engine.multi_source import run_sources
 from hpgraph.engine.program import Property, VertexProgram, run
@@ -233,6 +233,18 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     return result.parent
 
 
+def roots_of(parent: Any) -> Any:
+    """The root of each vertex's tree, by pointer jumping; `parent` is -1, and so is the result, outside all trees.
+
+    The parent of a root is the root itself. Takes about log n rounds, each of which synchronizes the stream.
+    """
+    xp = array_module(parent)
+    root = xp.where(parent < 0, xp.arange(len(parent), dtype=parent.dtype), parent)
+    while not everywhere((higher := root[root]) == root):
+        root = higher
+    return xp.where(parent < 0, -1, root)
+
+
 def with_weights(
     G: Any, weight: Any, duplicates: Duplicates | None = None, *, parallel: str = "min"
 ) -> tuple[Graph, bool]:
@@ -297,4 +309,4 @@ def in_double_precision(graph: Graph) -> Graph:
     if arcs.dtype != np.float32:
         return graph
     wide = arcs.with_data(arcs.data.astype(np.float64))
-    return graph._made(wide, graph._layouts.get("directed"), graph._names)
+    return graph._from_csr(wide, graph._layouts.get("directed"), graph._names)

@@ -62,9 +62,9 @@ def ecg(
     for each in range(size):
         label = louvain(graph, weighted, resolution, max_level=1, seed=first * size + each).label
         together += label[row] == label[arcs.indices]
-    both = Graph._made(arcs.with_data(None), False, None)
+    both = Graph._from_csr(arcs.with_data(None), False, None)
     core = core_number(both) >= 2
     share = together * (core[row] & core[arcs.indices]) / size
-    agreed = Graph._made(arcs.with_data(lower_bound + (1 - lower_bound) * share), False, None)
+    agreed = Graph._from_csr(arcs.with_data(lower_bound + (1 - lower_bound) * share), False, None)
     levels = leiden(agreed, True, resolution, seed=first).hierarchy
     return found(graph, level, levels, resolution)

@@ -131,7 +131,7 @@ def group_closeness_centrality(G: Graph | Any, S: Any, weight: Any = None) -> fl
     arcs = graph.out_csr
     arcs = graph.in_csr if graph.directed else arcs
     inside = _members(graph, S)
-    distance_graph = Graph._made(arcs if weighted else arcs.pattern, graph.directed, None)
+    distance_graph = Graph._from_csr(arcs if weighted else arcs.pattern, graph.directed, None)
     distance = run(Distances, distance_graph, active=id(array_module(graph.device).flatnonzero(inside))).distance
     # Distances are to the group: by in-arcs, the rows here.
     refuse_overflow(distance_graph, distance)

@@ -224,7 +224,8 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
 def counted(G: Any) -> Graph:
     """The simple graph whose weights are the numbers of parallel edges; without weights if there are none."""
     graph = as_graph(G)
-    return Graph._made(graph.out_csr.with_data(None), graph.directed, graph._names, graph.multigraph).simple("count")
+    pattern = graph.out_csr.with_data(None)
+    return Graph._from_csr(pattern, graph.directed, graph._names, graph.multigraph).simple("count")
 
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:
@@ -254,12 +255,12 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
         from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
 
         carried = with_reverses(carried)
-        return Graph._made(carried.with_data(None), False, None), carried.data
+        return Graph._from_csr(carried.with_data(None), False, None), carried.data
     if lacks_reverses:
         # With the reverse of every arc, of capacity 0 if it is no arc itself.
         back = matrix_of_csr(graph.in_csr.pattern)
         carried = ewise_union(matrix_of_csr(carried), 0, back, 0, "first").csr
-    both = Graph._made(carried.with_data(None), False, None) if graph.directed else graph
+    both = Graph._from_csr(carried.with_data(None), False, None) if graph.directed else graph
     capacity, loops = carried.data, carried.expand_rows() == carried.indices
     if anywhere(loops):
         capacity = capacity.copy()

@@ -141,7 +141,7 @@ def max_flow_min_cost(
     s, t = two_ends(graph, source, sink)
     arcs = graph.out_csr.to("cpu")
     bound = np.ones(arcs.nnz, np.int64) if capacity is None else _bounds(network, capacity)
-    carrying = Graph._made(arcs.with_data(bound, copy=False), graph.directed, None, graph.multigraph)
+    carrying = Graph._from_csr(arcs.with_data(bound, copy=False), graph.directed, None, graph.multigraph)
     value = flow_between(*both_ways(carrying.simple("sum") if graph.multigraph else carrying), s, t)[0]
     taken = np.zeros(graph.n_vertices, bound.dtype)
     taken[s], taken[t] = -value, value

@@ -136,7 +136,7 @@ def maximum_spanning_forest(G: Graph | Any) -> SpanningForest:
     # The complement of an integer reverses the order like its negative, and never overflows.
     turned = operator.neg if arcs.data.dtype.kind == "f" else operator.invert
     forest = minimum_spanning_forest(
-        Graph._made(arcs.with_data(turned(arcs.data), copy=False), graph.directed, graph._names)
+        Graph._from_csr(arcs.with_data(turned(arcs.data), copy=False), graph.directed, graph._names)
     )
     return replace(forest, weight=turned(forest.weight))
 

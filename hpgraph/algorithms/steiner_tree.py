@@ -11,11 +11,12 @@ from hpgraph.algorithms.distances import (
     facts_of,
     in_double_precision,
     refuse_overflow,
+    roots_of,
     with_lengths,
 )
 from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
 from hpgraph.containers.graph import Graph, id, naming_arguments
-from hpgraph.core.device import array_module, everywhere, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import NoPathError
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
@@ -75,7 +76,7 @@ def steiner_tree(G: Graph | Any, terminal_nodes: Any, weight: Any = True) -> Spa
     wide = in_double_precision(graph)
     distance, parent = _nearest_terminals(wide, terminals)
     refuse_overflow(wide, distance)
-    origin = _roots(parent)
+    origin = roots_of(parent)
     arcs = wide.out_csr
     source, target = arcs.expand_rows(), arcs.indices
     # Each edge between two regions once, as a path between their terminals.
@@ -117,17 +118,6 @@ def _nearest_terminals(graph: Graph, terminals: Any) -> tuple[Any, Any]:
     return result.distance, run(
         Hops, graph, active=id(terminals), parent=parent, hops=hops, distance=result.distance
     ).parent
-
-
-def _roots(parent: Any) -> Any:
-    """The root of each vertex, by pointer jumping; -1 for a vertex without parent."""
-    xp = array_module(parent)
-    root = xp.where(parent < 0, xp.arange(len(parent), dtype=parent.dtype), parent)
-    while True:
-        higher = root[root]
-        if everywhere(higher == root):
-            return xp.where(parent < 0, -1, root)
-        root = higher
 
 
 def _path_vertices(parent: Any, vertices: Any) -> Any:

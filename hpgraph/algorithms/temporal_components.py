@@ -69,8 +69,8 @@ def reachability_graph(
         sources.append(some[row])
         targets.append(column)
     arcs = np.concatenate(sources), np.concatenate(targets)
-    reached = Graph._made(adjacency.from_arcs(*arcs, None, T.n_vertices, both_ways=False), True, T._names)
-    return Graph._made(reached.intersection(reached.T).out_csr, False, T._names) if mutual else reached
+    reached = Graph._from_csr(adjacency.from_arcs(*arcs, None, T.n_vertices, both_ways=False), True, T._names)
+    return Graph._from_csr(reached.intersection(reached.T).out_csr, False, T._names) if mutual else reached
 
 
 @naming_arguments

@@ -57,9 +57,9 @@ class DividedGraph(DividedVertices, Graph):
         return divide(graph, devices)
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Any, multigraph: bool = False) -> Any:
+    def _from_csr(cls, csr: CSR, directed: bool | None, names: Any, multigraph: bool = False) -> Any:
         """A graph derived from this one, on the first device."""
-        return Graph._made(csr, directed, names)
+        return Graph._from_csr(csr, directed, names)
 
     @property
     def arc_parts(self) -> list[CSR]:
@@ -84,7 +84,7 @@ class DividedGraph(DividedVertices, Graph):
         """The same graph on one device, with the graph's own ids; `whole` is one that is kept."""
         csr = stacked([shard.out_csr for shard in self.shards], self.order, device)
         with device.here:
-            return Graph._made(csr, self.directed, self._names)
+            return Graph._from_csr(csr, self.directed, self._names)
 
     def _whole_on_any_device(self) -> Graph:
         """`whole`; where it will not fit the first device, in main memory."""

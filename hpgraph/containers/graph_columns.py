@@ -309,7 +309,7 @@ class GraphColumns(GraphLayouts):
         if self._columns_held.edges:
             numbers, weights = csr.data, self.out_csr.data
             csr = csr.with_data(None if weights is None else weights[numbers], copy=False)
-        graph = self._made(csr, directed, names, self.multigraph)
+        graph = self._from_csr(csr, directed, names, self.multigraph)
         if self._columns_held is not NO_COLUMNS:
             graph._columns_held = self._columns_held.cut(numbers, vertices)
         return graph

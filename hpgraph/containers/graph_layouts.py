@@ -73,7 +73,7 @@ class GraphLayouts:
         return self
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
+    def _from_csr(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Self:
         """A graph of valid arrays, unchecked."""
         return object.__new__(cls)._set(csr, directed, names, multigraph)
 
@@ -133,7 +133,7 @@ class GraphLayouts:
 
         def build() -> Any:
             merged = adjacency.merge_parallel(self.out_csr, weight)
-            return self._made(merged, self._layouts.get("directed"), self._names)
+            return self._from_csr(merged, self._layouts.get("directed"), self._names)
 
         return self._carrying(self._layouts.once(f"simple_{weight}", build), weight)
 
@@ -218,9 +218,9 @@ class GraphLayouts:
 
     def _build_undirected(self) -> Self:
         if self.multigraph:
-            return self._made(adjacency.add_reverses(self.out_csr, "keep"), False, self._names, True)
+            return self._from_csr(adjacency.add_reverses(self.out_csr, "keep"), False, self._names, True)
         transposed = self._layouts.get("in_csr") or kernels(self.device).transpose(self.out_csr)
-        return self._made(adjacency.union(self.out_csr, transposed, "min"), False, self._names)
+        return self._from_csr(adjacency.union(self.out_csr, transposed, "min"), False, self._names)
 
     @_Layout
     def numbered_out_csr(self) -> CSR:

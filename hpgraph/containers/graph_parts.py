@@ -175,7 +175,7 @@ class GraphParts(GraphLookup):
         return self._reversed() if self.directed else self
 
     def _reversed(self) -> Any:
-        reverse = self._made(self.in_csr, True, self._names, self.multigraph)
+        reverse = self._from_csr(self.in_csr, True, self._names, self.multigraph)
         if self._columns_held is not NO_COLUMNS:
             arcs = self.numbered_in_csr.data if self._columns_held.edges else None
             reverse._columns_held = self._columns_held.cut(arcs)

@@ -110,7 +110,7 @@ class GraphSets(GraphUpdates):
         both = ours.out_csr, theirs.out_csr
         a, b = arcs(*both)
         joined = adjacency.union(a, b, weight, one_alone=one_alone)
-        graph = self._made(joined, self.directed or other.directed, names)
+        graph = self._from_csr(joined, self.directed or other.directed, names)
         columns = ours._columns_held, theirs._columns_held
         if all(one is NO_COLUMNS for one in columns):
             return graph

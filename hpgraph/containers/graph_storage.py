@@ -121,7 +121,7 @@ class GraphStorage(GraphColumns):
         csr = adjacency.from_arcs(
             source, target, weight, n_vertices, both_ways=directed is False, duplicates=duplicates, sparse=sparse
         )
-        graph = cls._made(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
+        graph = cls._from_csr(csr, directed, as_names(names, csr.shape[0]), duplicates == "keep")
         if columns is not None or vertex_columns is not None:
             column_arrays = as_columns(columns, len(source), "columns", csr.device)
             of_arcs = (

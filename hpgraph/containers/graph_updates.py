@@ -296,14 +296,14 @@ class GraphUpdates(GraphParts):
         merged = self._merged(csr.with_data(numbers[: csr.nnz], copy=False), batch._replace(insert=insert))
         arcs, places = merged.out_csr, merged.out_csr.data
         arcs = arcs.with_data(None if weights is None else weights[places], copy=False)
-        graph = self._made(arcs, merged._layouts.get("directed"), batch.names, self.multigraph)
+        graph = self._from_csr(arcs, merged._layouts.get("directed"), batch.names, self.multigraph)
         graph._columns_held = Columns({title: taken(column, places) for title, column in edges.items()}, vertices)
         return graph
 
     def _merged(self, csr: CSR, batch: Batch) -> Self:
         """The graph of its arcs, which may have other weights, without those deleted and with those inserted."""
         if batch.insert is None and batch.delete is None:
-            graph = self._made(csr, self._kind_of_parts(), batch.names, self.multigraph)
+            graph = self._from_csr(csr, self._kind_of_parts(), batch.names, self.multigraph)
             if batch.n == self.n_vertices:
                 self._share_topology(graph._layouts)
             return graph
@@ -313,15 +313,15 @@ class GraphUpdates(GraphParts):
                 self._positions(csr, batch.delete, "delete", batch)
                 csr = self._without(csr, batch.delete)
             csr = csr if batch.insert is None else adjacency.appended(csr, batch.insert)
-            return self._made(csr, self._kind_of_parts(), batch.names, True)
+            return self._from_csr(csr, self._kind_of_parts(), batch.names, True)
         if batch.insert is None:
             assert batch.delete is not None
             left = self._without(csr, batch.delete)
             if not batch.passes_over and csr.nnz - left.nnz != batch.delete.nnz:
                 self._positions(csr, batch.delete, "delete", batch)
-            return self._made(left, self._kind_of_parts(), batch.names)
+            return self._from_csr(left, self._kind_of_parts(), batch.names)
         if batch.delete is None:
-            return self._made(adjacency.union(csr, batch.insert, "second"), self.directed, batch.names)
+            return self._from_csr(adjacency.union(csr, batch.insert, "second"), self.directed, batch.names)
         # An inserted arc that exists changes its weight. New and deleted arcs together are a symmetric difference.
         keep = kernels(self.device).keep_entries
         csr, insert = adjacency.of_one_type(csr, batch.insert)
@@ -331,7 +331,7 @@ class GraphUpdates(GraphParts):
         deleted = self._positions(csr, batch.delete, "delete", batch) >= 0
         deleted &= adjacency.places_in(batch.delete, insert) < 0
         changes = adjacency.union(keep(insert, at < 0), keep(batch.delete, deleted), "first")
-        return self._made(adjacency.union(csr, changes, None), self.directed, batch.names)
+        return self._from_csr(adjacency.union(csr, changes, None), self.directed, batch.names)
 
     def _without(self, csr: CSR, others: CSR) -> CSR:
         """The arcs that are not among `others`."""

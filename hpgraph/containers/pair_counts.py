@@ -41,4 +41,4 @@ class PairCounts:
         present = self._xp.flatnonzero(self._count[:-1])
         indptr = prefix_sum(occurrences(self._source[present], T.n_vertices))
         csr = CSR((T.n_vertices,) * 2, indptr, self._target[present], self._count[present], copy=False)
-        return Graph._made(csr, T.directed, T._names)
+        return Graph._from_csr(csr, T.directed, T._names)

@@ -180,9 +180,9 @@ class StreamedGraph(Graph):
         return edges_in_blocks(self, once)
 
     @classmethod
-    def _made(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Any:
+    def _from_csr(cls, csr: CSR, directed: bool | None, names: Names | None, multigraph: bool = False) -> Any:
         """A part of the graph, in memory; the order of its rows is checked."""
-        return Graph._made(checked(csr, directed is False, "the pages"), directed, names)
+        return Graph._from_csr(checked(csr, directed is False, "the pages"), directed, names)
 
     def _after(self, batch: Batch) -> Self:
         """The updated graph, in pages: changes are merged on reading; pages are rewritten when changes are many."""
@@ -239,7 +239,7 @@ class StreamedGraph(Graph):
         Graph: 3 vertices, 2 arcs, directed, no weights, cpu
         """
         csr = joined(self._out, symmetric=not self.directed)
-        return Graph._made(csr, self.directed, self._names).to(self.device)
+        return Graph._from_csr(csr, self.directed, self._names).to(self.device)
 
     def to(self, device: str) -> Self:
         """The same pages, for computation on "cpu" or "cuda", within the same budgets."""

@@ -195,7 +195,7 @@ class TemporalGraph:
             self._source[rows], self._target[rows], weight, self.n_vertices, both_ways=not self.directed,
             duplicates="sum",
         )  # fmt: skip
-        return Graph._made(csr, self.directed, self._names)
+        return Graph._from_csr(csr, self.directed, self._names)
 
     def between(self, t0: Any = None, t1: Any = None) -> Graph:
         """The graph of the arcs that depart from `t0` on and before `t1`.

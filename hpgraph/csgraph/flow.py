@@ -83,7 +83,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
         if not 0 <= vertex < n:
             raise ValueError(f"{name} must be between 0 and {n - 1}, not {vertex}")
     capacities = _whole(rows)
-    graph = Graph._made(capacities, True, None)
+    graph = Graph._from_csr(capacities, True, None)
     ends = two_ends(graph, id(source), id(sink))
     both, capacity = both_ways(graph)
     value, net = flow_between(both, capacity, *ends)

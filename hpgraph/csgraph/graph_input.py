@@ -75,7 +75,7 @@ class GraphInput:
         """The input as a `hpgraph.Graph`; an undirected one has `checked` rows."""
         arcs = self.csr if weighted else self.csr.with_data(None)
         # Not by the class's constructor, which would sort the rows.
-        return Graph._made(arcs, True, None) if directed else Graph(both_ways(arcs), directed=False)
+        return Graph._from_csr(arcs, True, None) if directed else Graph(both_ways(arcs), directed=False)
 
     def sparse(self, csr: CSR, sharing: Sharing = "shared") -> Any:
         """A sparse result as a CSR array, or matrix, of the library that the input came from."""

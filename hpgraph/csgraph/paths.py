@@ -7,11 +7,12 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from hpgraph.algorithms.bfs import levels_from
+from hpgraph.algorithms.distances import roots_of
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph, one_of, real
 from hpgraph.core import errors
 from hpgraph.core.config import config
-from hpgraph.core.device import array_module, everywhere, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -296,19 +297,9 @@ def _nearest(
         from hpgraph.kernels.structure.cpu_predecessors import roots
 
         return distance, predecessors, roots(predecessors, starts, NO_PREDECESSOR)
-    sources = _roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
+    sources = roots_of(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
     sources[xp.isinf(distance)] = NO_PREDECESSOR
     return distance, predecessors, sources.astype(np.int32)
-
-
-def _roots(above: Any) -> Any:
-    """The root of every vertex's tree, by pointer doubling: `above` is the parent of each vertex, of a root itself."""
-    while True:
-        # About log n rounds, each of which synchronizes the stream.
-        farther = above[above]
-        if everywhere(farther == above):
-            return above
-        above = farther
 
 
 def distances_from(graph: Graph, start: int) -> Any:

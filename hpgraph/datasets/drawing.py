@@ -62,7 +62,7 @@ def of_places(n: int, place: Any, directed: bool) -> Graph:
     """The graph of some pairs, by their numbers, which rise: ordered ones, or those of a lower and a higher vertex."""
     device = device_of(place)
     arcs = sampling(device).rows_of_pairs(n, place, directed)
-    return Graph._made(arcs if directed else kernels(device).mirrored(arcs), directed, None)
+    return Graph._from_csr(arcs if directed else kernels(device).mirrored(arcs), directed, None)
 
 
 def of_edges(n: int, source: Any, target: Any, *, weighted: bool = False) -> Graph:
@@ -79,7 +79,7 @@ def of_rows(arcs: CSR, weighted: bool) -> Graph:
             some = slice(start, start + _CHUNK)
             weights[some] = _weights(xp, row[some], arcs.indices[some])
         arcs = arcs.with_data(weights, copy=False)
-    return Graph._made(arcs, False, None)
+    return Graph._from_csr(arcs, False, None)
 
 
 def _weights(xp: ModuleType, source: Any, target: Any) -> Any:

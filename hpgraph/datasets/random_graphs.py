@@ -228,7 +228,7 @@ def random_geometric_graph(
     reach = min(radius, 1) + 2 * np.spacing(float(_APART * (across + 2) ** (dim - 1)))
     shifts = [_APART * int((np.array(shift, np.int64) - 1) @ stride) for shift in np.ndindex((3,) * (dim - 1))]
     arcs = sampling(device).near_points(Points(key, order, sides, np.array(shifts), reach, radius))
-    return Graph._made(arcs, False, None)
+    return Graph._from_csr(arcs, False, None)
 
 
 def _vertex_weights(name: str, given: Any, device: str) -> Any:

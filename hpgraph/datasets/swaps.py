@@ -65,4 +65,4 @@ def double_edge_swap(G: Graph | Any, nswap: int = 1, max_tries: int = 100, *, se
     done = swap_ends(source, target, n, nswap, tries, seed=int(generator(seed).integers(1 << 62)))
     if done < nswap:
         raise ValueError(f"max_tries: after {tries} tries {done} of {nswap} pairs have exchanged ends; raise it")
-    return Graph._made(of_edges(n, source, target).out_csr, False, graph._names).to(graph.device)
+    return Graph._from_csr(of_edges(n, source, target).out_csr, False, graph._names).to(graph.device)

@@ -190,7 +190,7 @@ class HeteroGraph:
             raise ValueError(
                 f"{name} joins {source} and {target}, two kinds: H.homogeneous([{name!r}]).graph has vertices of both"
             )
-        made = Graph._made(self._matrices[source, name, target].csr, True, self._names[source])
+        made = Graph._from_csr(self._matrices[source, name, target].csr, True, self._names[source])
         made._columns_held = graph_columns(self.columns((source, name, target)), self.columns(source))
         return made
 

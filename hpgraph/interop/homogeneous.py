@@ -88,7 +88,7 @@ def homogeneous_of(H: Any, chosen: tuple[Relation, ...]) -> HomogeneousGraph:
     weights = None
     if dtype is not None:
         weights = xp.concatenate([csr.astype(dtype).data for csr in parts])[numbered.data]
-    graph = Graph._made(numbered.with_data(weights, copy=False), True, None, not numbered.is_canonical())
+    graph = Graph._from_csr(numbered.with_data(weights, copy=False), True, None, not numbered.is_canonical())
     edges = stacked((_flat(H.columns(relation)), csr.nnz) for relation, csr in zip(chosen, parts, strict=True))
     vertices = stacked((_flat(H.columns(kind)), count) for kind, count in zip(H.kinds, counts, strict=True))
     graph._columns_held = graph_columns(

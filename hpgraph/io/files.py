@@ -212,7 +212,7 @@ def _of_hpg(
     csr, names = graph.out_csr, graph._names
     if weight_dtype is not None and csr.data is not None and csr.dtype != weight_dtype:
         csr = csr.with_data(_cast(csr.data, weight_dtype, path), copy=False)
-        columns, graph = graph._columns_held, Graph._made(csr, graph.directed, names)
+        columns, graph = graph._columns_held, Graph._from_csr(csr, graph.directed, names)
         graph._columns_held = columns
     if directed is None or bool(directed) == graph.directed:
         return graph

@@ -127,7 +127,7 @@ class GraphFile:
         if weights is not None and weights.shape != ends[0].shape:
             raise FileFormatError(self.path, f"no weights of {len(ends[0])} edges")
         made = type(graph).from_edges(*ends, weights, len(graph), graph.directed, duplicates="keep")
-        return graph._made(made.out_csr, graph.directed, graph._names, True)
+        return graph._from_csr(made.out_csr, graph.directed, graph._names, True)
 
     def with_columns(self, graph: Graph) -> Graph:
         """The graph of the file with its columns, which are stored once an edge."""
@@ -158,5 +158,5 @@ def read_hpg(path: Path, budget: Budget) -> Graph:
     of_vertex = 16 + (_NAME_BYTES if "names.text" in header.sections else 0)
     budget.check(header.n_arcs * width + of_vertex * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
     names_of = as_names(file.names() if file.named else None, header.n_vertices)
-    graph = Graph._made(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
+    graph = Graph._from_csr(joined(file.pages("out"), symmetric=not header.directed), header.directed, names_of)
     return file.with_columns(file.with_parallel(graph, budget))

@@ -195,7 +195,7 @@ def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
 
 def write_claims(path, csr, directed, in_csr=None, **how):
     """A whole file of arcs, whatever they are, and of what is said of them."""
-    claims = hpg.Graph._made(csr, directed, None)
+    claims = hpg.Graph._from_csr(csr, directed, None)
     claims.once("in_csr", lambda: in_csr or csr)
     write_hpg(claims, path, **how)
 
