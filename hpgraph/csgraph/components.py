@@ -45,8 +45,8 @@ def connected_components(
     """
     connection = connection.lower() if isinstance(connection, str) else connection
     one_of(connection, "connection", ("weak", "strong"))
-    given = as_stored(csgraph)
     strong = directed and connection == "strong"
+    given = as_stored(csgraph, strong)
     if given.device == "cpu":
         # By the kernels, which read rows as they are stored.
         from hpgraph.kernels.structure.cpu_depth_first import strong_numbers

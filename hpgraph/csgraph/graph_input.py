@@ -102,13 +102,16 @@ def as_graph_input(csgraph: Any) -> GraphInput:
     return GraphInput(rows_of_dense(array, ~null), as_matrix)
 
 
-def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
+def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) -> GraphInput:
     """A graph whose rows may be unsorted and hold duplicates; the kernel checks SciPy's columns as it reads them.
 
-    ``reads_rows``: the kernel also checks the offsets of each row that it reads, since a search may read few rows;
-    other readers then use `checked` or `within_shape`.
+    An undirected one may be its transpose. ``reads_rows``: if directed, the kernel also checks the offsets of each row
+    that it reads, since a search may read few rows; other readers then use `checked` or `within_shape`.
     """
-    if getattr(csgraph, "format", None) == "csc" and type(csgraph).__module__.startswith("scipy."):
+    stored = getattr(csgraph, "format", None)
+    if stored == "csc" and not directed:
+        csgraph = csgraph.T
+    elif stored in ("csc", "coo") and type(csgraph).__module__.startswith("scipy."):
         check_places(csgraph)
         csgraph = csgraph.tocsr()
     if not is_scipys_csr(csgraph, wide=True):
@@ -119,7 +122,7 @@ def as_stored(csgraph: Any, *, reads_rows: bool = False) -> GraphInput:
     if not _are_plain(*arrays, csgraph.shape[0]):
         arrays = _made_plain(csgraph)
     rows = CSR(csgraph.shape, *arrays, validate=False)
-    if not reads_rows:
+    if not (directed and reads_rows):
         _check_offsets(rows)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
@@ -191,6 +194,10 @@ def both_ways(arcs: CSR) -> CSR:
     """Every arc in both directions, with the lighter of two weights."""
     if kernels(arcs.device).is_both_ways(arcs):
         return arcs
+    if arcs.data is None and arcs.device == "cpu":
+        from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
+
+        return with_reverses(arcs)
     matrix = Matrix._of(arcs)
     joined = matrix.ewise_add(matrix.T, "pair" if arcs.data is None else "min").csr
     return joined.with_data(None) if arcs.data is None else joined

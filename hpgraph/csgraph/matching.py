@@ -1,6 +1,7 @@
 """Matchings of bipartite graphs, as in `scipy.sparse.csgraph`."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     """
     one_of(perm_type, "perm_type", ("row", "column"))
     require_sparse(graph, "graph", ("csr", "csc", "coo"))
-    column_of, row_of = _largest(_places(graph))
+    column_of, row_of = _largest(graph)
     found = column_of if perm_type == "column" else row_of
     return found.astype(np.int32, copy=False)
 
@@ -77,8 +78,7 @@ def structural_rank(graph: Any) -> int:
     2
     """
     require_sparse(graph, "graph", None)
-    column_of, _ = _largest(_places(graph))
-    return count(column_of >= 0)
+    return count(_largest(graph)[0] >= 0)
 
 
 def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[Any, Any]:
@@ -126,13 +126,15 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     (array([0, 1, 2]), array([0, 2, 1], dtype=int32))
     """
     require_sparse(biadjacency, "graph", ("csr", "csc", "coo"))
-    rows = as_rows(biadjacency)
+    by_columns = _is_csc(biadjacency)
+    rows = as_rows(biadjacency.T if by_columns else biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
-    transposed = arcs.shape[1] < arcs.shape[0]
+    is_tall = arcs.shape[1] < arcs.shape[0]
+    transposed = is_tall != by_columns
     # Imported here, since it imports Numba.
     from hpgraph.kernels.matching.cpu_lightest import lightest
 
-    found = lightest(kernels("cpu").transpose(arcs) if transposed else arcs)
+    found = lightest(kernels("cpu").transpose(arcs) if is_tall else arcs)
     if found is None:
         raise ValueError("no full matching exists: maximum_bipartite_matching gives one of most arcs")
     pair = np.arange(len(found)), found.astype(np.int32, copy=False)
@@ -140,6 +142,11 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
         order = np.argsort(pair[1])
         pair = pair[1][order], pair[0][order]
     return to_device(pair[0], rows.device), to_device(pair[1], rows.device)
+
+
+def _is_csc(graph: Any) -> bool:
+    """Whether the rows of the transpose are stored: pairs are the same, so that nothing need be converted."""
+    return getattr(graph, "format", None) == "csc"
 
 
 def _places(graph: Any) -> CSR:
@@ -166,9 +173,22 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
     return without_zeros(arcs.with_data(weight, copy=False))
 
 
-def _largest(arcs: CSR) -> tuple[Any, Any]:
+def _largest(graph: Any) -> tuple[Any, Any]:
+    """The column of each row, and the row of each column."""
+    if _is_csc(graph):
+        row_of, column_of = _largest(graph.T)
+        return column_of, row_of
+    arcs = _places(graph)
+    if arcs.device == "cpu" and arcs.shape[0] > arcs.shape[1]:
+        # Searches from the larger side would fail from each vertex that has no mate in the end.
+        row_of, column_of = _paired(_transposed(arcs), lambda _: arcs)
+        return column_of, row_of
+    return _paired(arcs, _transposed)
+
+
+def _paired(arcs: CSR, transpose: Callable[[CSR], CSR]) -> tuple[Any, Any]:
     every = array_module(arcs.device).arange(max(arcs.shape), dtype=arcs.indices.dtype)
-    return matchings(arcs.device).largest(arcs, _transposed, *(every[:length] for length in arcs.shape))
+    return matchings(arcs.device).largest(arcs, transpose, *(every[:length] for length in arcs.shape))
 
 
 def _transposed(arcs: CSR) -> CSR:

@@ -48,7 +48,8 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     array([3, 2, 1, 0], dtype=int32)
     """
     require_sparse(graph, "input", ("csr", "csc"))
-    rows = as_rows(graph, pattern=True)
+    # Entries count in both directions, and SciPy searches the columns of a CSC.
+    rows = as_rows(graph.T if getattr(graph, "format", None) == "csc" else graph, pattern=True)
     require_square(rows, "graph")
     arcs = rows if symmetric_mode else both_ways(rows)
     if symmetric_mode and rows.device != "cpu" and not kernels(rows.device).is_both_ways(rows):

@@ -76,7 +76,7 @@ def shortest_path(
         raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
     if method == "D":
         return dijkstra(csgraph, directed, indices, return_predecessors, unweighted)
-    return _paths(as_stored(csgraph, reads_rows=directed), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
 
 
 def dijkstra(
@@ -114,7 +114,7 @@ def dijkstra(
     >>> csgraph.dijkstra(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), indices=[1, 2], min_only=True)
     array([inf,  0.,  0.])
     """
-    given = as_stored(csgraph, reads_rows=directed)
+    given = as_stored(csgraph, directed, reads_rows=True)
     limit = real(limit, "limit")
     if not limit >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
@@ -132,7 +132,7 @@ def bellman_ford(
     unweighted: bool = False,
 ) -> Any:
     """Lengths of shortest paths between vertices, for weights of any sign; otherwise as `shortest_path`."""
-    return _paths(as_stored(csgraph, reads_rows=directed), directed, indices, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
 
 
 def johnson(
@@ -150,7 +150,7 @@ def johnson(
     ----------
     D. B. Johnson, "Efficient algorithms for shortest paths in sparse networks", J. ACM 24 (1977).
     """
-    given = as_stored(csgraph)
+    given = as_stored(csgraph, directed)
     if unweighted or not given.least < 0:
         return _paths(given, directed, indices, return_predecessors, unweighted)
     given = given.checked()
@@ -170,7 +170,7 @@ def floyd_warshall(
     overwrite: bool = False,
 ) -> Any:  # fmt: skip
     """Lengths of shortest paths between all vertices; otherwise as `shortest_path`."""
-    return _paths(as_stored(csgraph, reads_rows=directed), directed, None, return_predecessors, unweighted)
+    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, None, return_predecessors, unweighted)
 
 
 def _paths(

@@ -74,10 +74,8 @@ def _in_order(
     csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
 ) -> Any:
     """The order and predecessors of a search on a device."""
-    if not directed and getattr(csgraph, "format", None) == "csc":
-        # SciPy then searches the reverse, whose rows are this graph's columns: neighbours are in that order.
-        csgraph = csgraph.T
-    given = as_stored(csgraph, reads_rows=directed)
+    # SciPy, too, searches the columns of an undirected CSC: neighbours are in that order.
+    given = as_stored(csgraph, directed, reads_rows=True)
     start = checked_index(i_start, given.csr.shape[0], "i_start")
     arcs = given.csr
     is_moved = device not in (None, arcs.device)
@@ -138,7 +136,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     ValueError
         If the length is not n, or predecessors are not integers.
     """
-    given = as_stored(csgraph)
+    given = as_stored(csgraph, directed)
     arcs, predecessors = given.csr, given.xp.asarray(predecessors)
     if predecessors.dtype.kind not in "iu":
         raise ValueError(f"predecessors must be of an integral dtype, not {predecessors.dtype}: convert them")

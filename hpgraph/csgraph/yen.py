@@ -69,7 +69,7 @@ def yen(
     >>> csgraph.yen(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), 0, 2, 5)
     array([3., 4.])
     """
-    given = as_stored(csgraph)
+    given = as_stored(csgraph, directed)
     n, K = given.csr.shape[0], operator.index(K)
     source, sink = operator.index(source), operator.index(sink)
     if not (0 <= source < n and 0 <= sink < n):

@@ -264,3 +264,43 @@ def test_paths_within_the_part_that_is_reached(directed: bool, unweighted: bool)
                 total += 1 if unweighted else min(weight[0] or np.inf, weight[1])
                 v = row[v]
             assert v == source and total == pytest.approx(length)
+
+
+@pytest.mark.parametrize("stored", ["csc", "coo"])
+def test_formats_besides_csr(stored: str) -> None:
+    """Columns of a CSC serve as rows where arcs count in both directions, and in matchings."""
+    graph = random_graph(200, 0.02)
+    given = graph.asformat(stored)
+    for directed in (True, False):
+        for name in ("dijkstra", "bellman_ford"):
+            found, wanted = (getattr(module, name)(one, directed) for module, one in ((ours, given), (theirs, graph)))
+            np.testing.assert_allclose(found, wanted)
+        found, wanted = (module.yen(given, 0, 100, 5, directed=directed) for module in (ours, theirs))
+        np.testing.assert_allclose(found, wanted)
+        _, before = theirs.breadth_first_order(graph, 0, directed)
+        found, wanted = (module.reconstruct_path(given, before, directed) for module in (ours, theirs))
+        np.testing.assert_array_equal(found.toarray(), wanted.toarray())
+        for connection in ("weak", "strong"):
+            found, wanted = (module.connected_components(given, directed, connection) for module in (ours, theirs))
+            assert found[0] == wanted[0] and len(set(zip(*(x[1] for x in (found, wanted)), strict=True))) == wanted[0]
+    if stored == "csc":
+        for symmetric_mode in (True, False):
+            found, wanted = (module.reverse_cuthill_mckee(given, symmetric_mode) for module in (ours, theirs))
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("stored", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("shape", [(40, 90), (90, 40), (60, 60)])
+def test_matchings_of_wide_and_tall_matrices(stored: str, shape: tuple[int, int]) -> None:
+    graph = sp.random_array(shape, density=0.03, rng=np.random.default_rng(3), format=stored)
+    dense = graph.toarray()
+    rows = ours.maximum_bipartite_matching(graph)
+    columns = ours.maximum_bipartite_matching(graph, perm_type="column")
+    size = np.count_nonzero(theirs.maximum_bipartite_matching(graph.tocsr()) >= 0)
+    assert rows.shape == (shape[1],) and columns.shape == (shape[0],)
+    assert size == ours.structural_rank(graph) == np.count_nonzero(rows >= 0) == np.count_nonzero(columns >= 0)
+    assert all(dense[row, column] and columns[row] == column for column, row in enumerate(rows) if row >= 0)
+    full = sp.random_array(shape, density=0.5, rng=np.random.default_rng(4), format=stored)
+    found, wanted = (module.min_weight_full_bipartite_matching(full) for module in (ours, theirs))
+    assert (np.diff(found[0]) > 0).all() and len(found[0]) == min(shape)
+    assert full.toarray()[found].sum() == pytest.approx(full.toarray()[wanted].sum())
