@@ -4,6 +4,7 @@ A kernel calls a function once an entry, from many threads and in any order, on 
 a different value at each call (`random`, `time`) would make results irreproducible, and Numba compiles some of these.
 """
 
+import array
 import builtins
 import dis
 import inspect
@@ -12,8 +13,11 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.compile_errors import KNOWN, at_line
+from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.references import is_known_by_name
 
 # Modules whose functions return another value at each call.
@@ -71,12 +75,24 @@ def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
                 "(random numbers from a seeded generator), and pass the numbers in as data (a property, a parameter, "
                 f"an array) {at_line(function.__code__, lookup.line)}",
             )
-        if isinstance(value, list | dict | set):
-            place = at_line(function.__code__, lookup.line)
-            raise CompileError(name, f"{'.'.join(lookup.names)} is a {type(value).__name__}: {KNOWN} {place}")
+        if (why := _unreadable(value)) is not None:
+            raise CompileError(name, f"{'.'.join(lookup.names)} {why} {at_line(function.__code__, lookup.line)}")
         value = getattr(value, "py_func", getattr(value, "python", value))
         if isinstance(value, FunctionType) and not is_known_by_name(value):
             yield value
+
+
+def _unreadable(value: Any) -> str | None:
+    """Why compiled code cannot read a value, if Numba would not say so clearly."""
+    if isinstance(value, list | dict | set):
+        return f"is a {type(value).__name__}: {KNOWN}"
+    if isinstance(value, bytearray | memoryview | array.array):
+        return f"is of type {type(value).__name__}: {KNOWN}"
+    if isinstance(value, np.ma.MaskedArray):
+        return "is a masked array, whose masked elements would count: fill them by .filled(value)"
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcO" and value.dtype not in DTYPES:
+        return f"holds {value.dtype}, which compiled functions do not read: convert it with .astype(numpy.float64)"
+    return None
 
 
 def _is_unrepeatable(module: str) -> bool:
