@@ -51,26 +51,44 @@ class Folder:
         import fsspec  # type: ignore[import-untyped]
 
         self.path = str(path)
-        self._files, self._root = fsspec.core.url_to_fs(self.path)
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(self.path)
+        except (ValueError, ImportError) as error:
+            raise CheckpointError(f"checkpoint {self.path} is in no file system that fsspec has ({error})") from error
         self._local = "file" in (self._files.protocol if isinstance(self._files.protocol, tuple) else
                                  (self._files.protocol,))  # fmt: skip
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file atomically."""
+        """Write a file atomically; `CheckpointError` if that fails, as on a full disk."""
         target = f"{self._root.rstrip('/')}/{name}"
-        if not self._local:
-            # An object store makes an object visible when it is complete.
-            self._files.pipe_file(target, data)
-            return
-        self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
         beside = f"{target}.{uuid.uuid4().hex}.tmp"
-        with self._files.open(beside, "wb") as file:
-            file.write(data)
-        self._files.mv(beside, target)
+        try:
+            if not self._local:
+                # An object store makes an object visible when it is complete.
+                self._files.pipe_file(target, data)
+                return
+            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            try:
+                with self._files.open(beside, "wb") as file:
+                    file.write(data)
+                self._files.mv(beside, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self._files.rm_file(beside)
+                raise
+        except OSError as error:
+            raise CheckpointError(
+                f"checkpoint {self.path} cannot be written ({error}): give a folder with room that all workers write to"
+            ) from error
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
-        return self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
+        try:
+            return self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
+        except _NOT_THERE:
+            raise
+        except OSError as error:
+            raise CheckpointError(f"{self.path}/{name} cannot be read ({error})") from error
 
     def has(self, name: str) -> bool:
         """Whether a file exists."""
@@ -185,9 +203,15 @@ def save(run: BlockRun, state: BlockState) -> None:
         arrays["settled"] = memory.get(arcs.settled.words[arcs.own_words])
     arrays |= {"counts": state.counts, "rows": state.rows}
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in state.world.items()}
-    folder.write(f"{place}/{block}", pack(arrays, {"step": state.step, "world": world, "key": job.key}))
-    if job.details["source"]["kind"] == "saved":
-        save_block(folder, job.details["source"]["name"], arcs.block)
+    try:
+        folder.write(f"{place}/{block}", pack(arrays, {"step": state.step, "world": world, "key": job.key}))
+        if job.details["source"]["kind"] == "saved":
+            save_block(folder, job.details["source"]["name"], arcs.block)
+    except CheckpointError:
+        # No table will name this state. Other blocks may still write to it.
+        with contextlib.suppress(OSError):
+            folder.remove(place)
+        raise
     # A barrier: all blocks have written their files.
     run.exchange.total(state.step, [np.empty(0)])
     if block == 0:

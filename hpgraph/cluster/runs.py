@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.errors import CheckpointError
 from hpgraph.cluster.job import Job, Share, key_of, sent
 from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.programs import OfDegrees
@@ -86,8 +87,11 @@ def run_declared(
         raise ValueError(
             f'{declared.name}.edges is "all", and the graph is directed: load it with directed=False, or G.undirected'
         )
-    if saved is not None and key_of(declared) != saved["key"]:
-        raise ValueError(f"the checkpoint is of {saved['program']}, and {declared.name} is not the same program")
+    if saved is not None and (key_of(declared) != saved["key"] or len(saved["dtypes"]) != len(declared.properties)):
+        raise CheckpointError(
+            f"{options.checkpoint} is of {saved['program']}, and {declared.name} is not the same program: resume with "
+            "the program that was run, unchanged"
+        )
     job, given = _job(graph, declared, initial, options, limit)
     code = declared.code(job.dtypes)
     if code.is_shaped:

@@ -144,6 +144,11 @@ def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None
             raises(hpg.cluster.CheckpointError, r"run/checkpoint\.json ", hpg.cluster.resume, client, path)
             if name == "place":
                 C.bfs(7, checkpoint=path, every=0.0)
+        for name, forged in (("dtypes", []), ("key", "0" * 40)):
+            write_table(folder, {**table, name: forged})
+            raises(hpg.cluster.CheckpointError, "run is of Tree, and Tree is not", hpg.cluster.resume, client, path)
+        within = path / "precious"
+        raises(hpg.cluster.CheckpointError, "precious cannot be written", C.bfs, 7, checkpoint=within, every=0.0)
         write_table(folder, {**table, "place": "0" * 32 + "-3"})
         with pytest.raises(hpg.cluster.CheckpointError, match=r"000-3/[0-3], which the checkpoint needs, is not"):
             hpg.cluster.resume(client, path)
@@ -275,6 +280,18 @@ def test_connections_without_the_token_are_refused() -> None:
     listener.abandon(b"t" * 16)
     raises(PeerLostError, "abandoned", listener.take, b"t" * 16, 0, 1, 20)
     raises(hpg.cluster.ClusterTimeoutError, r"Limits\.connect", listener.take, b"u" * 16, 0, 1, 0.05)
+
+
+def test_a_full_disk_keeps_no_part_of_a_file(tmp_path) -> None:
+    resource = pytest.importorskip("resource")
+    folder = Folder(str(tmp_path))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        raises(hpg.cluster.CheckpointError, f"{tmp_path} cannot be written", folder.write, "a/0", bytes(1 << 16))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list((tmp_path / "a").iterdir())
 
 
 def test_files_of_checkpoints() -> None:

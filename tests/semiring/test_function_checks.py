@@ -91,7 +91,7 @@ def test_what_answers_differently_each_time(called):
         (lambda x: x + nowhere, "the name 'nowhere' is not defined"),  # noqa: F821
         (lambda x: x + numbers[0], "numbers is a list: a compiled function reads numbers, tuples and NumPy arrays"),
         (lambda x: table[x], "table is a dict"),
-        (lambda x: x + halves[0], "halves holds float16, which compiled functions do not read: convert it with .astype"),
+        (lambda x: x + halves[0], "halves holds float16, which compiled functions do not read: convert it with .as"),
         (lambda x: x + unsure[0], "unsure is a masked array, whose masked elements would count: fill them by .filled"),
         (lambda x: x + buffer[0], "buffer is of type bytearray: a compiled function reads numbers, tuples"),
         (counts, "it assigns the global counted: return the value instead"),
