@@ -9,7 +9,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
@@ -52,9 +52,14 @@ def weight_between(arcs: CSR, label: Any) -> int:
     ``arcs``: those of a level, or without weights; ``label`` (integer array of shape (n,)). Returns int: in the level's
     units; an edge counts from both of its ends.
     """
+    rows = Rows(arcs.indptr, arcs.indices, arcs.data)
+    if arcs.nnz <= SERIAL:
+        each = np.zeros(1, np.int64)
+        _between.alone(rows, label, each)
+        return int(each[0])
     with team() as threads:
         each = np.zeros(threads, np.int64)
-        _between(Rows(arcs.indptr, arcs.indices, arcs.data), label, each)
+        _between(rows, label, each)
     return int(each.sum())
 
 

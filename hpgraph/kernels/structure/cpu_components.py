@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, peek, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
 
@@ -51,8 +51,9 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
 def components_within(arcs: CSR, group: Any) -> tuple[int, Any]:
     """`components` of the arcs of a symmetric pattern that join vertices of one group; ``group``: of each vertex."""
     label = np.arange(arcs.shape[0], dtype=arcs.indices.dtype)
-    with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
-        _link_within(arcs.indptr, arcs.indices, group, label)
+    alone = arcs.nnz < _MIN_SHARED
+    with interruptible() if alone else team():
+        (_link_within.alone if alone else _link_within)(arcs.indptr, arcs.indices, group, label)
     return int(number_trees(label)), label
 
 
