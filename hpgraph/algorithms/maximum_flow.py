@@ -233,15 +233,7 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
     arcs, xp = graph.out_csr, array_module(graph.device)
     if graph.n_vertices > MAX_VERTICES:
         raise ValueError(f"maximum_flow takes at most {MAX_VERTICES} vertices, not {graph.n_vertices}")
-    if arcs.data is not None and arcs.nnz:
-        if not (smallest := arcs.data.min().item()) >= 0:
-            raise ValueError(f"capacities must not be negative, and there is one of {smallest}")
-        with np.errstate(over="ignore"):
-            together = float(total(arcs.data, np.float64))
-        if not together < np.inf:
-            raise ValueError(
-                "capacities must be finite, and so must their sum: a bound above the sum of all others serves as none"
-            )
+    check_capacities(arcs.data)
     if arcs.data is None:
         carried = arcs.with_data(xp.ones(arcs.nnz, np.int64))
     else:
@@ -266,6 +258,20 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
         capacity = capacity.copy()
         capacity[loops] = 0
     return both, capacity
+
+
+def check_capacities(weights: Any) -> None:
+    """Refuse capacities that are negative or not finite; None are those without weights."""
+    if weights is None or not len(weights):
+        return
+    if not (smallest := weights.min().item()) >= 0:
+        raise ValueError(f"capacities must not be negative, and there is one of {smallest}")
+    with np.errstate(over="ignore"):
+        together = float(total(weights, np.float64))
+    if not together < np.inf:
+        raise ValueError(
+            "capacities must be finite, and so must their sum: a bound above the sum of all others serves as none"
+        )
 
 
 def _kept_both_ways(graph: Graph) -> tuple[Graph, Any]:

@@ -269,9 +269,15 @@ def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[fl
         for u, v in itertools.pairwise(path):
             prefix = prefixes[-1]
             prefixes.append(prefix.after.setdefault(v, _Prefix(prefix.length + weight_of(u, v))))
+        whole = np.array(path)
         for i in range(leaves, len(path) - 1):
-            banned = np.fromiter(prefixes[i].after, np.int64, len(prefixes[i].after))
-            spur = search.path(np.array(path[: i + 1]), banned)
+            after = prefixes[i].after
+            row = arcs.indices[arcs.indptr[path[i]] : arcs.indptr[path[i] + 1]]
+            others = len(row) - len(after)
+            if others == 0 or (others == 1 and i > 0 and path[i - 1] in row):
+                # No arc leads on, as along a path: a search would mark the vertices before.
+                continue
+            spur = search.path(whole[: i + 1], np.fromiter(after, np.int64, len(after)))
             if spur is not None:
                 length = prefixes[i].length + sum(map(weight_of, spur, spur[1:]))
                 heapq.heappush(candidates, (length, i + len(spur), path[:i] + spur, i))

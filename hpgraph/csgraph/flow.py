@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.maximum_flow import both_ways, flow_between, two_ends
-from hpgraph.containers.graph import Graph, id, one_of
+from hpgraph.algorithms.maximum_flow import both_ways, check_capacities, flow_between
+from hpgraph.containers.graph import Graph, one_of
 from hpgraph.containers.matrix_source import is_older_matrix
 from hpgraph.core.device import everywhere
-from hpgraph.csgraph.graph_input import as_rows, require_sparse, require_square, sparse_of
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_rows, require_sparse, require_square, sparse_of
 from hpgraph.formats import CSR
+from hpgraph.formats.bitmask import Bitmask
+from hpgraph.kernels.backend import kernels
 
 # From here on float64 does not represent all integers.
 _MAX = 2.0**53
@@ -82,19 +84,45 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     for name, vertex in (("source", source), ("sink", sink)):
         if not 0 <= vertex < n:
             raise ValueError(f"{name} must be between 0 and {n - 1}, not {vertex}")
+    if source == sink:
+        raise ValueError("source and sink must be two vertices, not one")
     capacities = _whole(rows)
-    graph = Graph._from_csr(capacities, True, None)
-    ends = two_ends(graph, id(source), id(sink))
-    both, capacity = both_ways(graph)
-    value, net = flow_between(both, capacity, *ends)
-    if rows.device == "cuda":
-        net = net.astype(np.float64)
-    elif not capacities.nnz or int(capacities.data.max()) <= np.iinfo(np.int32).max:
-        net = net.astype(np.int32)
+    is_narrow = rows.device == "cpu" and int(capacities.data.max(initial=0)) <= np.iinfo(np.int32).max
+    kind = np.dtype(np.float64 if rows.device == "cuda" else np.int32 if is_narrow else np.int64)
+    between = _vertices_between(capacities, source, sink) if rows.device == "cpu" else None
+    if between is not None:
+        check_capacities(capacities.data)
+        if not len(between):
+            return MaximumFlowResult(0, sparse_of(CSR._empty(rows.shape, kind, rows.device), is_older_matrix(csgraph)))
+        source, sink = np.searchsorted(between, (source, sink)).tolist()
+        capacities, _ = kernels("cpu").induced(capacities, Bitmask.from_indices(between, n))
+    both, capacity = both_ways(Graph._from_csr(capacities, True, None))
+    value, net = flow_between(both, capacity, source, sink)
     arcs = both.out_csr
     # The indices may be those of the input.
-    flow = CSR(arcs.shape, arcs.indptr, arcs.indices.copy(), net, validate=False)
+    indptr, indices = arcs.indptr, arcs.indices.copy()
+    if between is not None:
+        indptr, indices = np.zeros(n + 1, np.int64), between[indices]
+        indptr[between + 1] = arcs.degrees
+        np.cumsum(indptr, out=indptr)
+    flow = CSR(rows.shape, indptr, indices, net.astype(kind, copy=False), validate=False)
     return MaximumFlowResult(int(value), sparse_of(flow, is_older_matrix(csgraph)))
+
+
+def _vertices_between(arcs: CSR, source: int, sink: int) -> Any:
+    """Vertices that `source` reaches, or that reach `sink`, in ascending order; None if either are most vertices.
+
+    An empty array means that there is no path.
+    """
+    from hpgraph.kernels.structure.cpu_fifo import fifo_order, turned
+
+    n = arcs.shape[0]
+    reached, before = fifo_order(arcs, source, NO_PREDECESSOR)
+    if before[sink] == NO_PREDECESSOR:
+        return reached[:0]
+    if 2 * len(reached) > n:
+        reached, _ = fifo_order(turned(arcs.with_data(None), False), sink, NO_PREDECESSOR)
+    return None if 2 * len(reached) > n else np.sort(reached)
 
 
 def _whole(rows: CSR) -> CSR:

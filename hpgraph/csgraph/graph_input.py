@@ -194,10 +194,10 @@ def both_ways(arcs: CSR) -> CSR:
     """Every arc in both directions, with the lighter of two weights."""
     if kernels(arcs.device).is_both_ways(arcs):
         return arcs
-    if arcs.data is None and arcs.device == "cpu":
+    if arcs.device == "cpu":
         from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
 
-        return with_reverses(arcs)
+        return with_reverses(arcs, lightest=True)
     matrix = Matrix._of(arcs)
     joined = matrix.ewise_add(matrix.T, "pair" if arcs.data is None else "min").csr
     return joined.with_data(None) if arcs.data is None else joined

@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.algorithms.simple_paths import by_length
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored, both_ways
 from hpgraph.csgraph.paths import distances_from, distances_from_everywhere
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -76,12 +76,12 @@ def yen(
         raise ValueError(f"source and sink must have 0 <= source < {n} and 0 <= sink < {n}, not {source} and {sink}")
     if K < 0:
         raise ValueError(f"K, the number of paths, must not be negative, not {K}")
-    rows = given.csr.to("cpu")
+    rows = (given if directed else given.checked()).csr.to("cpu")
     if unweighted:
         rows = rows.with_data(np.ones(rows.nnz), copy=False)
     elif given.least < 0:
         distances_from_everywhere(given.checked().graph(directed).out_csr.to("cpu"))
-    paths = _shortest(rows if directed else kernels("cpu").rows_both_ways(rows), source, sink, K)
+    paths = _shortest(rows if directed else both_ways(rows), source, sink, K, directed)
     lengths = np.array([length for length, _ in paths], np.float64)
     if not return_predecessors:
         return to_device(lengths, given.device)
@@ -91,7 +91,7 @@ def yen(
     return to_device(lengths, given.device), to_device(predecessors, given.device)
 
 
-def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, list[int]]]:
+def _shortest(rows: CSR, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
     """Up to K paths and their lengths, among reachable vertices; rows may be unsorted, with duplicates."""
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
     from hpgraph.kernels.structure.cpu_fifo import incoming_rows
@@ -109,7 +109,7 @@ def _shortest(rows: CSR, source: int, sink: int, K: int) -> list[tuple[float, li
         rows = cpu.rows_of(rows, reached, 0, len(before))
         rows = CSR((len(reached),) * 2, rows.indptr, number[rows.indices], rows.data, validate=False)
     arcs = CSR.from_rows(rows.shape, rows.indptr, rows.indices, rows.data, duplicates="min", copy=False)
-    back = incoming_rows(arcs) or arcs
+    back = (incoming_rows(arcs) or arcs) if directed else arcs
     found = shortest_trees(back, np.array([[sink]]), np.inf, None)
     left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
     if left[source] == np.inf:

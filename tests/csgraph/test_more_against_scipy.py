@@ -374,3 +374,34 @@ def test_results_share_no_memory_with_the_graph(device: str) -> None:
         for name in ("data", "indices"):
             getattr(found, name)[:] = 0
     assert bool((given.toarray() == before).all())
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_flows_of_few_vertices(dtype: type) -> None:
+    """Only vertices that the source reaches, or that reach the sink, take part: in trees these are few, or none."""
+    rng = np.random.default_rng(8)
+    child = np.arange(1, 120)
+    parent = (rng.random(119) * child).astype(int)
+    tree = sp.csr_array((rng.integers(1, 9, 119).astype(dtype), (parent, child)), shape=(120, 120))
+    sparse = sp.csr_array(sp.random_array((120, 120), density=0.012, rng=rng) * 100).astype(dtype)
+    flows = set()
+    for graph in (tree, tree.T.tocsr(), sparse):
+        for source, sink in rng.integers(0, 120, (60, 2)).tolist():
+            if source == sink:
+                continue
+            found, wanted = (module.maximum_flow(graph, source, sink) for module in (ours, theirs))
+            flow, total = found.flow.toarray(), np.zeros(120, dtype)
+            assert found.flow_value == wanted.flow_value and found.flow.dtype == wanted.flow.dtype
+            assert (flow == -flow.T).all() and (flow <= graph.toarray()).all()
+            total[[source, sink]] = found.flow_value, -found.flow_value
+            np.testing.assert_array_equal(flow.sum(axis=1), total)
+            flows.add(found.flow_value > 0)
+    assert flows == {True, False}
+
+
+def test_paths_in_a_long_chain() -> None:
+    """No vertex but the first has another way on."""
+    n = 30_000
+    graph = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[1, -1], format="lil")
+    graph[0, 2] = 5
+    assert ours.yen(graph.tocsr(), 0, n - 1, 4).tolist() == [n - 1, n + 2]

@@ -14,13 +14,16 @@ from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, 
 from hpgraph.kernels.structure.cpu_fifo import turned
 
 
-def with_reverses(arcs: CSR) -> CSR:
-    """Arcs, in rows that ascend, and the reverses that they lack, which carry nothing; nor do loops."""
-    back = turned(arcs.with_data(None), False)
+def with_reverses(arcs: CSR, lightest: bool = False) -> CSR:
+    """Arcs, in rows that ascend, and the reverses that they lack, which carry nothing; nor do loops.
+
+    With `lightest`, an arc and its reverse get the lighter of their two weights instead.
+    """
+    back = turned(arcs if lightest else arcs.with_data(None), False)
     indptr, most = np.zeros(arcs.shape[0] + 1, np.int64), 2 * arcs.nnz
     indices = np.empty(most, arcs.indices.dtype)
     capacity = None if arcs.data is None else np.empty(most, arcs.data.dtype)
-    _join(arcs.indptr, arcs.indices, arcs.data, back.indptr, back.indices, indptr, indices, capacity)
+    _join(arcs.indptr, arcs.indices, arcs.data, back.indptr, back.indices, back.data, indptr, indices, capacity)
     # In place if the allocator can.
     indices.resize(indptr[-1], refcheck=False)
     if capacity is not None:
@@ -29,7 +32,7 @@ def with_reverses(arcs: CSR) -> CSR:
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _join(indptr, indices, carried, back_ptr, back, ends, out, capacity):
+def _join(indptr, indices, carried, back_ptr, back, back_carried, ends, out, capacity):
     """Merge the rows of a matrix and of its transpose; branch-free while both last: the branch is unpredictable."""
     k = np.int64(0)
     for v in range(ends.size - 1):
@@ -38,7 +41,10 @@ def _join(indptr, indices, carried, back_ptr, back, ends, out, capacity):
         while p < p_end and q < q_end:
             a, b = np.int64(vertex(indices, p)), np.int64(vertex(back, q))
             put(out, k, min(a, b))
-            if carried is not None:
+            if back_carried is not None:
+                one, other = peek(carried, p), peek(back_carried, q)
+                put(capacity, k, one if a < b or (a == b and one <= other) else other)
+            elif carried is not None:
                 put(capacity, k, peek(carried, p) * ((a <= b) & (a != v)))
             p += a <= b
             q += b <= a
@@ -51,7 +57,9 @@ def _join(indptr, indices, carried, back_ptr, back, ends, out, capacity):
             k += 1
         while q < q_end:
             put(out, k, peek(back, q))
-            if carried is not None:
+            if back_carried is not None:
+                put(capacity, k, peek(back_carried, q))
+            elif carried is not None:
                 put(capacity, k, carried.dtype.type(0))
             q += 1
             k += 1
