@@ -3,9 +3,9 @@
 // Each block keeps its part of the frontier, with the rows of its vertices, in shared memory. While the parts are even,
 // a block queues the vertices it discovers in its own part: between the cluster barrier and the loads of arcs it reads
 // no other block's memory and computes no prefix sum. When the parts become uneven, each warp queues the vertices it
-// discovers in another block's shared memory, round-robin. Sums over the blocks arrive one superstep late, so that no
-// barrier waits for them: at the end two supersteps run without a vertex. If a part overflows, the search ends, and the
-// host restarts it with `traverse`.
+// discovers in another block's shared memory, round-robin. In dense graphs a warp distributes vertices of many arcs over
+// all blocks. Sums over the blocks arrive one superstep late, so that no barrier waits for them: at the end two
+// supersteps run without a vertex. If a part overflows, the search ends, and the host restarts it with `traverse`.
 #pragma once
 #include "traversal.cuh"
 
@@ -17,6 +17,10 @@ constexpr int CLUSTER = 16;
 template <class Index>
 constexpr u32 PART_ROOM = sizeof(Index) == 4 ? 1024 : 512;
 constexpr u32 EVEN = 128;
+// In graphs of a mean degree above DENSE, a warp that discovers vertices of more than SCATTERED arcs in total queues
+// each of them in another block.
+constexpr i64 DENSE = 8;
+constexpr u32 SCATTERED = 512;
 
 // A queued vertex and its row.
 template <class Index>
@@ -73,6 +77,7 @@ struct ClusterTraversal {
     u32* settled;
     FrontierPart<Index>& part;
     u32 rank;
+    bool scatters;  // whether the graph is dense
 
     // Warp-collective: queue the vertices with `mine` for superstep `step`, in this block's part or in another's.
     template <int size>
@@ -92,6 +97,18 @@ struct ClusterTraversal {
         if (!even) target = of_block(target, (rank + (threadIdx.x >> 5) + (u32)step) % CLUSTER);
         arcs = (u32)warp_sum((u64)arcs);
         u32 base = 0;
+        if (scatters && arcs > SCATTERED) {
+#pragma unroll
+            for (int k = 0; k < size; ++k)
+                if (queued[k]) {
+                    FrontierPart<Index>* const there = of_block(&part, (rank + before++) % CLUSTER);
+                    PartTally& tally = there->own[(u32)step % 3];
+                    base = atomicAdd(&tally.light, 1), atomicAdd(&tally.arcs, rows[k].degree);
+                    if (base < PART_ROOM<Index>) there->rows[step & 1][base] = rows[k];
+                }
+            if (lane_of_warp() == 0) atomicAdd(&part.own[(u32)step % 3].count, votes);
+            return;
+        }
         if (lane_of_warp() == 0) {
             if (even) base = atomicAdd(&part.own[(u32)step % 3].light, total);
             else base = atomicAdd(&target->own[(u32)step % 3].light, total);
@@ -185,8 +202,8 @@ struct ClusterTraversal {
             const bool even = all.light <= EVEN || all.light * CLUSTER * 2 <= all.count * 3;
             if (step <= policy.limit) push(own, step, even);
             asm volatile("" ::"r"(told));
-            // While parts are even, a block reads only its own writes and sums.
-            if (even) meet_cluster();
+            // While parts are even and nothing is scattered, a block reads only its own writes and sums.
+            if (even && !scatters) meet_cluster();
             else wait_for_cluster();
         }
         // A block must not end while another may write to its shared memory.
@@ -202,7 +219,8 @@ __global__ void HPGRAPH_IN_CLUSTER __launch_bounds__(THREADS, 1)
 traverse_in_cluster(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
                     const Policy policy, const u32* no_in_arcs, u32* settled, const Trace trace) {
     __shared__ FrontierPart<Index> part;
-    ClusterTraversal<T, Program, Index, Weight> traversal{program, out, settled, part, blockIdx.x};
+    ClusterTraversal<T, Program, Index, Weight> traversal{program, out, settled, part, blockIdx.x,
+                                                           policy.arcs > n * DENSE};
     traversal.begin(sources, no_in_arcs, n);
     traversal.run(policy, trace);
 }

@@ -31,8 +31,7 @@ TRACE = persistent.TRACE.of()
 # Blocks of the cluster that searches graphs of small frontiers, as in cluster_traversal.cuh, and threads of each: with
 # more or fewer, a level of a road network takes longer on an H200. Mean arcs of a superstep up to which the cluster is
 # faster than the grid there, and supersteps from which it gains more, 2 µs each, than the host's wait at the end costs.
-# Mean degree up to which it may be: parts of the frontier are evened out by vertices, not by arcs, and on a chain of
-# cliques of 64 a level takes 5.3 µs instead of 4.2.
+# Mean degree up to which its kernel is compiled before the first search has shown that frontiers are small.
 CLUSTER, CLUSTER_THREADS, CLUSTER_ARCS, CLUSTER_SUPERSTEPS, CLUSTER_DEGREE = 16, 512, 16384, 16, 8
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, without which a cluster has up to 8 blocks.
 _NON_PORTABLE_CLUSTER = 14
@@ -41,7 +40,6 @@ EXCHANGE = Layout(
 )
 
 
-@lru_cache(maxsize=256)
 def policy_struct(
     n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
 ) -> bytes:
@@ -49,6 +47,12 @@ def policy_struct(
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
     return POLICY(*bounds, np.int32(forced), limit, arcs, *persistent.local_limits(local), *leaving)
+
+
+@attached
+def _policy(out: CSR, alpha: float, beta: float, forced: int, limit: int, local: bool, waits: bool) -> bytes:
+    n, leaving = out.shape[0], takeover(out).limits(waits)
+    return policy_struct(n, len(out.indices), alpha, beta, forced, limit, local, leaving)
 
 
 @attached
@@ -99,8 +103,9 @@ def _in_cluster(plan: persistent.Plan, search: Search, turn: Takeover, policy: b
 
 def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`; the trace stays on the device until its rows are asked for."""
-    out, in_, forced = search.out, search.in_, search.forced
-    plan = _plan(out, search.code, persistent.techniques_type())
+    out, in_, forced, local = search.out, search.in_, search.forced, techniques.local_block
+    chosen = persistent.techniques_type()
+    plan = _plan(out, search.code, chosen)
     n, arcs, width, turn = out.shape[0], len(out.indices), out.indices.itemsize, takeover(out)
     # A push lists pieces of rows of `out`, a pull those of `in_`.
     pieces = max(plan.pieces, persistent.heavy_pieces(in_)) * 2 * width
@@ -108,16 +113,14 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     space, record = persistent.Space(words, words, words, vertices, pieces, vertices, pieces), persistent.Record(n)
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
-    policy = policy_struct(
-        n, arcs, search.alpha, search.beta, forced, search.limit, techniques.local_block, turn.limits(waits)
-    )
+    policy = _policy(out, search.alpha, search.beta, forced, search.limit, local, waits)
     # A restarted search needs values that the kernel initializes.
-    restarts = forced != PULL and None not in search.beginnings and techniques.local_block
+    restarts = forced != PULL and None not in search.beginnings and local
     narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS
     # Compiled in a thread, beside the kernel of the first search, unless code of Python functions is to be linked.
-    may_be = arcs <= CLUSTER_DEGREE * n and not plan.pieces and (narrow or not plan.program.ltoir)
+    may_be = not plan.pieces and (narrow or (arcs <= CLUSTER_DEGREE * n and not plan.program.ltoir))
     if may_be and restarts and turn.fits_cluster and _has_clusters(cupy.cuda.runtime.getDevice()):
-        beside = _plan_in_cluster(out, search.code, persistent.techniques_type())
+        beside = _plan_in_cluster(out, search.code, chosen)
         found = _in_cluster(beside, search, turn, policy) if narrow and not waits else None
         if found is not None:
             return found
