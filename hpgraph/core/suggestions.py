@@ -159,7 +159,8 @@ def naming_arguments(function: Function) -> Function:
             if getattr(graph, "device", None) == "cuda":
                 begin(function.__name__)
             for name, place in flags:
-                if type(value := given[place] if place < len(given) else named.get(name)) is not bool:
+                value = given[place] if place < len(given) else named.get(name)
+                if value is not None and type(value) is not bool:
                     flag(value, name)
             return function(*given, **named)
         except TypeError as error:

@@ -229,11 +229,13 @@ def initial_state(
     for name, prop in (declared.properties if properties is None else properties).items():
         value: Any = initial.get(name)
         begins, values = None, None
-        serves = xp is np and type(value) is np.ndarray and value.shape == (n,) and value.dtype in _REAL
-        if serves and not prop.length and prop.dtype in (None, value.dtype):
-            values = initial.pop(name).copy()
-        elif value is None and name not in initial and name in declared.beginnings:
+        if value is None and name not in initial and name in declared.beginnings:
             dtype, begins = declared.beginnings[name]
+        elif (
+            xp is np and type(value) is np.ndarray and value.shape == (n,) and value.dtype in _REAL
+            and not prop.length and prop.dtype in (None, value.dtype)
+        ):  # fmt: skip
+            values = initial.pop(name).copy()
         else:
             dtype, begins, values = column(declared, name, prop, graph, initial)
         # Uninitialized memory: a kernel fills it, or the values are copied into it.

@@ -21,6 +21,9 @@ _NAMES = (
 _RENAMED = {"side_by_side": "multi_gpu"}
 
 
+_NONE: frozenset[str] = frozenset()
+
+
 class Techniques:
     """Which techniques the kernels use: attributes to read, and a context manager that switches them.
 
@@ -130,7 +133,8 @@ class Techniques:
     @property
     def switched(self) -> frozenset[str]:
         """Names of those that are off."""
-        return frozenset([name for name, on in self._switched.get().items() if not on])
+        switched = self._switched.get()
+        return frozenset([name for name, on in switched.items() if not on]) if switched else _NONE
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_NAMES]

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np

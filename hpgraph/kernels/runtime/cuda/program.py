@@ -66,8 +66,11 @@ class CUDAProgram(DeviceFunctions):
         self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
     ) -> bytes:
         """The struct's value for given arrays and parameters."""
-        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)] if world else ()
-        return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(self._properties)))
+        fills = self._properties, beginnings or (None,) * len(self._properties)
+        if not world:
+            return struct(*state, _packed_fills(*fills))
+        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
+        return struct(*state, *parameters, *_fills(*fills))
 
     @property
     def weight_type(self) -> str:
@@ -246,6 +249,12 @@ def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...
         begins = (beginning is not None) + (start is not None) + (start == "id")
         fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
     return fills
+
+
+@lru_cache(maxsize=256)
+def _packed_fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...]) -> bytes:
+    """`_fills` as fields that follow addresses."""
+    return struct(*_fills(dtypes, beginnings))
 
 
 def _cpp(flag: bool) -> str:

@@ -64,7 +64,7 @@ class Takeover:
 
     def waits(self) -> bool:
         """Whether the host waits for the kernel that is launched next."""
-        return self._possible and techniques.host_takeover and (self._waits or bool(self._report[0]))
+        return self._possible and (self._waits or bool(self._report[0])) and techniques.host_takeover
 
     @property
     def arcs_a_superstep(self) -> int:
