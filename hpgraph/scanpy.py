@@ -14,6 +14,7 @@ from hpgraph.algorithms.louvain import louvain as _louvain
 from hpgraph.algorithms.nearest_neighbors import nearest_neighbors
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import normalize_device, to_device
+from hpgraph.core.number import whole
 
 __all__ = ["leiden", "louvain", "neighbors"]
 
@@ -80,7 +81,7 @@ def leiden(
     Raises
     ------
     ValueError
-        If `flavor` or the objective is unknown.
+        If `flavor` or the objective is unknown, or `restrict_to` or `adjacency` does not fit the cells.
 
     References
     ----------
@@ -177,7 +178,7 @@ def neighbors(
     n_neighbors : int
         Number of neighbours, the cell itself included.
     n_pcs : int, optional
-        Number of leading columns of the representation to use; by default all.
+        Number of leading columns of the representation to use; by default all. 0 selects `X`.
     use_rep : str, optional
         "X", or a name in `obsm`; by default "X_pca" if present, else "X".
     metric : str
@@ -207,10 +208,16 @@ def neighbors(
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 4.0, 0.0]]
     """
     adata = adata.copy() if copy else adata
-    name = use_rep or ("X_pca" if "X_pca" in adata.obsm else "X")
+    whole(n_neighbors, "n_neighbors", least=2)
+    name = use_rep or ("X_pca" if "X_pca" in adata.obsm and n_pcs != 0 else "X")
+    if name != "X" and name not in adata.obsm:
+        raise KeyError(f"use_rep: adata.obsm has no {name!r}: compute it first, or give use_rep='X'")
     points = adata.X if name == "X" else adata.obsm[name]
     points = points.toarray() if hasattr(points, "toarray") else np.asarray(points)
-    found = nearest_neighbors(points[:, :n_pcs], n_neighbors - 1, metric, device=normalize_device(device))
+    # In scanpy 0 selects X, all of it.
+    if n_pcs and whole(n_pcs, "n_pcs", least=0) > points.shape[1]:
+        raise ValueError(f"n_pcs must be at most {points.shape[1]}, the columns of {name}, not {n_pcs}")
+    found = nearest_neighbors(points[:, : n_pcs or None], n_neighbors - 1, metric, device=normalize_device(device))
     prefix = "" if key_added is None else f"{key_added}_"
     keys = {"connectivities": f"{prefix}connectivities", "distances": f"{prefix}distances"}
     for weights, what in (("distance", "distances"), ("fuzzy", "connectivities")):
@@ -229,15 +236,25 @@ def _cluster(
     options: dict[str, Any],
 ) -> Any:  # fmt: skip
     import pandas
+    import scipy.sparse
 
     adjacency, neighbors_key, obsp, directed, use_weights, device = where
     adata = adata.copy() if copy else adata
     matrix = _connectivities(adata, neighbors_key, obsp) if adjacency is None else adjacency
+    count = len(adata.obs)
+    if (shape := getattr(matrix, "shape", (count, count))) != (count, count):
+        raise ValueError(f"adjacency must have a row and a column for each of {count} cells, not shape {shape}")
     among = None
     if restrict_to is not None:
         column, categories = restrict_to
+        if column not in adata.obs:
+            raise KeyError(f"restrict_to: adata.obs has no {column!r}")
+        known = set(adata.obs[column])
+        if isinstance(categories, str) or not (categories and known.issuperset(categories)):
+            raise ValueError(f"restrict_to must list categories of {column!r}, such as ['0', '1'], not {categories!r}")
         among = np.flatnonzero(adata.obs[column].isin(list(categories)))
-        matrix = matrix.tocsr()[among][:, among]
+        matrix = scipy.sparse.csr_array(matrix) if isinstance(matrix, np.ndarray) else matrix.tocsr()
+        matrix = matrix[among][:, among]
         key = f"{key}_R" if key == search.__name__ else key
     graph = Graph(matrix, directed=directed).to(normalize_device(device))
     found = search(graph, weight=use_weights, resolution=resolution, seed=seed, **options)
@@ -259,7 +276,7 @@ def _cluster(
 
 def _connectivities(adata: Any, neighbors_key: str | None, obsp: str | None) -> Any:
     if obsp is not None and neighbors_key is not None:
-        raise ValueError("obsp and neighbors_key both say where the graph is: give one")
+        raise ValueError("obsp and neighbors_key both select the graph: give one")
     name = obsp or "connectivities"
     if neighbors_key is not None:
         if neighbors_key not in adata.uns:
@@ -272,4 +289,4 @@ def _connectivities(adata: Any, neighbors_key: str | None, obsp: str | None) -> 
 
 def _natural(name: str) -> list[Any]:
     """Sort key of natural order: "10" comes after "9"."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -72,6 +72,12 @@ def test_some_cells(cells):
     column = cells.obs["leiden_R"].astype(str)
     assert (column[PLANTED == "y"] == "y").all()
     assert column[PLANTED != "y"].str.startswith("x-z,").all()
+    cells.obs["kind"] = cells.obs["kind"].astype(str).replace("y", "CO²")
+    hsc.leiden(cells, 3, restrict_to=("kind", ["x", "z"]))
+    assert (cells.obs["leiden_R"][PLANTED == "y"] == "CO²").all()
+    raises(ValueError, "restrict_to must list categories of 'kind'", hsc.leiden, cells, restrict_to=("kind", "xz"))
+    raises(ValueError, r"not \['w'\]", hsc.leiden, cells, restrict_to=("kind", ["w"]))
+    raises(KeyError, "restrict_to: adata.obs has no 'sort'", hsc.leiden, cells, restrict_to=("sort", ["x"]))
 
 
 def test_where_the_graph_is(cells):
@@ -83,6 +89,13 @@ def test_where_the_graph_is(cells):
     raises(ValueError, "give one", hsc.leiden, cells, neighbors_key="wide", obsp="wide_connectivities")
     raises(KeyError, r"adata\.uns has no 'narrow'", hsc.leiden, cells, neighbors_key="narrow")
     raises(KeyError, r"adata\.obsp has no 'narrow'", hsc.leiden, cells, obsp="narrow")
+    raises(ValueError, r"row and a column for each of 140 cells", hsc.leiden, cells, adjacency=np.eye(3))
+    raises(KeyError, "use_rep: adata.obsm has no 'X_narrow'", hsc.neighbors, cells, use_rep="X_narrow")
+    raises(ValueError, "n_pcs must be at most", hsc.neighbors, cells, n_pcs=1000)
+    raises(ValueError, "n_neighbors must be at least 2", hsc.neighbors, cells, 1)
+    hsc.neighbors(cells, n_pcs=0, key_added="all")
+    hsc.neighbors(cells, use_rep="X", key_added="X")
+    assert (cells.obsp["all_distances"] != cells.obsp["X_distances"]).nnz == 0
 
 
 def test_arguments_of_scanpys(cells):
