@@ -134,9 +134,8 @@ def _checked(given: Any, name: str, rows: int, dimensions: tuple[int, ...]) -> A
     if found.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name} must be float32 or float64, not {found.dtype}")
     if found.ndim not in dimensions or found.shape[0] != rows:
-        raise ValueError(
-            f"{name} must have {rows} rows and {dimensions[-1]} dimensions at most, not shape {found.shape}"
-        )
+        allowed = f"{' or '.join(map(str, dimensions))} dimension{'s'[: dimensions != (1,)]}"
+        raise ValueError(f"{name} must have {rows} rows and {allowed}, not shape {found.shape}")
     return found
 
 
