@@ -100,7 +100,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int) -> Any:
         raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
     if anywhere(indptr[1:] < indptr[:-1]):
         row = first_true(indptr[1:] < indptr[:-1])
-        raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
+        raise ValueError(f"{name} must not decrease; it does at row {row}: sort the entries by row")
     return xp.ascontiguousarray(indptr, dtype=np.int64)
 
 

@@ -19,7 +19,7 @@ def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
         raise ValueError(f'duplicates must be {", ".join(map(_quoted, CHOICES[:-1]))} or "error", not {duplicates!r}')
     if duplicates not in ("sum", "first", "keep", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
         how = "min" if duplicates is None else duplicates
-        raise TypeError(f'duplicates="{how}" needs an order, which complex data have not: give "sum" or "first"')
+        raise TypeError(f'duplicates="{how}" needs an order, which complex numbers do not have: give "sum" or "first"')
     return duplicates
 
 
@@ -76,7 +76,7 @@ def differ(values: Any, repeats: Any) -> bool:
 def warn_unlike() -> None:
     """The warning if `duplicates` was not given and values of duplicates differ."""
     warn_caller(
-        "edges are given more than once with unlike weights, and the least weight of each is kept: say which is meant, "
+        "edges are given more than once with different weights, and the smallest weight of each is kept: choose by "
         'duplicates="min", "max", "sum" or "first"; "keep" keeps all, "error" refuses such edges',
         DuplicateEdgesWarning,
     )

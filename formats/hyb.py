@@ -78,7 +78,7 @@ class HYB(RowFormat):
         tail_rows = as_ids(self.tail_rows, "tail_rows", rows, "row").astype(ids, copy=False)
         tail_indices = as_ids(self.tail_indices, "tail_indices", columns, "column").astype(ids, copy=False)
         if anywhere(tail_rows[1:] <= tail_rows[:-1]):
-            raise ValueError("tail_rows must rise: name each row that has a tail once, in ascending order")
+            raise ValueError("tail_rows must ascend: list each row that has a tail once")
         self._take(
             self.ell.shape, copy, tail_rows=tail_rows,
             tail_indptr=as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices)),

@@ -88,7 +88,7 @@ class Pages:
         as_offsets(self.first_arc, "first_arc", pages, entries)
         as_offsets(self.offset, "offset", pages, len(self.stored))
         if (self.first_arc[1:] == self.first_arc[:-1]).any():
-            raise ValueError("first_arc must rise: a page without entries has no rows; leave it out")
+            raise ValueError("first_arc must ascend: omit pages without entries")
         one_of(self.encoding, "encoding", ENCODINGS)
         if self.id_dtype not in (np.int32, np.int64):
             raise ValueError(f"id_dtype must be int32 or int64, not {self.id_dtype}")
@@ -98,7 +98,7 @@ class Pages:
             if table is not None and (table.shape != (pages,) or table.dtype != np.uint32):
                 raise ValueError(f"{name} must be uint32 of shape ({pages},), one for each page")
         if self.checksum is not None and (self.values is None) != (self.value_checksum is None):
-            raise ValueError("values and value_checksum go together")
+            raise ValueError("values and value_checksum must both be given, or neither")
         if self.values is not None:
             as_value_dtype(self.values.dtype, "values")
             if self.values.shape != (entries,):

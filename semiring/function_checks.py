@@ -71,8 +71,8 @@ def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
             called = ".".join(lookup.names)
             raise CompileError(
                 name,
-                f"{called} answers differently each time, so that no result could be repeated: call it before the run "
-                "(random numbers from a seeded generator), and pass the numbers in as data (a property, a parameter, "
+                f"{called} returns another value at each call, so that no result could be repeated: call it before the "
+                "run (random numbers from a seeded generator), and pass the numbers as data (a property, a parameter, "
                 f"an array) {at_line(function.__code__, lookup.line)}",
             )
         if (why := _unreadable(value)) is not None:

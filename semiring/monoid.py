@@ -258,7 +258,7 @@ def check_monoid(monoid: Monoid, samples: Iterable[Any] | None = None) -> None:
         _check_family(_Trial(monoid, dtype), [dtype.type(v) for v in values], identity, terminal)
         tried += 1
     if not tried:
-        raise ValueError(f"monoid {monoid.name!r} works on no kind of number: {refusal}")
+        raise ValueError(f"monoid {monoid.name!r} supports no type of number: {refusal}")
 
 
 class _Trial:

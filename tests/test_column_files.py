@@ -94,16 +94,16 @@ def test_readers_take_columns_of_files_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("index", "fault"),
     [
-        ('[{"of": "edges", "title": "a", "type": "<i8", "at": 0}', "columns make no sense"),
-        ('[{"of": "edges", "title": "a", "type": "|O", "at": 0}]', "columns make no sense"),
+        ('[{"of": "edges", "title": "a", "type": "<i8", "at": 0}', "columns are invalid"),
+        ('[{"of": "edges", "title": "a", "type": "|O", "at": 0}]', "columns are invalid"),
         ('[{"of": "edges", "title": "a", "type": "<i8", "at": 8}]', "has no 3 values"),
         ('[{"of": "edges", "title": "a", "type": "<i8", "at": -8}]', "a place that is none"),
-        ('[{"of": "arcs", "title": "a", "type": "<i8", "at": 0}]', "columns make no sense"),
+        ('[{"of": "arcs", "title": "a", "type": "<i8", "at": 0}]', "columns are invalid"),
         ('[{"of": "edges", "title": "a", "type": "<i8", "at": 0, "categories": ["x"]}]', "codes must lie in"),
         ('[{"of": "edges", "title": "a", "type": "<i8", "at": 0, "categories": [1]}]', "categories must be text"),
         ('[{"of": "edges", "title": "weight", "type": "<i8", "at": 0}]', "rename it"),
-        ("[[]]", "columns make no sense"),
-        ("[" * 100_000, "columns make no sense"),
+        ("[[]]", "columns are invalid"),
+        ("[" * 100_000, "columns are invalid"),
     ],
 )  # fmt: skip
 def test_forged_columns_are_refused(tmp_path: Path, index: str, fault: str) -> None:

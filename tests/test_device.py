@@ -98,7 +98,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(caught.value, HpgraphError)
     assert not placing.cuda_available()
     monkeypatch.setattr(placing, "_has_driver", lambda: False)
-    raises(DeviceError, "no CUDA GPU is here", placing.array_module, "cuda")
+    raises(DeviceError, "neither a CUDA GPU nor its driver", placing.array_module, "cuda")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is None, reason="CuPy is not installed")

@@ -218,7 +218,7 @@ def test_flows_and_components_as_graphs() -> None:
 def test_edges_without_a_number() -> None:
     forest = hpg.SpanningForest(np.array([0]), np.array([1]), None, 2, None)
     assert forest.to_pandas().to_dict("list") == {"source": [0], "target": [1]}
-    raises(ValueError, "no numbers to go by", forest.top, 1)
+    raises(ValueError, "no weights to sort by", forest.top, 1)
 
 
 def test_in_a_notebook() -> None:

@@ -218,8 +218,8 @@ def test_bad_arguments():
     raises(ValueError, "above 0", T.windows, HOUR, 0 * HOUR)
     with pytest.raises(ValueError, match="half_life"):
         T.decay(datetime.timedelta(0))
-    raises(TypeError, "no arcs with times", hpg.TemporalGraph, [(0, 1)])
-    raises(TypeError, "no arcs with times", hpg.TemporalGraph, 5)
+    raises(TypeError, "arcs with times cannot be read", hpg.TemporalGraph, [(0, 1)])
+    raises(TypeError, "arcs with times cannot be read", hpg.TemporalGraph, 5)
     raises(TypeError, r"T\.between\(t0, t1\) .* are graphs", hpg.pagerank, T)
     empty = hpg.TemporalGraph([], n_vertices=2)
     assert list(empty.windows(1)) == [] and empty.between(3).n_edges == empty.snapshot(1).n_edges == 0

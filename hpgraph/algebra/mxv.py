@@ -126,7 +126,7 @@ def multiply_masked(
         allowed = ~allowed
     op = None if accum is None else get_binary(accum)
     if op is not None and out is None:
-        raise ValueError("accum joins the product with what out holds: give out as well")
+        raise ValueError("accum combines the product with the values of out: give out, too")
     product = _Product(A, semiring, values, active, allowed)
     if out is None:
         result, received = product.compute(with_received=isinstance(x, VectorStorage))

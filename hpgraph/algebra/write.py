@@ -91,7 +91,7 @@ def _checked(
     if out is not None:
         _check_out(shape, dtype, device, out, op)
     elif op is not None:
-        raise ValueError("accum joins the result with what out holds: give out as well")
+        raise ValueError("accum combines the result with the values of out: give out, too")
     return Target(out, allowed, complement, op, replace)
 
 

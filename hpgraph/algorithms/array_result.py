@@ -162,7 +162,7 @@ class ParentTree(SearchResult):
             raise ValueError(f"the search did not begin at {source!r}: leave source out")
         before = to_device(parent, "cpu")
         if before[at] < 0:
-            raise NoPathError(f"no path leads to {vertex!r} from where the search began")
+            raise NoPathError(f"no path leads to {vertex!r} from the start of the search")
         path = [at]
         while (at := int(before[at])) != path[-1]:
             path.append(at)

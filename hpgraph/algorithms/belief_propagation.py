@@ -230,7 +230,7 @@ def _potential(graph: Graph, given: Any, dtype: np.dtype[Any]) -> Any:
         raise ValueError(f"potential must have a row and a column for each state, not shape {likes.shape}")
     xp = array_module(likes)
     if not everywhere((likes > 0) & (likes < np.inf)):
-        raise ValueError("potential must be positive and finite; a small number says that states hardly go together")
+        raise ValueError("potential must be positive and finite; a small number makes a pair of states unlikely")
     if not graph.directed and not bool(xp.array_equal(likes, likes.T)):
         raise ValueError(
             "potential must be symmetric where edges have no direction; in a directed graph sources choose its rows"
@@ -262,7 +262,7 @@ def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
     if not everywhere((values >= 0) & (values < np.inf)):
         raise ValueError("unary must be finite and not negative")
     if not everywhere(values.any(axis=1)):
-        raise ValueError("unary must leave every vertex a state: each row needs a number above 0")
+        raise ValueError("unary must have a number above 0 in each row")
     # log(0) = −inf is intended.
     with np.errstate(divide="ignore"):
         return _highest_is_0(xp.log(values)).astype(dtype)

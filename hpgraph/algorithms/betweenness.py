@@ -200,14 +200,14 @@ def with_positive_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
 
 def _sources(graph: Graph, k: Any, sources: Any, seed: int | None) -> np.ndarray:
     if k is not None and sources is not None:
-        raise ValueError("k and sources say the same: give one of them")
+        raise ValueError("k and sources both select the sources: give one of them")
     if k is not None:
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
             raise TypeError(f"k must be a whole number or None, not {k!r}; list vertices as sources")
         return sources_of(graph, k, seed, "k")
     listed = sources_of(graph, sources, seed)
     if not len(listed) and graph.n_vertices:
-        raise ValueError("sources names no vertex, and no path starts anywhere: list one, or leave it out for all")
+        raise ValueError("sources is empty: list a vertex, or omit sources to use all")
     return listed
 
 

@@ -244,7 +244,7 @@ def katz_centrality(
     if iterations and not max(largest, residual) < math.inf:
         refuse_unfit_weights(graph, weighted)
         raise ValueError(
-            f"alpha must be smaller: with {alpha:g} numbers grow without end, after {iterations} iterations beyond the "
+            f"alpha must be smaller: with {alpha:g} the values diverge, after {iterations} iterations beyond the "
             "range of floats; it must be below 1 over the largest eigenvalue of the graph"
         )
     if normalized and largest:

@@ -84,7 +84,7 @@ def influence_maximization(
     facts = weight_facts(arcs) if weighted else None
     largest = chance if facts is None else float(arcs.data.max()) if arcs.nnz else 0.0
     if (facts is not None and facts.has_nan) or not 0 <= (chance if facts is None else facts.least) <= largest <= 1:
-        raise ValueError(f"{'weight' if weighted else 'probability'}: chances of arcs must be from 0 to 1")
+        raise ValueError(f"{'weight' if weighted else 'probability'}: probabilities of arcs must be from 0 to 1")
     whole(k, "k", least=1, most=n)
     real(epsilon, "epsilon", above=0, below=1)
     inward = graph.in_csr.to("cpu")

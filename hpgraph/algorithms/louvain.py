@@ -210,7 +210,7 @@ def iterations_of(n_iterations: Any) -> int:
     """Maximum number of iterations of a search; negative for no limit."""
     times = whole(n_iterations, "n_iterations")
     if times == 0:
-        raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")
+        raise ValueError("n_iterations must be at least 1, or negative to continue while the quality improves, not 0")
     return times
 
 

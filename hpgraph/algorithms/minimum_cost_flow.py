@@ -196,7 +196,7 @@ def _cheapest(graph: Graph, arcs: CSR, bound: Any, taken: Any) -> MinimumCostFlo
     if cost.dtype.kind == "f" and not bool(np.isfinite(cost).all()):
         raise ValueError("weight: costs must be finite")
     if abs(float(taken.sum())) > 1e-9 * float(abs(taken).sum()):
-        raise ValueError(f"demand: what is taken must be what is given, and the sum is {float(taken.sum()):g}, not 0")
+        raise ValueError(f"demand: demands must add up to 0, and their sum is {float(taken.sum()):g}, not 0")
     flow, meets, bounded = least_cost_flow(source, target, cost, bound, taken)
     if not meets:
         raise ValueError("no flow meets the demands within the capacities of G")

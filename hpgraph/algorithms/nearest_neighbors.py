@@ -81,7 +81,7 @@ def nearest_neighbors(
         )
     one_of(method, "method", _METHODS)
     if device == "cuda" and method not in ("auto", "tiles"):
-        raise ValueError(f'method={method!r} runs on the CPU alone: give device="cpu", or method="tiles"')
+        raise ValueError(f'method={method!r} runs only on the CPU: give device="cpu", or method="tiles"')
     if method == "kdtree" and metric != "euclidean":
         raise ValueError(f'method="kdtree" has metric="euclidean" alone, not {metric!r}')
     if method == "auto":

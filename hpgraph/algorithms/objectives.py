@@ -53,7 +53,7 @@ def objective_of(graph: Graph, level: Level, objective: Any, resolution: float, 
     weight = level.total * level.unit
     if null == "strength":
         if node_weights is not None:
-            raise ValueError('node_weights are those of "CPM" and "RBER": by modularity strengths stand for them')
+            raise ValueError('node_weights are only for "CPM" and "RBER": modularity uses strengths')
         factor = 1.0 if is_share else weight
         return Objective(level, resolution, factor, resolution * factor, 1.0, 0.0, True)
     weights = vertex_values(graph, 1.0 if node_weights is None else node_weights, "node_weights", np.dtype(np.float64))

@@ -191,7 +191,7 @@ def pagerank(
     damping, tol, dtype = _checked(damping, tol, max_iteration, dtype, normalization, convergence)
     one_of(method, "method", ("power", "delta"))
     if method == "delta" and damping == 1:
-        raise ValueError('damping must be below 1 for method="delta": without jumps changes need not come to rest')
+        raise ValueError('damping must be below 1 for method="delta": without jumps the changes may not converge')
     n = graph.n_vertices
     start = None if start is None else gathered(start)
     personalization = None if personalization is None else gathered(personalization)

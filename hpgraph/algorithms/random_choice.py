@@ -26,7 +26,7 @@ def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
     facts = weight_facts(scaled_arcs(graph.out_csr))
     if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
         unfit = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
-        raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {unfit}; or weight=None")
+        raise ValueError(f"weight: probabilities need finite weights from 0 on, and there is {unfit}; or weight=None")
     return sampling(graph.device).running_sums(scaled_arcs(arcs))
 
 

@@ -138,7 +138,7 @@ def k_hop(
     graph = as_simple(G)
     limit = _limit(k, False, "k")
     if limit is None:
-        raise TypeError("k must be a whole number, not None: hpgraph.reach goes as far as arcs lead")
+        raise TypeError("k must be a whole number, not None: hpgraph.reach has no limit")
     starts = graph.indices_of(sources, "sources")
     if len(starts) == 0:
         raise ValueError("sources is empty: give a vertex at least")

@@ -151,7 +151,7 @@ def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any,
     """Scores of the pairs given, or pairs and scores."""
     if pairs is not None:
         if top is not None or vertices is not None:
-            raise ValueError("pairs says which pairs: leave top and vertices away, or pairs")
+            raise ValueError("give either pairs, or top and vertices")
         source, target = graph._pairs(*ends_of_edges(pairs, "pairs"))
         form = COMMON if measure.looped else measure.form
         work = similarity(graph.device)

@@ -112,7 +112,7 @@ def _epidemic(
     arcs = graph.out_csr
     smallest, largest = least_and_largest(arcs) if weighted and arcs.nnz else (0.0, 0.0)
     if not 0 <= smallest <= largest < np.inf:
-        raise ValueError("weight: an arc counts as so many, and weights must not be negative, NaN or infinite")
+        raise ValueError("weight: weights are multiplicities of arcs and must not be negative, NaN or infinite")
     for name, value in (("beta", beta), ("gamma", gamma)):
         real(value, name, "a probability", least=0, most=1)
     if immune and max_steps is None and gamma == 0:

@@ -93,7 +93,7 @@ class SubgraphLoader(BatchLoader):
         self._chances: _Chances | None = None
         if not isinstance(by, str):
             if batches is not None:
-                raise ValueError("batches: communities make as many batches as there are")
+                raise ValueError("batches: each community is one batch: omit batches")
             self.by = "communities"
             self._count = self._order_members(by)
             return

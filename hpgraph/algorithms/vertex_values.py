@@ -67,7 +67,7 @@ def distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: b
         n = graph.n_vertices
         raise ValueError(
             f"{name} must have one value for each of the {n} vertices, not shape {array.shape}; a dict gives values by "
-            "vertex, a set or hpgraph.id is of vertices that share alike"
+            "vertex, a set or hpgraph.id gives its vertices equal shares"
         )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")

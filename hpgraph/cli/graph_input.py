@@ -40,7 +40,7 @@ def source_of(graph: Graph, arguments: Any) -> int:
     except ValueError as error:
         if graph.names is None or not _NUMBER.fullmatch(arguments.source):
             raise
-        raise ValueError(f"{error}; here --source-id {int(arguments.source)} says an index") from None
+        raise ValueError(f"{error}; here --source-id {int(arguments.source)} gives an index") from None
 
 
 def vertex_of(graph: Graph, text: str, argument: str) -> int:

@@ -129,7 +129,7 @@ def sample(graph: hpg.Graph, arguments: Any) -> None:
     try:
         fanouts = [int(one) for one in arguments.fanouts.split(",")]
     except ValueError:
-        raise ValueError(f"--fanouts {arguments.fanouts}: give numbers with commas between, 10,10 say") from None
+        raise ValueError(f"--fanouts {arguments.fanouts}: give numbers separated by commas, such as 10,10") from None
     how = {name: getattr(arguments, option) for name, option in (
         ("replace", "replace"), ("weight", "weighted"), ("incoming", "incoming"), ("seed", "seed"))}  # fmt: skip
     result, seconds = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))

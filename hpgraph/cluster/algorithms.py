@@ -59,7 +59,7 @@ def _recorded(function: Callable[..., Any], graph: Any, given: Any, named: Any) 
         try:
             json.dumps(arguments[name])
         except TypeError:
-            raise TypeError(f"a checkpoint does not hold {name}=: call {function.__name__} without one") from None
+            raise TypeError(f"a checkpoint does not store {name}=: call {function.__name__} without one") from None
     return arguments
 
 

@@ -100,7 +100,7 @@ class Placement(Graph):
             if isinstance(error, ClusterError):
                 raise error
             if error is not None:
-                raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
+                raise ClusterError(f"workers cannot run hpgraph ({error}): install it on all workers") from error
         for address, one in described.items():
             for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
                 if there != here:

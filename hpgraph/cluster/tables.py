@@ -81,11 +81,11 @@ def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> 
         if own.get("ids") == "name" or (own.get("ids") == "number" and n_vertices is None):
             remedy = ", or give n_vertices to take them as ids" if own["ids"] == "number" else ""
             raise ValueError(
-                f"the vertices of {one.full_name} have names, which blocks do not know: "
+                f"the vertices of {one.full_name} have names, which blocks do not store: "
                 f"Graph.from_graph(client, hpgraph.read(path)) keeps them{remedy}"
             )
     if not pieces:
-        raise FileNotFoundError(f"no Parquet file is called {', '.join(listed)}, or all are empty")
+        raise FileNotFoundError(f"no Parquet file matches {', '.join(listed)}, or all are empty")
     ways = {own.get("directed", True) for own in metadata.values()}
     if directed is None and len(ways) > 1:
         one_way = next(name for name, own in metadata.items() if own.get("directed", True))

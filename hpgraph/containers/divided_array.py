@@ -117,7 +117,7 @@ class DividedArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ValueError("values in pieces are not brought together without a copy")
+            raise ValueError("copy=False: values in pieces cannot be joined without a copy")
         here = Devices("cpu")
         pieces = [move_array(piece, here) for piece in self.pieces]
         values = DividedArray(pieces, place=move_array(self._place, here)).gather()

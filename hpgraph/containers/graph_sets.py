@@ -139,8 +139,8 @@ class GraphSets(GraphUpdates):
             names, others = names or _indices(self), others or _indices(other)
             if names.array.dtype.kind not in "iu" or others.array.dtype.kind not in "iu":
                 raise ValueError(
-                    "one of the graphs has names that are no numbers and the other has none, so that no vertex of the "
-                    "one is known to be one of the other: give names to both, Graph(G, names=...)"
+                    "one of the graphs has names that are no numbers and the other has none, so that their vertices "
+                    "cannot be matched: give names to both, Graph(G, names=...)"
                 )
         if names is others or np.array_equal(names.array, others.array):
             return xp.arange(other.n_vertices), names

@@ -142,7 +142,7 @@ class ResultTable:
         values = self._values()
         numbers = [name for name in values if name not in self._ends]
         if not numbers:
-            raise ValueError("there are no numbers to go by: the edges have no weights")
+            raise ValueError("by: the edges have no weights to sort by")
         by = numbers[0] if by is None else by
         if by not in numbers:
             raise ValueError(f"by must be one of {', '.join(map(repr, numbers))}, not {by!r}")

@@ -97,7 +97,7 @@ class TemporalGraph:
             time = next((title for title in columns if str(title).lower() in _TITLES), None)
         if time is None:
             titles = ", ".join(map(repr, columns))
-            raise ValueError(f"time: none of the columns {titles} is called {' or '.join(_TITLES)}: say which is meant")
+            raise ValueError(f"time: none of the columns {titles} is called {' or '.join(_TITLES)}: give time=")
         if time not in columns:
             raise ValueError(f"time: the table has no column {time!r}; it has {', '.join(map(repr, columns))}")
         moments, self._unit = column_of_times(columns[time], f"column {time!r}")
@@ -365,7 +365,7 @@ def _columns(table: Any) -> dict[Any, Any]:
             columns |= {end: rows[:, place].astype(np.int64) for place, end in enumerate(_ROWS[:2])}
     if len(columns) not in (3, 4):
         raise TypeError(
-            f"no arcs with times are known in {type(table).__name__}: give a table, a dict of columns, or rows "
+            f"arcs with times cannot be read from {type(table).__name__}: give a table, a dict of columns, or rows "
             "(source, target, time) or (source, target, time, duration)"
         )
     return columns

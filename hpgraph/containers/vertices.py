@@ -31,7 +31,7 @@ class id:
         _set_index(self, index if type(index) is int else _whole(index))
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("an id does not change: make another")
+        raise AttributeError("an id is immutable: create another")
 
     def __repr__(self) -> str:
         if isinstance(self.index, int):

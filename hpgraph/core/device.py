@@ -104,7 +104,9 @@ def require_cupy() -> ModuleType:
     except ImportError:
         if not _has_driver():
             # Without a driver, CuPy cannot work.
-            raise DeviceError('no CUDA GPU is here, nor its driver: check nvidia-smi, or use device="cpu"') from None
+            raise DeviceError(
+                'there is neither a CUDA GPU nor its driver: check nvidia-smi, or use device="cpu"'
+            ) from None
         raise MissingExtraError("CuPy", cuda_extra(), "the CUDA device") from None
     _require_gpu()
     return installed

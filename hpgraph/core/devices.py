@@ -36,7 +36,7 @@ class Devices:
         elif isinstance(device, Sequence) and device:
             several = [one if isinstance(one, cls) else cls._named(one) for one in device]
             if len(several) > 1 and any(one.kind == "cpu" for one in several):
-                raise ValueError(f"a graph is divided between GPUs alone, not {list(device)!r}: name GPUs by number")
+                raise ValueError(f"a graph can be divided only between GPUs, not {list(device)!r}: name GPUs by number")
             devices = several[0]
             if len(several) > 1:
                 devices = cls("cuda", tuple(index for one in several for index in one.indices or (_current(),)))
@@ -212,7 +212,7 @@ def reach_each_other(devices: Devices) -> bool:
 @cache
 def _kept_apart(devices: Devices) -> bool:
     warnings.warn(
-        f"{devices} do not use each other's memory, as peer_access is off: what they exchange goes through the host, "
+        f"{devices} do not access each other's memory, as peer_access is off: they exchange data through the host, "
         "slowly",
         stacklevel=3,
     )
@@ -232,7 +232,7 @@ def _reach(indices: tuple[int, ...]) -> bool:
     if apart:
         gpu, other = apart[0]
         warnings.warn(
-            f"cuda:{gpu} has no access to the memory of cuda:{other}: what they exchange goes through the host, slowly",
+            f"cuda:{gpu} has no access to the memory of cuda:{other}: they exchange data through the host, slowly",
             stacklevel=3,
         )
         return False

@@ -213,5 +213,5 @@ def _dense(rows: CSR, null_value: Any) -> Any:
 def _refuse_cuda(graph: Any, name: str) -> None:
     if lies_on_cuda(graph):
         raise TypeError(
-            f"csgraph.{name} is for the CPU alone, as CuPy has no masked arrays: use csgraph_to_dense or its like"
+            f"csgraph.{name} is only for the CPU, as CuPy has no masked arrays: use csgraph_to_dense or its like"
         )

@@ -252,7 +252,7 @@ class EdgeDeclarations(Declarations):
         super().__init__(program)
         if self.reduce.ends_on_anything:
             raise ValueError(
-                f'{self.name}.combiner must not be "any": which message comes first would show; take "min" or "max"'
+                f'{self.name}.combiner must not be "any": results would depend on the order of messages; take "min"'
             )
         # A terminal value would end a row early, but every arc's function must be called.
         self._combiner = without_terminal(self.reduce)
@@ -304,9 +304,9 @@ class EdgeDeclarations(Declarations):
                 raise TypeError(f"{name}.{prop}: constant must be True or False, not {one.constant!r}")
         check_aggregators(program)
         if function_of(program, "reply_cond") is not None and function_of(program, "reply") is None:
-            raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")
+            raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target)")
         if function_of(program, "vote_to_halt") is not None and program.activity == "all":
-            raise ValueError(f'{name}.vote_to_halt names active vertices: that needs activity = "changed", not "all"')
+            raise ValueError(f'{name}.vote_to_halt selects active vertices: that needs activity = "changed", not "all"')
         check_update(program, "vertex_compute")
 
 

@@ -114,7 +114,7 @@ def _form(declared: Declarations, code: ProgramCode) -> Form:
     if declared.activity == "all" and code.cond is None:
         return Form(SWEEP, code, "every vertex sends and is updated in every superstep")
     if code.sends is not None:
-        return Form(SUPERSTEPS, code, "sends names the active vertices")
+        return Form(SUPERSTEPS, code, "sends selects the active vertices")
     if declared.runs_alone and code.reduce.ends_on_anything:
         return Form(TRAVERSAL, code, "the first message settles a vertex (reduce is any)")
     why = _no_relaxation(declared, code)

@@ -109,7 +109,7 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
     for phase in declared:
         if phase.columns:
             raise TypeError(
-                f"{phase.name} reads several columns of edges, which phases have for properties: make it an "
+                f"{phase.name} reads several columns of edges, which are properties in phases: make it an "
                 "EdgeVertexProgram, with an hpgraph.EdgeProperty(constant=True) for each"
             )
         if phase.functions["starts"] is None and not ends:

@@ -30,7 +30,7 @@ def check_attributes(program: type[Definition]) -> None:
         raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
     check_aggregators(program)
     if function_of(program, "sends") is not None and program.activity == "all":
-        raise ValueError(f'{name}.sends names the active vertices: that needs activity = "changed", not "all"')
+        raise ValueError(f'{name}.sends selects the active vertices: that needs activity = "changed", not "all"')
     check_update(program, "update")
 
 

@@ -52,7 +52,7 @@ def stays_apart(graph: Any, gather: bool, apart: bool | None) -> bool:
     if apart is None:
         apart = not gather
     else:
-        warnings.warn("apart is called gather now: apart=True is gather=False", DeprecationWarning, stacklevel=4)
+        warnings.warn("apart is renamed to gather: apart=True is gather=False", DeprecationWarning, stacklevel=4)
     if apart and not (graph.on_devices or graph.on_cluster):
         raise ValueError('gather=False takes a graph on several GPUs: G.to("cuda:0,1"), or on a cluster')
     return apart

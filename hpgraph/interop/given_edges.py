@@ -118,8 +118,8 @@ def from_edges(
     if given is None:
         if target is None or source is not None:
             raise TypeError(
-                f"no edges are known in {type(edges).__name__}: give a table, a list of tuples, an (m, 2) array, or "
-                "sources and targets"
+                f"edges cannot be read from {type(edges).__name__}: give a table, a list of tuples, an (m, 2) array, "
+                "or sources and targets"
             )
         ends = numbered_ends(edges, target, names=names if isinstance(names, bool) else None)
         given = {"source": ends[0], "target": ends[1], "weight": weight, "names": ends[2], **_own(columns, edges)}

@@ -33,8 +33,8 @@ def edges_of(data: Any, relation: tuple[str, str, str], columns: bool) -> tuple[
         given = edges_given(data, None, None, None, 0, further or None)
         if given is None:
             raise TypeError(
-                f"{relation!r}: no edges are known in {type(data).__name__}: give a table, a list of tuples, a tuple "
-                "of arrays (source, target[, weight]), or a sparse array"
+                f"{relation!r}: edges cannot be read from {type(data).__name__}: give a table, a list of tuples, a "
+                "tuple of arrays (source, target[, weight]), or a sparse array"
             )
         ends, names, weight = [given["source"], given["target"]], given.get("names"), given["weight"]
         held = given.get("columns") or held

@@ -86,7 +86,7 @@ def table_metadata(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, 
     except (ValueError, TypeError, AttributeError):
         fits = False
     if not fits:
-        raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
+        raise FileFormatError(path, "its hpgraph metadata were not written by hpgraph")
     return notes  # type: ignore[no-any-return]
 
 

@@ -48,7 +48,7 @@ def read_dot(path: Path, progress: bool | None, budget: Budget, *, columns: Any 
     try:
         text = content_of(path, progress, taken, _BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(path, f"no text in UTF-8, at byte {error.start}") from None
+        raise FileFormatError(path, f"not a text in UTF-8, at byte {error.start}") from None
     return _Statements(path, text, taken, columns).read()
 
 

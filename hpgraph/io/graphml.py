@@ -92,7 +92,7 @@ class _Elements:
             parser.Parse(b"", True)
         except expat.ExpatError as error:
             said = expat.ErrorString(error.code)
-            raise FileFormatError(self._path, f"no whole XML file ({said})", error.lineno) from None
+            raise FileFormatError(self._path, f"not a complete XML file ({said})", error.lineno) from None
         finally:
             parser.StartElementHandler = parser.EndElementHandler = None
             parser.CharacterDataHandler = parser.StartDoctypeDeclHandler = None

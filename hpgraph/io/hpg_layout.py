@@ -110,7 +110,7 @@ def read_header(path: Path, content: bytes, file_bytes: int) -> Header:
     try:
         header = _header(fixed, block)
     except (ValueError, TypeError, UnicodeDecodeError) as error:
-        raise FileFormatError(path, f"a header that makes no sense ({error})") from None
+        raise FileFormatError(path, f"an invalid header ({error})") from None
     return header
 
 

@@ -77,7 +77,7 @@ class GraphFile:
                 f"{self.path}, {side}-arcs",
             )  # fmt: skip
         except ValueError as error:
-            raise FileFormatError(self.path, f"section {name} makes no sense: {error}") from None
+            raise FileFormatError(self.path, f"section {name} is invalid: {error}") from None
 
     @property
     def named(self) -> bool:

@@ -60,7 +60,7 @@ def _read_pajek(nx: Any, content: bytes) -> Any:
     graph = nx.read_pajek(io.BytesIO(content))
     said = re.search(rb"(?i)^\*vertices\s+(\d+)", content, re.MULTILINE)
     if said is None or int(said[1]) != len(graph):
-        raise ValueError(f"its vertices and the ends of edges are {len(graph)}, and not as many as it says")
+        raise ValueError(f"it announces another number of vertices than the {len(graph)} that it has")
     if (lists := re.search(rb"(?im)^\s*\*(?:arcs|edges)list", content)) is not None:
         raise ValueError(f"{lists[0].decode().strip()} is not read; *arcs and *edges are")
     # NetworkX takes an end that is no number of a vertex for the label of one.
@@ -80,7 +80,7 @@ def _read_json(nx: Any, content: bytes) -> Any:
     data = json.loads(content)
     graph = nx.node_link_graph(data, edges="links" if "links" in data else "edges")
     if len(graph) != len(data["nodes"]):
-        raise ValueError(f"{len(data['nodes'])} nodes, some of one id or not all that edges name: {len(graph)} ids")
+        raise ValueError(f"{len(data['nodes'])} nodes and {len(graph)} ids: ids are repeated, or edges name others")
     return graph
 
 
@@ -140,7 +140,7 @@ def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
     except (HpgraphError, MemoryError):
         raise
     except Exception as error:  # NetworkX's parsers raise any type
-        raise FileFormatError(path, f"no {name} file ({shortened(str(error), 200)})") from error
+        raise FileFormatError(path, f"not a {name} file ({shortened(str(error), 200)})") from error
     names, weight = found["names"], found["weight"]
     if not format_.typed:
         if all(isinstance(vertex, int | str) and _NUMBER.fullmatch(str(vertex)) for vertex in names):

@@ -266,7 +266,7 @@ def _layout_and_size(path: Path, archive: _Archive) -> tuple[str, int]:
         raise FileFormatError(path, f"no sparse array, only {held}; scipy.sparse.save_npz saves one")
     named, size = archive.member("format"), archive.member("shape")
     if named.shape != () or named.dtype.kind not in "SU" or named.nbytes > 64:
-        raise FileFormatError(path, "format is no word")
+        raise FileFormatError(path, "format is not a text")
     if size.dtype.kind not in "iu" or len(size.shape) != 1 or size.shape[0] > 8:
         raise FileFormatError(path, "shape is not a few whole numbers")
     word = archive.read("format").item()

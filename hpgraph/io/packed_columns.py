@@ -57,5 +57,5 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
             given = column if listed is None else Categories(column, listed)
             held |= as_columns({title: given}, count, "columns", "cpu")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"its columns make no sense ({type(error).__name__}: {error})") from None
+        raise ValueError(f"its columns are invalid ({type(error).__name__}: {error})") from None
     return found["edges"], found["vertices"]

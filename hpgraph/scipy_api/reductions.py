@@ -93,7 +93,7 @@ class Reductions(Products):
 
     def _extreme_entry(self, name: str, axis: int | None, out: Any, explicit: bool, *, skip_nan: bool) -> Any:
         if out is not None:
-            raise ValueError(f"{name} has no use for out: it is there for NumPy's sake")
+            raise ValueError(f"{name} ignores out, an argument only for NumPy: omit it")
         rows = self._lines(axis, name)
         if as_axis(axis) is None:
             return extreme(rows, name, explicit=explicit, skip_nan=skip_nan)
@@ -118,7 +118,7 @@ class Reductions(Products):
 
     def _place_of_extreme(self, name: str, axis: int | None, out: Any, explicit: bool) -> Any:
         if out is not None:
-            raise ValueError(f"arg{name} has no use for out: it is there for NumPy's sake")
+            raise ValueError(f"arg{name} ignores out, an argument only for NumPy: omit it")
         rows = self._lines(axis, f"arg{name}")
         if as_axis(axis) is None:
             return place_of_extreme(rows, name, explicit=explicit)

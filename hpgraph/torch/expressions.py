@@ -161,7 +161,9 @@ def traced(function: Callable[..., Any], *arguments: Any) -> Expression:
         expression: Expression = paths.follow(lambda: constant(function(*arguments)), partial(apply, "where"))
         return expression
     except Refused:
-        raise TypeError(f"message has more than {MAX_PATHS} paths: does a loop end by what it computes?") from None
+        raise TypeError(
+            f"message has more than {MAX_PATHS} paths: the number of turns of a loop must not depend on computed values"
+        ) from None
     finally:
         _PATHS.reset(before)
 

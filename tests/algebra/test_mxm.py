@@ -312,7 +312,7 @@ class TestUglyInputs:
             (lambda A: hpg.mxm(A, hpg.Matrix((4, 4))), ValueError, r"A of shape \(3, 3\) cannot be multiplied by B of"),
             (lambda A: hpg.mxm(A, A, mask=hpg.Matrix((3, 4))), ValueError, r"mask must have shape \(3, 3\)"),
             (lambda A: hpg.mxm(A, A, complement=True), ValueError, r"complement=True needs a mask"),
-            (lambda A: hpg.mxm(A, A, accum="plus"), ValueError, r"give out as well"),
+            (lambda A: hpg.mxm(A, A, accum="plus"), ValueError, r"give out, too"),
             (lambda A: hpg.mxm(A, A, "plus_tims"), ValueError, r"no semiring is called 'plus_tims'"),
             (lambda A: hpg.mxm(A, A, "plus_bor"), TypeError, r"bits"),
             (lambda A: hpg.mxm(A, np.eye(3)), TypeError, r"B must be a Matrix or a sparse array"),

@@ -174,7 +174,7 @@ class TestMxv:
             for multiply in (M.mxv, M.vxm):
                 raises(kind, message, multiply, **{"x": x, "out": out, **arguments})
                 assert host(out).tolist() == [7, 7]
-        raises(ValueError, r"give out as well", M.mxv, x, accum="plus")
+        raises(ValueError, r"give out, too", M.mxv, x, accum="plus")
         if device == "cpu":
             out.flags.writeable = False
             raises(ValueError, r"out is read-only", M.mxv, x, out=out)

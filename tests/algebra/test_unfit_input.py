@@ -40,7 +40,7 @@ WRITING: list[tuple[dict[str, Any], bool, type[Exception], str]] = [
     ({"mask": np.ones(3)}, True, TypeError, "mask must be a"),
     ({"mask": "of the other kind"}, True, TypeError, "mask must be a"),
     ({"complement": True}, True, ValueError, "complement=True needs a mask"),
-    ({"accum": "plus"}, False, ValueError, "give out as well"),
+    ({"accum": "plus"}, False, ValueError, "give out, too"),
     ({"accum": "pluss"}, True, ValueError, "no binary operator is called 'pluss'; similar: plus"),
     ({"accum": "bor"}, True, TypeError, "bor works on the bits of integers"),
     ({"out": "of another shape"}, False, ValueError, "out must have"),

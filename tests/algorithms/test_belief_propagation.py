@@ -150,7 +150,7 @@ ALIKE = [[2, 1], [1, 2]]
         ({0: [1, 2], hpg.id(0): [1, 2]}, ALIKE, {}, ValueError, "unary must not give a vertex twice"),
         ({9: [1, 2]}, ALIKE, {}, IndexError, "unary"),
         (-np.ones((3, 2)), ALIKE, {}, ValueError, "unary must be finite and not negative"),
-        ({0: [0, 0]}, ALIKE, {}, ValueError, "unary must leave every vertex a state"),
+        ({0: [0, 0]}, ALIKE, {}, ValueError, "unary must have a number above 0 in each row"),
         ({0: ["a", "b"]}, ALIKE, {}, TypeError, "unary must hold numbers"),
         ({}, [[1, 2]], {}, ValueError, "potential must have a row and a column for each state"),
         ({}, np.ones((0, 0)), {}, ValueError, "potential must have a row and a column for each state"),

@@ -91,7 +91,7 @@ ONE = ([0], [1])
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: hpg.min_cost_flow(ONE, {0: -1, 1: 2}), ValueError, "demand: what is taken must be what is given"),
+        (lambda: hpg.min_cost_flow(ONE, {0: -1, 1: 2}), ValueError, "demand: demands must add up to 0"),
         (lambda: hpg.min_cost_flow(ONE), ValueError, "no vertex column 'demand'"),
         (lambda: hpg.min_cost_flow(ONE, [-1, np.nan]), ValueError, "demand must be finite"),
         (lambda: hpg.min_cost_flow(ONE, [-1, 1], [np.nan]), ValueError, "capacity must not be negative or NaN"),

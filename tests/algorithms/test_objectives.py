@@ -203,7 +203,7 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
     ("options", "error", "match"),
     [
         ({"objective": "potts"}, ValueError, 'objective must be "modularity", "RBConfiguration", "CPM" or "RBER"'),
-        ({"node_weights": 1}, ValueError, "node_weights are those of"),
+        ({"node_weights": 1}, ValueError, "node_weights are only for"),
         ({"objective": "CPM", "node_weights": [1, -1, 1]}, ValueError, "node_weights must be finite and not negative"),
         ({"objective": "CPM", "node_weights": [1, 1]}, ValueError, "node_weights.*each of the 3"),
         ({"start": [0, 1]}, ValueError, "start must be a whole number for each of the 3"),

@@ -86,7 +86,7 @@ def test_senders(direction: str, device: str) -> None:
     G = hpg.Graph.from_edges([0, 1, 2, 3, 0, 9], [1, 2, 3, 4, 9, 5]).to(device)
     found = hpg.run(Relay, G, active=[0], direction=direction)
     assert host(found.arrived).tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0, 1], "9 and 3 have changed, and send nothing"
-    assert found.supersteps == 3 and found.trace.loop == "supersteps: sends names the active vertices"
+    assert found.supersteps == 3 and found.trace.loop == "supersteps: sends selects the active vertices"
 
 
 def test_unfit_programs() -> None:

@@ -126,5 +126,5 @@ def test_ugly_graphs(device: str) -> None:
     for name, bad in (("p", 0), ("q", -1.0), ("p", np.inf), ("q", np.nan)):
         raises(ValueError, f"{name} must be positive", hpg.node2vec_walk, G, **{name: bad})
     for bad, said in ((-1.0, "-1"), (np.nan, "NaN"), (np.inf, "infinity")):
-        with pytest.raises(ValueError, match=f"weight: chances go by .* there is {said}"):
+        with pytest.raises(ValueError, match=f"weight: probabilities need .* there is {said}"):
             hpg.random_walk(hpg.Graph.from_edges([0, 1], [1, 0], [1.0, bad]).to(device), weight=True)

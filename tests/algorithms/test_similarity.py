@@ -209,7 +209,7 @@ def test_unfit_input(device: str) -> None:
         with pytest.raises(ValueError, match=f"there is {said}"):
             hpg.cosine(hpg.Graph.from_edges([0, 1], [1, 0], [1.0, bad]).to(device), weight=True)
     raises(ValueError, "top must be at least 1, not 0", hpg.jaccard, G, top=0)
-    raises(ValueError, "leave top and vertices away", hpg.jaccard, G, [(0, 1)], top=3)
+    raises(ValueError, "give either pairs, or top and vertices", hpg.jaccard, G, [(0, 1)], top=3)
     raises(ValueError, "pairs must be of shape", hpg.jaccard, G, np.zeros((2, 3), np.int64))
     for bad in ([0, 1], 5, [(0,)]):
         raises(ValueError, "pairs must be pairs", hpg.jaccard, G, bad)

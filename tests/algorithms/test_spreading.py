@@ -132,8 +132,8 @@ def test_arguments():
         (lambda: hpg.sis(ring, [0], 0.5, 0.5, runs=-1), "runs must not be negative"),
         (lambda: hpg.sir(negative, [0], 0.5, 0.5, weight=True), "must not be negative"),
         (lambda: hpg.influence_maximization(ring, 4), "k must be"),
-        (lambda: hpg.influence_maximization(ring, 1, 1.5), "chances of arcs"),
-        (lambda: hpg.influence_maximization(negative, 1, weight=True), "chances of arcs"),
+        (lambda: hpg.influence_maximization(ring, 1, 1.5), "probabilities of arcs"),
+        (lambda: hpg.influence_maximization(negative, 1, weight=True), "probabilities of arcs"),
         (lambda: hpg.influence_maximization(ring, 1, epsilon=0), "epsilon must be"),
     ):
         raises(ValueError, says, call)

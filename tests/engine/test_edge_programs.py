@@ -249,7 +249,7 @@ def rumour(**members):
             ValueError,
             "no aggregator can be called",
         ),
-        ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt names active"),
+        ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt selects active"),
     ],
 )
 def test_refused_at_a_run(members, error, says):

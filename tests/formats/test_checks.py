@@ -14,7 +14,7 @@ from hpgraph.formats import COO, CSR, ELL, HYB, Bitmask, index_dtype
         ((2, 3), [0, 1], [0], None, ValueError, "indptr must have one offset more than the 2 rows"),
         ((2, 3), [1, 1, 1], [0], None, ValueError, "indptr must run from 0 to the number of entries, 1, not from 1"),
         ((2, 3), [0, 1, 3], [0], None, ValueError, "indptr must run from 0 to the number of entries, 1"),
-        ((3, 3), [0, 2, 1, 2], [0, 1], None, ValueError, "indptr must never fall; it falls at row 1"),
+        ((3, 3), [0, 2, 1, 2], [0, 1], None, ValueError, "indptr must not decrease; it does at row 1"),
         ((2, 3), [0.0, 1.0, 1.0], [0], None, TypeError, "indptr must hold integers, not float64"),
         ((2, 3), [0, 1, 1], [3], None, IndexError, r"indices holds 3, and there are 3 columns: ids are 0\.\.2"),
         ((2, 1), [0, 1, 1], [1], None, IndexError, "indices holds 1, and there is 1 column"),
@@ -94,7 +94,7 @@ def test_ell_refuses(put):
 
 def test_hyb_refuses(put):
     ell = ELL((3, 3), put([[0, 1, -1]]))
-    raises(ValueError, "tail_rows must rise", HYB, (3, 3), ell, put([1, 1]), put([0, 1, 2]), put([0, 0]))
+    raises(ValueError, "tail_rows must ascend", HYB, (3, 3), ell, put([1, 1]), put([0, 1, 2]), put([0, 0]))
     raises(ValueError, "shape must be the slab's", HYB, (3, 4), ell, put([]), put([0]), put([]))
     raises(IndexError, "tail_rows holds 3", HYB, (3, 3), ell, put([3]), put([0, 1]), put([0]))
     raises(ValueError, "tail_indptr must have one offset more", HYB, (3, 3), ell, put([1]), put([0]), put([0]))

@@ -37,7 +37,7 @@ SHAPES = [(1, 1, 1), (1, 1, 5), (7, 4, 0), (4, 9, 30), (60, 50, 900), (3, 400, 5
 def test_from_coo_merges_duplicates(put, sorting, dtype, duplicates):
     row, col, data = triplets(3, 12, 9, 200, dtype)
     if duplicates in ("min", "max") and dtype is not None and dtype.kind == "c":
-        with pytest.raises(TypeError, match="complex data have not"):
+        with pytest.raises(TypeError, match="complex numbers do not have"):
             CSR.from_coo(put(row), put(col), put(data), (12, 9), duplicates=duplicates)
         return
     csr = CSR.from_coo(put(row), put(col), put(data), (12, 9), duplicates=duplicates)

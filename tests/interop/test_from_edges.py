@@ -67,7 +67,7 @@ def test_empty_tables(make: Any) -> None:
 @pytest.mark.parametrize("make", [pandas.Series, polars.Series, lambda values: pyarrow.chunked_array([values])])
 def test_a_column_alone_is_no_graph(make: Any) -> None:
     for entry_point in (hpg.Graph, hpg.pagerank, hpg.from_edges):
-        with pytest.raises(TypeError, match=r"can be made of|are known in|is not a table of edges"):
+        with pytest.raises(TypeError, match=r"can be made of|cannot be read from|is not a table of edges"):
             entry_point(make([1, 2]))
 
 
@@ -106,7 +106,7 @@ def test_rows() -> None:
         ([[([1], 2)]], {}, TypeError, "source must hold whole numbers or names, which are hashable"),
         ([[(None, 2)]], {}, ValueError, "source holds no id"),
         ([np.array([[0.5, 1, 2]])], {}, TypeError, "source must hold whole numbers"),
-        (["edges.csv"], {}, TypeError, "no edges are known in str"),
+        (["edges.csv"], {}, TypeError, "edges cannot be read from str"),
         ([[("a", "b")]], {"names": ["x", "y"]}, ValueError, "the ids are names already"),
         ([[("a", "b")]], {"n_vertices": 3}, ValueError, "n_vertices is for ids that are indices"),
     ],

@@ -122,7 +122,7 @@ def test_refused() -> None:
     for call, error, text in (
         (lambda: hpg.HeteroGraph([1]), TypeError, "relations must be a dict"),
         (lambda: hpg.HeteroGraph({"writes": [(0, 1)]}), TypeError, "three texts, not 'writes'"),
-        (lambda: hpg.HeteroGraph({WRITES: 5}), TypeError, "no edges are known in int"),
+        (lambda: hpg.HeteroGraph({WRITES: 5}), TypeError, "edges cannot be read from int"),
         (lambda: hpg.HeteroGraph({WRITES: [(0, 9)]}, {"paper": 3}), IndexError, "there are 3 of paper"),
         (lambda: hpg.HeteroGraph({WRITES: [(0, -1)]}), IndexError, "-1"),
         (lambda: hpg.HeteroGraph({WRITES: [("a", 0)]}, {"author": 3}), ValueError, "ids of author are names"),

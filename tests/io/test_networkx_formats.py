@@ -96,7 +96,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         ("g.json", '{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "a", "weight": "heavy"}]}'),
     ):
         (tmp_path / name).write_text(text)
-        raises(hpg.FileFormatError, f"{name}.*no \\w+ file", hpg.read, tmp_path / name)
+        raises(hpg.FileFormatError, f"{name}.*not a \\w+ file", hpg.read, tmp_path / name)
 
 
 GEXF = (
@@ -110,8 +110,8 @@ GEXF = (
     ("g.net", '*vertices 2\n1 "a"\n7 "2"\n*arcs\n2 1\n', "an edge at '2'"),
     ("g.net", "*vertices 3\n1 0\n2 1\n3 2\n*arcs\n0 2 3\n", "an edge at '0'"),
     ("g.net", "*vertices 3\n1 a\n2 b\n3 c\n*arcslist\n1 2 3\n", "arcslist is not read"),
-    ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 nodes, .* 2 ids"),
-    ("g.json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "2 nodes, .* 1 ids"),
+    ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 nodes and 2 ids"),
+    ("g.json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "2 nodes and 1 ids"),
 ])  # fmt: skip
 def test_edges_at_vertices_that_are_not_listed(name: str, text: str, says: str, tmp_path: Path) -> None:
     """NetworkX adds them, and takes a number that Pajek's vertices lack for a label."""

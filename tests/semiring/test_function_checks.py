@@ -81,7 +81,7 @@ def test_what_answers_differently_each_time(called):
         Function(UNREPEATABLE[called], "mine")
     says = str(error.value)
     assert says.startswith(f"mine() cannot be compiled: {called.strip()}")
-    assert "answers differently each time" in says and "seeded generator" in says
+    assert "returns another value at each call" in says and "seeded generator" in says
     assert f'File "{__file__}", line ' in says
 
 

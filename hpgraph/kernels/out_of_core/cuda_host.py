@@ -46,7 +46,7 @@ class Pinned:
             if error.status != _NO_MEMORY:
                 raise
             raise MemoryError(
-                f"{nbytes:,} bytes of main memory for pages cannot be pinned: give a host_memory that is smaller"
+                f"{nbytes:,} bytes of main memory for pages cannot be pinned: give a smaller host_memory"
             ) from None
         self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
         weakref.finalize(self, _unpin, address, cupy.cuda.Device()).atexit = False
