@@ -39,6 +39,7 @@ _PLAIN = frozenset((Tensor, torch.nn.Parameter, int, bool, type(None)))
 # PyTorch's own tests for modes and function transforms; in versions without them, all calls are dispatched.
 _modes: Callable[[], int] = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
 _transforms: Callable[[], bool] = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_batched: Callable[[Tensor], bool] = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda one: False)
 
 
 def _watched() -> bool:
@@ -60,21 +61,35 @@ class Operator:
         self.dispatched = getattr(torch.ops.hpgraph, function.__name__).default
         self._function = function
         self._derived: Any = None
+        self._transformed: Any = None
 
     def __call__(self, *given: Any) -> Any:
         """Compute the result, with a node of the autograd graph if needed."""
+        if isinstance(given[-1], list) and _transforms():
+            raise NotImplementedError("torch.func transforms no messages here: take torch.autograd.grad, or a loop")
         if torch.compiler.is_compiling() or not _PLAIN.issuperset(map(type, given)):
             return self.dispatched(*given)
-        if _watched():
+        tensors = [one for one in given if isinstance(one, Tensor)]
+        if _watched() or any(map(_batched, tensors)):
             # PyTorch treats an operator without a rule for dual numbers as a constant.
-            if any(isinstance(one, Tensor) and forward_ad.unpack_dual(one).tangent is not None for one in given):
+            if any(forward_ad.unpack_dual(one).tangent is not None for one in tensors):
                 raise NotImplementedError("no forward-mode derivatives here: take torch.autograd.grad or backward()")
-            return self.dispatched(*given)
+            transformed = self._transformed if _transforms() else None
+            return self.dispatched(*given) if transformed is None else transformed.apply(*given)
         if torch.is_grad_enabled():
-            for one in given:
-                if isinstance(one, Tensor) and one.requires_grad:
+            for one in tensors:
+                if one.requires_grad:
                     return self.dispatched(*given) if self._derived is None else self._derived.apply(*given)
         return self._function(*given)
+
+    def _by_element(self, info: Any, batched_by: tuple[int | None, ...], *given: Any) -> tuple[Any, Any]:
+        """The rule for `torch.vmap`: results for each element of a batch, stacked."""
+        sides = [[one] * info.batch_size if by is None else one.unbind(by)
+                 for one, by in zip(given, batched_by, strict=True)]  # fmt: skip
+        results = [self(*element) for element in zip(*sides, strict=True)]
+        if isinstance(results[0], Tensor):
+            return torch.stack(results), 0
+        return tuple(map(torch.stack, zip(*results, strict=True))), (0,) * len(results[0])
 
     def fake(self, shape: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the shape and type of the result, for `torch.compile`."""
@@ -90,10 +105,13 @@ class Operator:
             saves(ctx, given, result)
             return result
 
-        methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        plain = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
         # Not type(): the site is built with a stand-in for PyTorch, whose classes are no types.
         name, bases = self._function.__name__, (torch.autograd.Function,)
-        self._derived = types.new_class(name, bases, exec_body=lambda members: members.update(methods))
+        self._derived = types.new_class(name, bases, exec_body=lambda members: members.update(plain))
+        apart: dict[str, Any] = {"forward": self, "setup_context": saves, "vmap": self._by_element}
+        methods = plain | {title: staticmethod(method) for title, method in apart.items()}
+        self._transformed = types.new_class(name, bases, exec_body=lambda members: members.update(methods))
 
 
 def keeping(*places: int, result: bool = False) -> Callable[..., None]:

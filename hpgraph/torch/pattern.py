@@ -139,7 +139,8 @@ class Pattern:
 
 def pattern_of(number: int) -> Pattern:
     """The live pattern of a number."""
-    pattern = _ALIVE[number]
+    # `torch.compile` may see the numbers of several matrices as one variable: each has a compilation of its own.
+    pattern = _ALIVE[number := int(number)]
     return pattern if pattern.number == number else pattern.entries
 
 

@@ -25,6 +25,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         If its values have shape (nnz, heads), X has heads.
     X : tensor of shape (m, k), (m,) or (m, heads, k)
         float16, bfloat16, float32 or float64, on A's device, of the type of A's values; halves are summed in float32.
+        Under `torch.autocast` types may differ: the product is computed in autocast's type, as products of PyTorch.
         A GPU keeps a copy of values that require no gradient in the order of the transpose, for derivatives: change
         them by PyTorch, which counts changes, or give others.
     reduce : {"sum", "mean", "max", "min"}
@@ -203,7 +204,13 @@ def checked_operand(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tens
     if values is not None and values.device != X.device:
         raise ValueError(f"values of A and {name} must be on one device, not {values.device} and {X.device}")
     if values is not None and values.dtype != X.dtype:
-        raise TypeError(f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}")
+        if torch.is_autocast_enabled(X.device.type) and torch.float64 not in (values.dtype, X.dtype):
+            kind = torch.get_autocast_dtype(X.device.type)
+            return values.to(kind), X.to(kind)
+        raise TypeError(
+            f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}: "
+            f"take A.with_values(A.values.to({X.dtype}))"
+        )
     return values, X
 
 

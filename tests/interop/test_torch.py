@@ -1,7 +1,6 @@
 """`hpgraph.torch` against PyTorch's own dense operations, and its derivatives against finite differences."""
 
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -114,6 +113,53 @@ def test_derivatives_of_segments(device: str, reduce: str) -> None:
     reduced = getattr(ht, f"segment_{reduce}")
     assert gradcheck(lambda source: reduced(A, source), (source,))
     assert gradgradcheck(lambda source: reduced(A, source).square(), (source,))
+
+
+def test_transforms_of_functions(device: str) -> None:
+    """`torch.func`, and gradients in batches, against loops and `torch.autograd.grad`."""
+    A = ht.Adjacency.of(edges(device), shape=SHAPE)
+    values, X = values_of(A.nnz, device=device), values_of(SHAPE[1], 3, device=device)
+    both = torch.stack([values, values_of(A.nnz, 1, device=device)[:, 0]])
+
+    def attention(values: Any) -> Any:
+        return ht.spmm(A.with_values(ht.edge_softmax(A, values)), X, "mean").square()
+
+    def extremes(values: Any) -> Any:
+        return ht.spmm(A.with_values(values), X, "max") + ht.segment_sum(A, values)[:, None]
+
+    for function in (attention, extremes):
+        expected = []
+        for one in both:
+            gradient = torch.autograd.grad(function(leaf := one.clone().requires_grad_()).sum(), leaf)[0]
+            expected.append(gradient)
+        total = lambda values, function=function: function(values).sum()  # noqa: E731
+        assert torch.allclose(torch.func.grad(total)(values), expected[0])
+        assert torch.allclose(torch.vmap(function)(both), torch.stack([*map(function, both)]))
+        assert torch.allclose(torch.vmap(torch.func.grad(total))(both), torch.stack(expected))
+        rows = torch.func.jacrev(function)(values)
+        assert torch.allclose(rows.sum((0, 1)), expected[0])
+        assert torch.allclose(torch.func.jacrev(function)(both[1]).sum((0, 1)), expected[1])
+    cubes = lambda X: (ht.spmm(A.with_values(values), X) ** 3).sum()  # noqa: E731
+    hessian = torch.autograd.functional.hessian(cubes, X)
+    assert torch.allclose(torch.func.jacrev(torch.func.jacrev(cubes))(X), hessian)
+    assert torch.allclose(torch.autograd.functional.hessian(cubes, X, vectorize=True), hessian)
+    with pytest.raises(NotImplementedError, match="transforms no messages"):
+        torch.func.grad(lambda X: ht.gather_scatter(A, lambda source, edge, target: source, source=X).sum())(X)
+
+
+def test_autocast(device: str) -> None:
+    """Weights in float32 times what a layer computes in bfloat16, as products of PyTorch."""
+    A = ht.Adjacency.of(edges(device), values_of(len(ROWS), device=device, dtype=torch.float32), shape=SHAPE)
+    layer = torch.nn.Linear(3, 4, device=device)
+    with torch.autocast(device, torch.bfloat16):
+        X = layer(values_of(SHAPE[1], 3, device=device, dtype=torch.float32))
+        found = ht.spmm(A, X)
+        with pytest.raises(TypeError, match=r"must have one type.*take A.with_values\(A.values.to\(torch.float64\)\)"):
+            ht.spmm(A, X.double())
+    assert found.dtype == torch.bfloat16 and X.dtype == torch.bfloat16
+    assert torch.allclose(found.float(), ht.spmm(A, X.float()), rtol=2e-2, atol=2e-2)
+    found.sum().backward()
+    assert layer.weight.grad.any()
 
 
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
@@ -271,6 +317,19 @@ def test_torch_compile_keeps_the_operators(device: str) -> None:
     assert len(made) == 1
 
 
+def test_torch_compile_of_several_matrices(device: str) -> None:
+    """Batches have matrices of their own: once compiled again, numbers of matrices are variables of PyTorch."""
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda A, X: ht.spmm(A, X, "mean").square(), backend="aot_eager")
+    for count in (8, 6, 5, 3):
+        A = ht.Adjacency.of(edges(device)[:, :count], shape=(SHAPE[0] + count, SHAPE[1]))
+        X = values_of(SHAPE[1], 4, device=device).requires_grad_()
+        found, expected = compiled(A, X), ht.spmm(A, X, "mean").square()
+        assert torch.equal(found, expected)
+        first, second = (torch.autograd.grad(one.sum(), X)[0] for one in (found, expected))
+        assert torch.allclose(first, second)
+
+
 def test_what_watches_calls_sees_operators(device: str) -> None:
     """Modes, tracers, transforms of functions and subclasses of tensors; elsewhere calls skip the dispatcher."""
     A = ht.Adjacency.of(edges(device), values_of(len(ROWS), device=device), shape=SHAPE)
@@ -291,10 +350,6 @@ def test_what_watches_calls_sees_operators(device: str) -> None:
     assert seen == ["hpgraph.spmm.default"] and torch.equal(found, expected[0])
     for traced in (make_fx(lambda x: ht.spmm(A, x))(X), torch.jit.trace(lambda x: ht.spmm(A, x), X)):
         assert torch.equal(traced(other), expected[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        both = torch.vmap(lambda x: ht.spmm(A, x))(torch.stack([X, other]))
-    assert torch.equal(both, torch.stack(expected))
     assert type(ht.spmm(A, X.as_subclass(Kind))) is Kind
     with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
         torch.func.jvp(lambda x: ht.spmm(A, x), (X,), (other,))
