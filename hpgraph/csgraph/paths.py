@@ -76,7 +76,7 @@ def shortest_path(
         raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
     if method == "D":
         return dijkstra(csgraph, directed, indices, return_predecessors, unweighted)
-    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
+    return paths_of(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
 
 
 def dijkstra(
@@ -121,7 +121,7 @@ def dijkstra(
     cutoff = None if np.isinf(limit) else limit
     if min_only:
         return _nearest(given, directed, indices, return_predecessors, unweighted, cutoff)
-    return _paths(given, directed, indices, return_predecessors, unweighted, cutoff)
+    return paths_of(given, directed, indices, return_predecessors, unweighted, cutoff)
 
 
 def bellman_ford(
@@ -132,7 +132,7 @@ def bellman_ford(
     unweighted: bool = False,
 ) -> Any:
     """Lengths of shortest paths between vertices, for weights of any sign; otherwise as `shortest_path`."""
-    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
+    return paths_of(as_stored(csgraph, directed, reads_rows=True), directed, indices, return_predecessors, unweighted)
 
 
 def johnson(
@@ -152,14 +152,16 @@ def johnson(
     """
     given = as_stored(csgraph, directed)
     if unweighted or not given.least < 0:
-        return _paths(given, directed, indices, return_predecessors, unweighted)
+        return paths_of(given, directed, indices, return_predecessors, unweighted)
     given = given.checked()
     arcs = given.graph(directed).out_csr
     row = arcs.expand_rows()
     # An added vertex with an arc of length 0 to every other reaches all.
     potential = distances_from_everywhere(arcs)
     lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
-    distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted, copy=False)), True, indices, True, False)
+    distance, predecessors = paths_of(
+        replace(given, csr=arcs.with_data(lifted, copy=False)), True, indices, True, False
+    )
     starts = _starts(indices, arcs.shape[0]).reshape(distance.shape[:-1])
     distance = distance + potential - potential[to_device(starts, given.device)][..., None]
     return (distance, predecessors) if return_predecessors else distance
@@ -170,13 +172,14 @@ def floyd_warshall(
     overwrite: bool = False,
 ) -> Any:  # fmt: skip
     """Lengths of shortest paths between all vertices; otherwise as `shortest_path`."""
-    return _paths(as_stored(csgraph, directed, reads_rows=True), directed, None, return_predecessors, unweighted)
+    return paths_of(as_stored(csgraph, directed, reads_rows=True), directed, None, return_predecessors, unweighted)
 
 
-def _paths(
+def paths_of(
     given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool,
     cutoff: float | None = None,
 ) -> Any:  # fmt: skip
+    """Distances, and predecessors if asked for, from sources, or from all vertices."""
     n = given.csr.shape[0]
     starts, is_dense = _starts(indices, n), n <= _MAX_DENSE and n * n <= 4 * given.csr.nnz
     shape = (*starts.shape, n)

@@ -2,6 +2,7 @@
 
 import itertools
 import operator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy as np
 from hpgraph.algorithms.simple_paths import by_length
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored, both_ways
-from hpgraph.csgraph.paths import distances_from, distances_from_everywhere
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored, both_ways
+from hpgraph.csgraph.paths import distances_from, distances_from_everywhere, paths_of
 from hpgraph.formats import CSR
+from hpgraph.formats.bitmask import Bitmask
 from hpgraph.kernels.backend import kernels
 
 
@@ -76,12 +78,15 @@ def yen(
         raise ValueError(f"source and sink must have 0 <= source < {n} and 0 <= sink < {n}, not {source} and {sink}")
     if K < 0:
         raise ValueError(f"K, the number of paths, must not be negative, not {K}")
-    rows = (given if directed else given.checked()).csr.to("cpu")
+    rows = given.csr.to("cpu")
     if unweighted:
         rows = rows.with_data(np.ones(rows.nnz), copy=False)
     elif given.least < 0:
         distances_from_everywhere(given.checked().graph(directed).out_csr.to("cpu"))
-    paths = _shortest(rows if directed else both_ways(rows), source, sink, K, directed)
+    if directed and K > 1:
+        paths = _shortest(rows, source, sink, K, directed)
+    else:
+        paths = _after_a_search(replace(given, csr=rows), source, sink, K, directed)
     lengths = np.array([length for length, _ in paths], np.float64)
     if not return_predecessors:
         return to_device(lengths, given.device)
@@ -89,6 +94,24 @@ def yen(
     for row, (_, path) in zip(predecessors, paths, strict=True):
         row[path[1:]] = path[:-1]
     return to_device(lengths, given.device), to_device(predecessors, given.device)
+
+
+def _after_a_search(given: GraphInput, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
+    """Up to K paths and their lengths, after a search from `source`; of undirected arcs, few are then merged."""
+    distance, before = paths_of(given, directed, np.array(source), True, False)
+    if K == 0 or distance[sink] == np.inf:
+        return []
+    if K == 1:
+        path = [sink]
+        while path[-1] != source:
+            path.append(int(before[path[-1]]))
+        return [(float(distance[sink]), path[::-1])]
+    rows, is_reached = given.checked().csr, distance < np.inf
+    if 2 * np.count_nonzero(is_reached) > len(distance):
+        return _shortest(both_ways(rows), source, sink, K, directed)
+    rows, reached = kernels("cpu").induced(rows, Bitmask.from_bool(is_reached))
+    source, sink = np.searchsorted(reached, (source, sink)).tolist()
+    return [(length, reached[path].tolist()) for length, path in _shortest(both_ways(rows), source, sink, K, directed)]
 
 
 def _shortest(rows: CSR, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
