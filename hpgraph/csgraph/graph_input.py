@@ -114,12 +114,12 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     elif stored in ("csc", "coo") and type(csgraph).__module__.startswith("scipy."):
         check_places(csgraph)
         csgraph = csgraph.tocsr()
-    if not is_scipys_csr(csgraph, wide=True):
+    if is_plain(csgraph):
+        arrays = csgraph.indptr, csgraph.indices, csgraph.data
+    elif not is_scipys_csr(csgraph, wide=True):
         return as_graph_input(csgraph)
-    if csgraph.shape[0] != csgraph.shape[1]:
+    else:
         require_square(csgraph, "csgraph")
-    arrays = csgraph.indptr, csgraph.indices, csgraph.data
-    if not _are_plain(*arrays, csgraph.shape[0]):
         arrays = _made_plain(csgraph)
     rows = CSR(csgraph.shape, *arrays, validate=False)
     if not (directed and reads_rows):
@@ -127,10 +127,13 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
 
-def _are_plain(indptr: Any, indices: Any, data: Any, n: int) -> bool:
-    """Whether the arrays of a matrix of n rows have the usual form, which needs no further checks of each."""
+def is_plain(csgraph: Any) -> bool:
+    """Whether a graph is a square CSR of SciPy with arrays of the usual form, which kernels read as it is."""
+    if not is_scipys_csr(csgraph, wide=True):
+        return False
+    (n, width), indptr, indices, data = csgraph.shape, csgraph.indptr, csgraph.indices, csgraph.data
     return bool(
-        indptr.dtype in _IDS and indices.dtype == _IDS[0] and data.dtype == _WEIGHT and n <= INT32_MAX
+        n == width and indptr.dtype in _IDS and indices.dtype == _IDS[0] and data.dtype == _WEIGHT and n <= INT32_MAX
         and indptr.shape == (n + 1,) and indices.shape == data.shape == (indptr[-1],)
         and indptr.flags.c_contiguous and indices.flags.c_contiguous and data.flags.c_contiguous
     )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.containers.vertices import checked_index
 from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored, is_plain
 from hpgraph.kernels.backend import kernels
 
 
@@ -46,9 +46,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     >>> csgraph.breadth_first_order(np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), 0)
     (array([0, 2, 1], dtype=int32), array([-9999,     2,     0], dtype=int32))
     """
-    return _in_order(
-        csgraph, i_start, directed, return_predecessors, lambda *rows: kernels(rows[0].device).fifo_order(*rows)
-    )
+    return _in_order(csgraph, i_start, directed, return_predecessors)
 
 
 def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -67,25 +65,25 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
     """
     from hpgraph.kernels.structure.cpu_depth_first import depth_first_order as follow
 
-    return _in_order(csgraph, i_start, directed, return_predecessors, follow, "cpu")
+    return _in_order(csgraph, i_start, directed, return_predecessors, follow)
 
 
-def _in_order(
-    csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any, device: str | None = None
-) -> Any:
-    """The order and predecessors of a search on a device."""
+def _in_order(csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any = None) -> Any:
+    """The order and predecessors of a search on the CPU, by default of breadth-first search on the graph's device."""
+    is_read = directed and is_plain(csgraph)
+    # SciPy's CSR has the attributes that a search reads, and to make ours takes as long as a search of few arcs.
     # SciPy, too, searches the columns of an undirected CSC: neighbours are in that order.
-    given = as_stored(csgraph, directed, reads_rows=True)
-    start = checked_index(i_start, given.csr.shape[0], "i_start")
-    arcs = given.csr
-    is_moved = device not in (None, arcs.device)
-    if is_moved:
-        arcs = arcs.with_data(None).to(str(device))
+    arcs = csgraph if is_read else as_stored(csgraph, directed, reads_rows=True).csr
+    home = "cpu" if is_read else arcs.device
+    device = home if search is None else "cpu"
+    start = checked_index(i_start, arcs.shape[0], "i_start")
+    if device != home:
+        arcs = arcs.with_data(None).to(device)
     if not directed:
-        arcs = kernels(arcs.device).rows_both_ways(arcs.with_data(None))
-    order, predecessors = search(arcs, start, NO_PREDECESSOR)
-    if is_moved or order.dtype != np.int32:
-        order, predecessors = (to_device(array.astype(np.int32), given.device) for array in (order, predecessors))
+        arcs = kernels(device).rows_both_ways(arcs.with_data(None))
+    order, predecessors = (search or kernels(device).fifo_order)(arcs, start, NO_PREDECESSOR)
+    if device != home or order.dtype != np.int32:
+        order, predecessors = (to_device(array.astype(np.int32), home) for array in (order, predecessors))
     return (order, predecessors) if return_predecessors else order
 
 
