@@ -35,7 +35,6 @@ SIZE = (6,)
 BINARY = {
     "plus": "plus", "minus": "minus", "max": "max", "first": "first", "pair": "pair", "lt": "lt", "div": "truediv"
 }  # fmt: skip
-operators = st.sampled_from(sorted(BINARY))
 # Operators with other result types: SuiteSparse's are the operands' or int64, ours bool or the operands'.
 OTHERWISE_TYPED = {"pair", "lnot", "one"}
 
@@ -96,9 +95,16 @@ def test_union_with_fills(
 
 
 @FEW
-@given(operands=two(SIZE), op=operators, how=writing(SIZE), which=st.sampled_from(["add", "mult", "union"]))
-def test_vectors(operands: tuple[Entries, Entries], op: str, how: Writing, which: str, device: str) -> None:
-    A, B = operands
+@given(
+    data=st.data(),
+    # The next type of each operator's after that of its matrices.
+    typed=st.sampled_from([(op, DTYPES[(k + 1) % 3]) for k, op in enumerate(sorted(BINARY))]),
+    how=writing(SIZE),
+    which=st.sampled_from(["add", "mult", "union"]),
+)
+def test_vectors(data: st.DataObject, typed: tuple[str, str], how: Writing, which: str, device: str) -> None:
+    op, dtype = typed
+    A, B = data.draw(two(SIZE, (dtype,)))
     u, v, x, y = A.ours(device), B.ours(device), A.theirs(), B.theirs()
     keywords = options(how, device)
     if which == "add":
@@ -114,16 +120,26 @@ def test_vectors(operands: tuple[Entries, Entries], op: str, how: Writing, which
         )
 
 
+UNARY = ["abs", "ainv", "one", "lnot", "identity"]
+
+
 class TestApply:
-    @FEW
-    @given(A=entries(), op=st.sampled_from(["abs", "ainv", "one", "lnot", "identity"]), how=writing())
-    def test_unary(self, A: Entries, op: str, how: Writing, device: str) -> None:
+    # Values of every type are in semiring/test_operators.py.
+    @pytest.mark.parametrize(("op", "dtype"), [(op, DTYPES[k % 3]) for k, op in enumerate(UNARY)])
+    @examples(8)
+    @given(data=st.data(), how=writing())
+    def test_unary(self, op: str, dtype: str, data: st.DataObject, how: Writing, device: str) -> None:
+        A = data.draw(entries(dtype=dtype))
         found = A.ours(device).apply(op, **options(how, device))
         same(found, expected(how, A.theirs().apply(getattr(gb.unary, op))), op)
 
-    @FEW
-    @given(A=entries(), op=st.sampled_from(["plus", "minus", "lt", "first"]), left=st.booleans(), how=writing())
-    def test_bound(self, A: Entries, op: str, left: bool, how: Writing, device: str) -> None:
+    @pytest.mark.parametrize(
+        ("op", "dtype"), [("plus", "bool"), ("minus", "float64"), ("lt", "int8"), ("first", "int8")]
+    )
+    @examples(10)
+    @given(data=st.data(), left=st.booleans(), how=writing())
+    def test_bound(self, op: str, dtype: str, data: st.DataObject, left: bool, how: Writing, device: str) -> None:
+        A = data.draw(entries(dtype=dtype))
         bound: dict[str, Any] = {"left" if left else "right": A.dtype == "bool" or 2}
         found = A.ours(device).apply(op, **bound, **options(how, device))
         agree(found, expected(how, A.theirs().apply(getattr(gb.binary, op), **bound)), dtype=False)
