@@ -83,7 +83,6 @@ GRAPHS: dict[str, Arcs] = {
     "wheel": of_networkx(nx.wheel_graph(2000)),
     "two cliques and a bridge": of_networkx(nx.barbell_graph(40, 3)),
     "complete, small": of_networkx(nx.complete_graph(17)),
-    "complete": of_networkx(nx.complete_graph(400)),
     "complete bipartite": of_networkx(nx.complete_bipartite_graph(30, 600)),
     "triangulated grid": of_networkx(
         nx.convert_node_labels_to_integers(nx.triangular_lattice_graph(30, 40), ordering="sorted")
@@ -101,7 +100,7 @@ GRAPHS: dict[str, Arcs] = {
     # On a GPU the core's neighbours among each other are bits.
     "dense core": with_core(1500, 9000, 300_000, 8),
 }
-BY_PRODUCT = ("aliases", "aliases in long rows", "dense core")
+BY_PRODUCT = ("even degrees, dense", "aliases", "aliases in long rows", "dense core")
 
 
 @functools.cache
