@@ -246,6 +246,16 @@ def test_more_pairs_than_words_of_32_bits(device):
     assert edges == pytest.approx(p * n * (n - 1) / 2, abs=5 * np.sqrt(p * n * n / 2))
 
 
+@pytest.mark.parametrize("n", [400, 1000])
+def test_attachment_to_many(n, device):
+    m = 300
+    G = datasets.barabasi_albert_graph(n, m, device=device)
+    lower = scipy.sparse.tril(matrix(G)).tocsr()
+    # The first m + 1 vertices are a star; a later one has m different neighbours among the earlier.
+    assert lower.getnnz(axis=1).tolist() == [0] + [1] * (m - 1) + [1] + [m] * (n - m - 1)
+    assert np.bincount(lower[m + 1 :].indices, minlength=n).argmax() == 0
+
+
 def test_degrees_that_are_given(device):
     rng = np.random.default_rng(1)
     degree = rng.zipf(2.2, 2000).clip(max=80)
@@ -261,6 +271,12 @@ def test_degrees_that_are_given(device):
         degree = [degree for _, degree in dense.degree]
         made = datasets.configuration_model(degree, exact=True, seed=seed, device=device)
         assert to_device(made.out_degree, "cpu").tolist() == degree
+    # Nearly no exchange with a random edge leaves the hubs without repeated edges.
+    for degree in ([3001, 3001] + [2] * 3000, [2900, 2900, 2899] + [3] * 2899 + [2] * 40):
+        made = datasets.configuration_model(degree, exact=True, device=device)
+        assert to_device(made.out_degree, "cpu").tolist() == degree and made.out_csr.is_canonical()
+    with pytest.raises(ValueError, match="the 1 largest have 2 ends of edges more"):
+        datasets.configuration_model([3000, 3000] + [2] * 2997 + [0, 0, 0], exact=True, device=device)
     ring = datasets.watts_strogatz_graph(50, 4, 0, device=device)
     assert nx.utils.graphs_equal(hpg.to_networkx(ring), nx.watts_strogatz_graph(50, 4, 0))
     moved = matrix(datasets.watts_strogatz_graph(3000, 10, 0.3, device=device))

@@ -24,8 +24,13 @@ from hpgraph.kernels.sampling.draws import first_pairs
 
 # Size of a table of flags that fits L2.
 _TABLE = 1 << 18
-# Rounds of exchanges before an error; one round in so many keeps all exchanges.
+# Rounds of exchanges at most; one round in so many keeps all exchanges.
 _ROUNDS, _FREE = 200, 8
+# Rounds after which fewer than this share of more than so many edges must be left, or there is no hope: with hubs that
+# are adjacent to nearly all vertices, nearly no exchange serves. Few edges take little time for any number of rounds.
+_STEADY, _HOPELESS, _MANY = 4, 0.7, 64
+# Exchanges tried, an edge, of a graph that is not random at first (R. Milo et al., 2003).
+_TRIES = 10
 
 
 def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu") -> Graph:
@@ -113,11 +118,19 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
         By default loops and repeated edges are left out, which lowers some degrees (the erased model). With True their
         ends are exchanged with those of random edges until the graph is simple, with the given degrees.
     seed, device
-        As for `gnp_random_graph`, as are result and errors; in addition, a ValueError if no simple graph is found.
+        As for `gnp_random_graph`, as are result and errors; in addition, a ValueError if no simple graph has these
+        degrees.
+
+    Notes
+    -----
+    Where hubs with nearly all vertices as neighbours leave no random exchange, an exact graph is that of Havel and
+    Hakimi, after ten tries an edge to exchange ends; it is made on one thread of the CPU.
 
     References
     ----------
-    M. E. J. Newman, "The structure and function of complex networks", SIAM Review 45 (2003), section IV B.
+    M. E. J. Newman, "The structure and function of complex networks", SIAM Review 45 (2003), section IV B. P. Erdős, T.
+    Gallai, "Gráfok előírt fokú pontokkal", Matematikai Lapok 11 (1960). S. L. Hakimi, "On realizability of a set of
+    integers as degrees of the vertices of a linear graph", SIAM Journal 10 (1962).
 
     Examples
     --------
@@ -132,7 +145,9 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MAX_VERTICES)
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
-    if exact and total > (n * (n - 1)) // 2 and int(degree.max()) < n:
+    if exact:
+        _check_realizable(to_device(degree, "cpu"))
+    if exact and total > (n * (n - 1)) // 2:
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     with_room(n, total // 2, device)
     ends = repeated(degree)
@@ -140,12 +155,30 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
         xp, rng = begun(n, total // 2, seed, device)
-        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64))
+        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64), hopes=True)
         if len(bad):
-            raise ValueError(
-                "deg_sequence: no graph without loops and repeated edges was found; exact=False leaves these out"
-            )
+            from hpgraph.kernels.sampling.cpu_swaps import realized, swap_ends
+
+            source, target = realized(to_device(degree, "cpu"))
+            swap_ends(source, target, n, len(source) * _TRIES, len(source) * _TRIES, seed=key)
+            source, target = xp.asarray(source), xp.asarray(target)
     return of_edges(n, source, target)
+
+
+def _check_realizable(degree: np.ndarray) -> None:
+    """Raise ValueError if no simple graph has these degrees, by the inequalities of Erdős and Gallai."""
+    falling = np.sort(degree)[::-1]
+    n, sums = len(degree), np.append(0, np.cumsum(falling))
+    k = np.arange(1, n + 1)
+    # Of the vertices after the first k, so many have a degree of k or more.
+    large = np.maximum(n - np.searchsorted(falling[::-1], k), k)
+    excess = sums[1:] - k * (k - 1) - k * (large - k) - (sums[n] - sums[large])
+    if n and excess.max() > 0:
+        most = int(np.argmax(excess > 0)) + 1
+        raise ValueError(
+            f"deg_sequence: no graph without loops and repeated edges has these degrees: the {most} largest have "
+            f"{excess[most - 1]} ends of edges more than such a graph has for them; exact=False leaves edges out"
+        )
 
 
 def _without(few: Graph) -> Graph:
@@ -222,13 +255,14 @@ def _unfit(source: Any, target: Any, group: Any) -> Any:
 
 def mended(
     xp: ModuleType, rng: Any, n: int, source: Any, target: Any, *, group: Any = None, inside: bool = False,
-    rounds: int = _ROUNDS,
+    rounds: int = _ROUNDS, hopes: bool = False,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Remove loops and repeated edges, with the same degrees: they exchange ends with random edges.
 
     An exchange is kept if it yields neither; to leave dead ends, one round in `_FREE` keeps all. ``group``, of each
     vertex: with `inside`, edges are within groups, in their order, and exchange ends within them; otherwise edges join
-    different groups. Returns sources, targets, and the edges that are still bad after the rounds.
+    different groups. With `hopes`, rounds end once they leave too many. Returns sources, targets, and the edges that
+    are still bad.
     """
     of_edge: Any = group[source] if inside else None
     apart = None if inside else group
@@ -241,7 +275,12 @@ def mended(
     which = xp.flatnonzero(bad | _unfit(source, target, apart))
     # Pairs removed and added by exchanges so far, ascending: few compared with all.
     gone = came = pair[:0]
+    before = np.inf
     for turn in range(rounds):
+        if turn % _STEADY == 0:
+            if hopes and max(before * _HOPELESS, _MANY) < len(which):
+                break
+            before = len(which)
         if not len(which):
             break
         one, other = _drawn_pairs(xp, rng, which, len(source), of_edge)

@@ -14,7 +14,8 @@ import numpy as np
 from hpgraph.kernels.communities.batches import EVIDENCE
 from hpgraph.kernels.communities.cpu_choice import drawn, is_before, mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, part, peek, prange, put, tasks, team, vertex
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import SERIAL, copy_items, njit, part, peek, put, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
@@ -43,7 +44,7 @@ def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any
     flags = np.zeros(n, np.bool_)
     around = level.sent + level.received if level.is_two_sided else level.sent
     state = State(label, label.copy(), arcs.degrees > 0, flags, np.zeros(-(-n // size), np.bool_), around)
-    with team() as threads:
+    with team(alone=arcs.nnz <= SERIAL) as threads:
         found = tables(threads, int(arcs.degrees.max()))
         rows = Rows(arcs.indptr, arcs.indices, arcs.data)
         _spread(rows, state, found, np.zeros(32, np.int64), np.uint64(seed), rounds, int(few * n), size)
@@ -123,7 +124,7 @@ def _turn(block, round_, seed):
 
 
 @part(counts_references=False)
-def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
+def _batch(worker, rows, state, found, counter, batch, round_, seed, size):
     n, changed = state.label.size, 0
     for block in tasks(counter, state.touched.size):
         turn = _turn(block, round_, seed)
@@ -135,7 +136,7 @@ def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
 
 
 @part(counts_references=False)
-def _publish(state, batch, round_, seed, size, worker, workers):
+def _publish(worker, state, batch, round_, seed, size, workers):
     """Make the new labels of a batch visible to other blocks, and activate the vertices that it activated there."""
     n, blocks = state.label.size, state.touched.size
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
@@ -149,17 +150,15 @@ def _publish(state, batch, round_, seed, size, worker, workers):
                 state.woken[v] = False
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _spread(rows, state, found, counter, seed, rounds, few, size):
     workers = found.keys.shape[0]
     for round_ in range(rounds):
         changed = 0
         for batch in range(1 << BATCH_BITS):
             counter[:] = 0
-            for worker in prange(workers):
-                _batch(rows, state, found, np.int64(worker), counter, batch, round_, seed, size)
+            in_parallel(workers, _batch, (rows, state, found, counter, batch, round_, seed, size))
             changed += counter[16]
-            for worker in prange(workers):
-                _publish(state, batch, round_, seed, size, np.int64(worker), workers)
+            in_parallel(workers, _publish, (state, batch, round_, seed, size, workers))
         if changed <= few or is_stopped():
             break

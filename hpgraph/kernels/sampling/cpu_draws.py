@@ -33,6 +33,8 @@ BLOCK = 2048
 MAX_SERIAL = 1 << 17
 # Prefetch distance, in edges, of the ends that later edges draw.
 AHEAD = 32
+# Edges of a vertex beyond which an array over all vertices says which are its neighbours already, not a scan of them.
+FEW_ENDS = 128
 
 _MANTISSA, _ONE = np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
 _LOG_2, _ROOT_HALF = np.log(2.0), np.sqrt(0.5)
@@ -71,11 +73,13 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
 def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
     count = m * (n - m)
-    if count <= MAX_SERIAL:
+    # In NumPy each round draws another time the edges of vertices that drew one twice: many rounds of many edges.
+    if count <= MAX_SERIAL and m <= FEW_ENDS:
         return draws.attachments(rng, n, m)
     source, target = np.empty((2, count), index_dtype(n))
+    drawn_by = np.zeros(n if m > FEW_ENDS else 0, source.dtype)
     with interruptible():
-        _attach(np.uint64(rng.integers(1 << 62)), np.int64(m), source, target)
+        _attach(np.uint64(rng.integers(1 << 62)), np.int64(m), source, target, drawn_by)
     return source, target
 
 
@@ -146,7 +150,7 @@ def _keep(place, found, starts, kept, threads):
 
 
 @njit(cache=True, nogil=True)
-def _attach(key, m, source, target):
+def _attach(key, m, source, target, drawn_by):
     for edge in range(m):
         put(source, edge, 0)
         put(target, edge, edge + 1)
@@ -166,8 +170,12 @@ def _attach(key, m, source, target):
                 other = (end >> 1) // m + m if end >> 1 >= m else 0
                 drawn = one if end & 1 else other
                 new = True
-                for before in range(begin, edge):
-                    new &= peek(target, before) != drawn
+                if drawn_by.size > 0:
+                    new = peek(drawn_by, drawn) != begin // m + m
+                    put(drawn_by, drawn, begin // m + m)
+                else:
+                    for before in range(begin, edge):
+                        new &= peek(target, before) != drawn
                 if new:
                     break
                 word = mixed(word + GOLDEN)

@@ -1,10 +1,10 @@
-"""Edge swaps on the CPU: sequential, as each depends on those before."""
+"""Edge swaps on the CPU, and the graph of given degrees that they begin with: sequential, edge after edge."""
 
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, vertex
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, mixed, unit
 
 
@@ -17,6 +17,48 @@ def swap_ends(source: Any, target: Any, n: int, wanted: int, tries: int, seed: i
     table = np.full(1 << (2 * len(source)).bit_length(), -1, np.int64)
     with interruptible():
         return int(_swap(source, target, np.int64(n), table, np.int64(wanted), np.int64(tries), np.uint64(seed)))
+
+
+def realized(degree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of a simple graph with these int64 degrees, of which there is one, by Havel's and Hakimi's algorithm."""
+    source, target = np.empty((2, int(degree.sum()) // 2), np.int64)
+    with interruptible():
+        _realize(degree.copy(), np.argsort(-degree, kind="stable"), source, target)
+    return source, target
+
+
+@part
+def _first_below(degree, order, begin, bound):
+    """The first place from `begin` of a vertex with a degree below `bound`; degrees fall in the order."""
+    end = order.size
+    while begin < end:
+        middle = (begin + end) >> 1
+        if degree[vertex(order, middle)] < bound:
+            end = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+@njit(cache=True, nogil=True)
+def _realize(degree, order, source, target):
+    """Join the vertex of the largest degree to those of the next ones; of equal ones to the last, which keeps order."""
+    edge = 0
+    for head in range(order.size):
+        v = vertex(order, head)
+        count = degree[v]
+        if count == 0 or is_stopped():
+            break
+        least = degree[vertex(order, head + count)]
+        begin = _first_below(degree, order, head + 1, least + 1)
+        end = _first_below(degree, order, begin, least)
+        skipped = end - (head + count + 1)
+        for i in range(count):
+            place = head + 1 + i
+            u = vertex(order, place if place < begin else place + skipped)
+            degree[u] -= 1
+            source[edge], target[edge] = v, u
+            edge += 1
 
 
 @part

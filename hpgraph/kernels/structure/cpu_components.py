@@ -6,12 +6,10 @@ smaller, with path halving. Linking two neighbours of every vertex already joins
 tree, and arcs that start inside it are then skipped.
 """
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, peek, prange, team, vertex
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
@@ -37,7 +35,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         return n, label
     left = np.zeros(1, np.bool_)
     # With few arcs, one thread finishes before several have started.
-    with config(threads=1) if arcs.nnz < _MIN_SHARED else nullcontext(), team():
+    with team(alone=arcs.nnz < _MIN_SHARED):
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, symmetric, label, left)

@@ -9,7 +9,7 @@ from hpgraph.formats import CSR, attached
 from hpgraph.formats.convert_cpu import bits_count
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, ROWS, STEP, Loop
-from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.threads import single, team
 from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import begin
@@ -39,8 +39,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     """See `hpgraph.kernels.traversal.Traversal`."""
     code, sources = search.code, search.sources
     begin(search.state, search.beginnings, sources)
-    with team() as workers:
-        workers = workers if search.out.nnz > LONE_THREAD_ARCS else 1
+    with team() if search.out.nnz > LONE_THREAD_ARCS else single() as workers:
         settled, receivers = _without_in_arcs(search.in_)
         is_open = code.cond is None
         settled = settled.copy() if is_open else settled | settled_words(code, search.state, search.out.shape[0])
@@ -49,7 +48,7 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
             settled[int(sources[0]) >> 6] |= np.uint64(1 << (int(sources[0]) & 63))
         else:
             np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-        return _run(search, settled, receivers, 0, workers)
+        return _run(search, settled, receivers, 0, workers or 1)
 
 
 def go_on(search: Search, settled: np.ndarray, done: int) -> Callable[[], np.ndarray]:
@@ -68,9 +67,10 @@ def _run(search: Search, settled: np.ndarray, waiting: int, done: int, workers: 
     program, n = Functions.of(functions_of(code)), out.shape[0]
     queue = np.empty(n, out.indices.dtype)
     queue[: active.size] = active
+    rows = min(ROWS, n + 2)
     fronts = np.empty(settled.size, np.uint64), np.empty(settled.size, np.uint64)
     claims = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
-    tables: dict[int, Any] = {ROW: np.empty((ROWS, 4), np.int64), THIN_ROW: np.empty(ROWS * THIN_PER_ROW, np.uint32)}
+    tables: dict[int, Any] = {ROW: np.empty((rows, 4), np.int64), THIN_ROW: np.empty(rows * THIN_PER_ROW, np.uint32)}
     loop = Loop(workers, PROGRESS, tables)
     board, progress = loop.board, loop.progress
     board[TAIL] = active.size

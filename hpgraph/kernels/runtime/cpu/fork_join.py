@@ -65,6 +65,8 @@ def in_parallel(typingctx: Any, count: Any, function: Any, arguments: Any) -> An
 
         body = ir.Function(module, _SHARE, module.get_unique_name("hpgraph_share"))
         body.linkage = "internal"
+        # It is called in two places.
+        body.attributes.add("noinline")
         inner = ir.IRBuilder(body.append_basic_block())
         held = inner.load(inner.bitcast(body.args[3], kind.as_pointer()))
         total, parts, given = (inner.extract_value(held, k) for k in range(3))
@@ -84,11 +86,14 @@ def in_parallel(typingctx: Any, count: Any, function: Any, arguments: Any) -> An
         inner.ret_void()
 
         parallel_for = cgutils.get_or_insert_function(module, _PARALLEL_FOR, "numba_parallel_for")
-        with builder.if_then(builder.icmp_signed(">", args[0], constant(0))):
+        with builder.if_then(builder.icmp_signed(">", ranges, constant(1))):
             builder.call(parallel_for, [
                 builder.bitcast(body, _BYTES), place, lengths, steps, builder.bitcast(shared, _BYTES), constant(0),
                 constant(1), builder.trunc(threads, _INT),
             ])  # fmt: skip
+        # The library takes microseconds to call the function in this thread.
+        with builder.if_then(builder.icmp_signed("==", ranges, constant(1))):
+            builder.call(body, [place, lengths, steps, builder.bitcast(shared, _BYTES)])
         return context.get_dummy_value()
 
     return types.none(types.int64, function, arguments), generate

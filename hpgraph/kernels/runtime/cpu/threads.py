@@ -214,15 +214,25 @@ def rest() -> bool:
     return not run.memory[WHY]
 
 
+def single() -> interruptible:
+    """In place of a `team`, for kernels without `prange` whose work has one worker: Numba's threads are left alone."""
+    # Compiled code refers to the library in any case.
+    _layer()
+    return interruptible()
+
+
 class team:
     """Context manager: threads for parallel kernels called inside the block, as many as set in `hpgraph.config`.
 
-    Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by default the cores). In a
-    child forked while another thread of its parent had used kernels it is 1, as the threading library is not safe
-    there.
+    With `alone` only one. Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by
+    default the cores). In a child forked while another thread of its parent had used kernels it is 1, as the threading
+    library is not safe there.
     """
 
-    __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")
+    __slots__ = ("_alone", "_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")
+
+    def __init__(self, alone: bool = False) -> None:
+        self._alone = alone
 
     def __enter__(self) -> int:
         name = _layer()
@@ -231,7 +241,7 @@ class team:
                 "parallel kernels cannot run in a process forked after OpenMP started: use the spawn start method of "
                 "multiprocessing, or install tbb (pip install tbb), whose threads survive a fork"
             )
-        threads = 1 if alone.value else min(config.threads, int(numba.config.NUMBA_NUM_THREADS))
+        threads = 1 if self._alone or alone.value else min(config.threads, int(numba.config.NUMBA_NUM_THREADS))
         # Before what must be undone: waiting for another thread's run, however long, ends by Ctrl-C.
         self._queue = _queue if name == "workqueue" else None
         if self._queue is not None and not self._queue.acquire(blocking=False):
