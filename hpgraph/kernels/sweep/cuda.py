@@ -47,9 +47,10 @@ def sweeps(
     try:
         end = sweep_slab(made, rows, state, world, limit, standing)
         if end is None:
-            superstep = _superstep(made, rows, state, world, standing)
+            following = Following()
+            superstep = _superstep(made, rows, state, world, standing, following.address)
             began = work_clock.now()
-            _replay(superstep, standing, limit)
+            _replay(superstep, following, limit)
             end = standing.get()
     except CompileError:
         if made.answers_converged():
@@ -75,30 +76,26 @@ def swept(end: np.ndarray, code: ProgramCode, began: int) -> Swept:
 
 
 class Following:
-    """Asynchronous copies of the state of launched supersteps, by which the host learns that they have stopped."""
+    """Whether launched supersteps have stopped: a flag in the host's memory, which the kernels of the last one set."""
 
     def __init__(self) -> None:
-        self._slots = LAUNCHES_AHEAD + 1
-        memory = cupy.cuda.alloc_pinned_memory(16 * self._slots)
-        self._seen = np.frombuffer(memory, np.int64, 2 * self._slots).reshape(self._slots, 2)
-        self._events = [cupy.cuda.Event(disable_timing=True) for _ in range(self._slots)]
+        self._memory = cupy.cuda.alloc_pinned_memory(8)
+        self._stopped = np.frombuffer(self._memory, np.int64, 1)
+        self._stopped[0] = 0
+        self.address = np.uintp(self._memory.ptr)
+        self._events = [cupy.cuda.Event(disable_timing=True) for _ in range(LAUNCHES_AHEAD + 1)]
 
-    def note(self, step: int, standing: Any, stream: Any) -> None:
-        """Copy the standing after a superstep to the host, in stream order."""
-        slot = step % self._slots
-        cupy.cuda.runtime.memcpyAsync(
-            self._seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
-        )
-        self._events[slot].record(stream)
+    def note(self, step: int, stream: Any) -> None:
+        """Record the end of a superstep, in stream order."""
+        self._events[step % len(self._events)].record(stream)
 
     def run(self, superstep: Callable[[int], None], limit: int) -> bool:
         """Launch supersteps, which call `note`, until one has stopped or to the limit; returns whether one has."""
         for step in range(limit):
             superstep(step)
-            slot = (step - LAUNCHES_AHEAD) % self._slots
             if step >= LAUNCHES_AHEAD:
-                self._events[slot].synchronize()
-                if self._seen[slot, 1]:
+                self._events[(step - LAUNCHES_AHEAD) % len(self._events)].synchronize()
+                if self._stopped[0]:
                     return True
         return False
 
@@ -166,29 +163,30 @@ def _by_blocks(
     return Halves(gather, update, sums, program, module)
 
 
-def conclude(half: Halves, rows: Any, standing: Any) -> None:
-    """Add up the rows of sums, and evaluate `converged`."""
-    arguments = half.program, rows, np.int64(len(rows)), standing
+def conclude(half: Halves, rows: Any, standing: Any, to_host: np.uintp) -> None:
+    """Add up the rows of sums, and evaluate `converged`; `to_host`: address of a `Following`'s flag, or 0."""
+    arguments = half.program, rows, np.int64(len(rows)), standing, to_host
     half.module.function(KERNELS[1])((1,), (THREADS,), arguments)
 
 
 def _superstep(
-    made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
-) -> Callable[[], None]:
+    made: SweepProgram, rows: RowFormat, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
+    to_host: np.uintp,
+) -> Callable[[], None]:  # fmt: skip
     """A callable that launches one superstep."""
     half = halves(made, rows, state, world, standing)
 
     def superstep() -> None:
         half.gather()
         half.update()
-        conclude(half, half.sums, standing)
+        conclude(half, half.sums, standing, to_host)
 
     return superstep
 
 
-def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
+def _replay(superstep: Callable[[], None], following: Following, limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached: the first as it is, then a captured graph."""
-    following, stream = Following(), cupy.cuda.get_current_stream()
+    stream = cupy.cuda.get_current_stream()
     # The graph uses the temporaries it was captured with, which are kept with it.
     captured: list[tuple[Any, list[Any]]] = []
 
@@ -199,7 +197,7 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
             if not captured:
                 captured.append(_captured(superstep))
             captured[0][0].launch(stream)
-        following.note(step, standing, stream)
+        following.note(step, stream)
 
     following.run(launch, limit)
 

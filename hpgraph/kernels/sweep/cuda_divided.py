@@ -77,15 +77,15 @@ class _Gpu:
             self.half.gather()
             self.gathered.record(self.stream)
 
-    def conclude(self, step: int) -> None:
-        """Add up the sums of all GPUs of a superstep."""
+    def conclude(self, step: int, to_host: np.uintp) -> None:
+        """Add up the sums of all GPUs of a superstep; `to_host`: see `conclude`."""
         turn = step % 2
         with self.device.here, self.aside:
             for gpu in self.others:
                 self.aside.wait_event(gpu.summed)
                 if not self.in_reach:
                     copy_on(self.aside, gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
-            conclude(self.half, self.sums[turn], self.standing)
+            conclude(self.half, self.sums[turn], self.standing, to_host)
             self.concluded.record(self.aside)
         # On its own device: a default stream is the current one's.
         with self.device.here:
@@ -179,9 +179,9 @@ def _replay(gpus: list[_Gpu], limit: int) -> None:
 
 
 def _conclude(gpus: list[_Gpu], step: int, following: Following) -> None:
-    """Add up the sums of a superstep on every GPU, and copy the first one's standing to the host."""
+    """Add up the sums of a superstep on every GPU; the first one tells the host."""
     for gpu in gpus:
-        gpu.conclude(step)
+        gpu.conclude(step, np.uintp(following.address if gpu is gpus[0] else 0))
     head = gpus[0]
     with head.device.here:
-        following.note(step, head.standing, head.aside)
+        following.note(step, head.aside)

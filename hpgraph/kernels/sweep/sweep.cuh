@@ -77,15 +77,17 @@ send_sums(const double* rows, i64 count, const __grid_constant__ Places places) 
         places.at[i / COLUMNS<Program>][i % COLUMNS<Program>] = total[i % COLUMNS<Program>];
 }
 
-// One block: adds the rows, and evaluates `converged`.
+// One block: adds the rows, and evaluates `converged`. `to_host`: set in the host's memory once it holds, or null.
 template <class Program>
-__global__ void __launch_bounds__(THREADS) conclude(Program program, const double* rows, i64 count, Standing* standing) {
+__global__ void __launch_bounds__(THREADS)
+conclude(Program program, const double* rows, i64 count, Standing* standing, i64* to_host) {
     if (standing->stopped) return;
     add_rows<Program>(rows, count, standing->sums);
     if (threadIdx.x == 0) {
         program.take(standing->sums);
         const i64 step = ++standing->step;
         standing->stopped = standing->sums[Program::SUMS] == 0 || program.converged(step);
+        if (to_host && standing->stopped) *to_host = 1;
     }
 }
 
