@@ -29,10 +29,11 @@ SPACE = Layout(
 )  # fmt: skip
 TRACE = persistent.TRACE.of()
 # Blocks of the cluster that searches graphs of small frontiers, as in cluster_traversal.cuh, and threads of each: with
-# more or fewer, a level of a road network takes longer on an H200. Mean arcs of a superstep up to which the cluster is
-# faster than the grid there, and supersteps from which it gains more, 2 µs each, than the host's wait at the end costs.
-# Mean degree up to which its kernel is compiled before the first search has shown that frontiers are small.
-CLUSTER, CLUSTER_THREADS, CLUSTER_ARCS, CLUSTER_SUPERSTEPS, CLUSTER_DEGREE = 16, 512, 16384, 16, 8
+# more or fewer, a level of a road network takes longer on an H200. Mean degree above which a graph is dense, as there.
+CLUSTER, CLUSTER_THREADS, DENSE = 16, 512, 8
+# Supersteps from which the cluster gains more than the host's wait at the end costs, and mean arcs of a superstep up to
+# which it is faster than the grid on an H200; the same of dense graphs, where few warps may find most of a frontier.
+NARROW, NARROW_IF_DENSE = (16, 16384), (256, 4096)
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, without which a cluster has up to 8 blocks.
 _NON_PORTABLE_CLUSTER = 14
 EXCHANGE = Layout(
@@ -116,9 +117,11 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     policy = _policy(out, search.alpha, search.beta, forced, search.limit, local, waits)
     # A restarted search needs values that the kernel initializes.
     restarts = forced != PULL and None not in search.beginnings and local
-    narrow = turn.supersteps >= CLUSTER_SUPERSTEPS and arcs <= turn.supersteps * CLUSTER_ARCS
+    dense = arcs > DENSE * n
+    least, most = NARROW_IF_DENSE if dense else NARROW
+    narrow = turn.supersteps >= least and arcs <= turn.supersteps * most
     # Compiled in a thread, beside the kernel of the first search, unless code of Python functions is to be linked.
-    may_be = not plan.pieces and (narrow or (arcs <= CLUSTER_DEGREE * n and not plan.program.ltoir))
+    may_be = not plan.pieces and (narrow or not (dense or plan.program.ltoir))
     if may_be and restarts and turn.fits_cluster and _has_clusters(cupy.cuda.runtime.getDevice()):
         beside = _plan_in_cluster(out, search.code, chosen)
         found = _in_cluster(beside, search, turn, policy) if narrow and not waits else None
