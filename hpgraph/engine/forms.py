@@ -22,10 +22,12 @@ from hpgraph.engine.state import ENDLESS, Run
 from hpgraph.engine.superstep import supersteps
 from hpgraph.kernels.backend import teams
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads_properties
+from hpgraph.semiring.tracing import traced
 
 TRAVERSAL, RELAXATION, SWEEP, SUPERSTEPS = "traversal", "relaxation", "sweep", "supersteps"
 # Monoids that select by order, which adding a weight preserves.
@@ -167,12 +169,20 @@ def _no_recognition(code: ProgramCode) -> str | None:
         return "update reads the world"
     if course(code.gather, name) > (Course.RISES_OR_NAN if code.reduce.name in _ORDERS else Course.ITSELF):
         return f"gather is not seen to rise with {name} (leave update out if it need not see supersteps apart)"
-    # Imported here: it loads Numba and compiles two small functions.
-    from hpgraph.kernels.relaxation.recognition import update_is_reduce
+    translated = _translated(code)
+    if translated is None or translated != _translated(replace(code, update=None)):
+        # Imported here: it loads Numba and compiles two small functions.
+        from hpgraph.kernels.relaxation.recognition import update_is_reduce
 
-    if not update_is_reduce(code):
-        return f"update is not its reduce ({code.reduce.name}), compared as compiled code"
+        if not update_is_reduce(code):
+            return f"update is not its reduce ({code.reduce.name}), compared as compiled code"
     return None
+
+
+def _translated(code: ProgramCode) -> str | None:
+    """The update of a vertex as C++ text: equal text computes the same. None if it is left to Numba."""
+    state, update = (f"{code.properties[0][1]}*",), ProgramFunctions(code).update
+    return traced(update.python, (state, np.int64, code.message, (), np.int64), np.dtype(bool), "update")
 
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
