@@ -12,7 +12,8 @@ import numpy as np
 
 from hpgraph.kernels.betweenness import LIMIT
 from hpgraph.kernels.betweenness.cpu_numbers import ONE_LESS, quotient
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, vertex
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, prefetch, put, tasks, vertex
 from hpgraph.kernels.runtime.cpu.work_stealing import yield_core
 from hpgraph.semiring.atomics import atomic_load, fetch_add
 from hpgraph.semiring.stop import is_stopped
@@ -261,7 +262,18 @@ def _rows(distances, i):
     return None if distances is None else distances[i]
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@part
+def _run_sources(worker, arcs, distances, sources, scratches, sums, counter, turns, failures):
+    scratch = Scratch(
+        scratches.numbers[worker], scratches.tags[worker], scratches.dependency[worker], scratches.queue[worker]
+    )  # fmt: skip
+    # No deadlock: earlier sources are held by running threads.
+    for i in tasks(counter, sources.size):
+        if not _run_source(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
+            failures[0] = 1
+
+
+@njit(cache=True, nogil=True)
 def run_singly(arcs, distances, sources, scratches, sums):
     """Add the dependencies of each source; returns whether the paths of all are free of cycles.
 
@@ -269,12 +281,7 @@ def run_singly(arcs, distances, sources, scratches, sums):
     """
     counter, failures = np.zeros(1, np.int64), np.zeros(1, np.int64)
     turns = np.zeros(STRETCHES * APART, np.int64)
-    for worker in prange(scratches.tags.shape[0]):
-        scratch = Scratch(
-            scratches.numbers[worker], scratches.tags[worker], scratches.dependency[worker], scratches.queue[worker]
-        )  # fmt: skip
-        # No deadlock: earlier sources are held by running threads.
-        for i in tasks(counter, sources.size):
-            if not _run_source(arcs, _rows(distances, i), sources[i], scratch, sums, turns, i):
-                failures[0] = 1
+    in_parallel(
+        scratches.tags.shape[0], _run_sources, (arcs, distances, sources, scratches, sums, counter, turns, failures)
+    )
     return failures[0] == 0

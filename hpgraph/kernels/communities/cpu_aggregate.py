@@ -9,6 +9,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
@@ -195,25 +196,28 @@ def sum_row(rows, number, groups, made, table, c):
 
 
 @part(counts_references=False)
-def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
+def _sum_tasks(worker, rows, number, groups, made, lengths, found, bounds, counter):
+    table = found.keys[worker], found.sums[worker], found.used[worker]
     for task in tasks(counter, bounds.size - 1):
         for c in range(bounds[task], bounds[task + 1]):
             lengths[c] = sum_row(rows, number, groups, made, table, c)
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
 def _sum(rows, number, groups, made, lengths, found, bounds, counter):
-    for worker in prange(found.keys.shape[0]):
-        table = found.keys[worker], found.sums[worker], found.used[worker]
-        _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter)
+    in_parallel(found.keys.shape[0], _sum_tasks, (rows, number, groups, made, lengths, found, bounds, counter))
 
 
-@njit(parallel=LOOPS, heavy=True, cache=True, nogil=True)
+@part(counts_references=False)
+def _close_up_row(c, ends, indptr, wide, weight, indices, data):
+    begin, end = peek(indptr, c), peek(indptr, c + 1)
+    back = peek(ends, c) - begin
+    for at in range(begin, end):
+        put(indices, at, peek(wide, back + at))
+    for at in range(begin, end):
+        put(data, at, peek(weight, back + at))
+
+
+@njit(cache=True, nogil=True, counts_references=False)
 def _close_up(ends, indptr, wide, weight, indices, data):
-    for c in prange(indptr.size - 1):
-        begin, end = peek(indptr, c), peek(indptr, c + 1)
-        back = peek(ends, c) - begin
-        for at in range(begin, end):
-            put(indices, at, peek(wide, back + at))
-        for at in range(begin, end):
-            put(data, at, peek(weight, back + at))
+    in_parallel(indptr.size - 1, _close_up_row, (ends, indptr, wide, weight, indices, data))

@@ -13,7 +13,8 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, peek, prange, prefetch, team, vertex
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import copy_items, njit, part, peek, prefetch, team, vertex
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 
 # Prefetch distances: in rows, and in kept entries.
@@ -51,7 +52,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     bounds = task_bounds(offsets)
     if len(bounds) == 2:
-        _keep(rows, csr.indptr, stored, chosen.words, ranks, offsets, indptr, kept, 0, len(rows))
+        _keep(rows, csr.indptr, stored, chosen.words, ranks, offsets, indptr, kept)
         nnz = int(indptr[-1])
         values = None if data is None else data[:nnz].copy()
         return CSR((len(rows), len(rows)), indptr, kept.indices[:nnz].copy(), values, validate=False), rows
@@ -84,8 +85,8 @@ def _list(words, indptr, ranks, rows, offsets):
     return looked
 
 
-@njit(cache=True, nogil=True)
-def _keep(rows, indptr, stored, words, ranks, offsets, ends, kept, begin, end):
+@part(counts_references=False)
+def _keep_rows(rows, indptr, stored, words, ranks, offsets, ends, kept, begin, end):
     """Write the kept entries of rows begin..end-1 from kept[offsets[begin]] on; ends[i + 1] counts them up to row i."""
     if kept.place.size:
         _find(rows, indptr, stored.indices, words, offsets[begin], ends, kept.place, begin, end)
@@ -94,7 +95,7 @@ def _keep(rows, indptr, stored, words, ranks, offsets, ends, kept, begin, end):
         _number_all(rows, indptr, stored, ranks, offsets[begin], ends, kept, begin, end)
 
 
-@njit(cache=True, nogil=True)
+@part(counts_references=False)
 def _number_all(rows, indptr, stored, ranks, first, ends, kept, begin, end):
     k = first
     for i in range(begin, end):
@@ -119,7 +120,7 @@ def _number_all(rows, indptr, stored, ranks, first, ends, kept, begin, end):
         ends[i + 1] = k - first
 
 
-@njit(cache=True, nogil=True)
+@part(counts_references=False)
 def _find(rows, indptr, indices, words, first, ends, place, begin, end):
     """Positions of kept entries in the matrix."""
     k = first
@@ -137,7 +138,7 @@ def _find(rows, indptr, indices, words, first, ends, place, begin, end):
         ends[i + 1] = k - first
 
 
-@njit(cache=True, nogil=True)
+@part(counts_references=False)
 def _number(stored, ranks, kept, first, last):
     for at in range(first, last):
         if stored.data.size and at + PREFETCH_ENTRIES < last:
@@ -150,21 +151,34 @@ def _number(stored, ranks, kept, first, last):
             kept.data[np.uint64(at)] = peek(stored.data, p)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@njit(cache=True, nogil=True, counts_references=False)
+def _keep(rows, indptr, stored, words, ranks, offsets, ends, kept):
+    _keep_rows(rows, indptr, stored, words, ranks, offsets, ends, kept, 0, rows.size)
+
+
+@part(counts_references=False)
+def _keep_task(task, rows, indptr, stored, words, ranks, offsets, ends, kept, bounds):
+    _keep_rows(rows, indptr, stored, words, ranks, offsets, ends, kept, bounds[task], bounds[task + 1])
+
+
+@njit(cache=True, nogil=True, counts_references=False)
 def _keep_tasks(rows, indptr, stored, words, ranks, offsets, ends, kept, bounds):
-    for task in prange(bounds.size - 1):
-        _keep(rows, indptr, stored, words, ranks, offsets, ends, kept, bounds[task], bounds[task + 1])
+    in_parallel(bounds.size - 1, _keep_task, (rows, indptr, stored, words, ranks, offsets, ends, kept, bounds))
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
+@part(counts_references=False)
+def _gather_task(task, bounds, offsets, starts, indptr, kept, out):
+    first, last = bounds[task], bounds[task + 1]
+    target, source = np.uintp(starts[task]), np.uintp(offsets[first])
+    length = np.uintp(starts[task + 1]) - target
+    for i in range(first, last):
+        indptr[np.uintp(i + 1)] += starts[task]
+    copy_items(out.indices, target, kept.indices, source, length)
+    if out.data.size:
+        copy_items(out.data, target, kept.data, source, length)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
 def _gather(bounds, offsets, starts, indptr, kept, out):
     """Concatenate the entries kept by the tasks, and complete the row ends."""
-    for task in prange(bounds.size - 1):
-        first, last = bounds[task], bounds[task + 1]
-        target, source = np.uintp(starts[task]), np.uintp(offsets[first])
-        length = np.uintp(starts[task + 1]) - target
-        for i in range(first, last):
-            indptr[np.uintp(i + 1)] += starts[task]
-        copy_items(out.indices, target, kept.indices, source, length)
-        if out.data.size:
-            copy_items(out.data, target, kept.data, source, length)
+    in_parallel(bounds.size - 1, _gather_task, (bounds, offsets, starts, indptr, kept, out))

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, tasks, team, vertex
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, prefetch, put, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.search import place_in_row
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
@@ -43,27 +44,31 @@ def _pick(rows, running, v, word):
     return by_weight(running, begin, end, word)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _walk(rows, running, starts, length, seed, found, threads):
-    following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
-    for _ in prange(threads):
-        here, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
-        for first in tasks(following, total, GROUP):
-            count = min(GROUP, total - first)
+@part
+def _walk_groups(worker, rows, running, starts, length, seed, found, following):
+    total, wide = starts.size, length + 1
+    here, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    for first in tasks(following, total, GROUP):
+        count = min(GROUP, total - first)
+        for i in range(count):
+            here[i] = starts[first + i]
+            put(found, (first + i) * wide, starts[first + i])
+            prefetch(rows.indptr, here[i])
+        for step in range(length):
             for i in range(count):
-                here[i] = starts[first + i]
-                put(found, (first + i) * wide, starts[first + i])
+                place[i] = -1
+                if here[i] >= 0:
+                    place[i] = _pick(rows, running, here[i], bits(seed, first + i, step))
+                    prefetch(rows.indices, place[i])
+            for i in range(count):
+                here[i] = vertex(rows.indices, place[i]) if place[i] >= 0 else -1
+                put(found, (first + i) * wide + step + 1, here[i])
                 prefetch(rows.indptr, here[i])
-            for step in range(length):
-                for i in range(count):
-                    place[i] = -1
-                    if here[i] >= 0:
-                        place[i] = _pick(rows, running, here[i], bits(seed, first + i, step))
-                        prefetch(rows.indices, place[i])
-                for i in range(count):
-                    here[i] = vertex(rows.indices, place[i]) if place[i] >= 0 else -1
-                    put(found, (first + i) * wide + step + 1, here[i])
-                    prefetch(rows.indptr, here[i])
+
+
+@njit(cache=True, nogil=True)
+def _walk(rows, running, starts, length, seed, found, threads):
+    in_parallel(threads, _walk_groups, (rows, running, starts, length, seed, found, np.zeros(1, np.int64)))
 
 
 @part
@@ -108,21 +113,25 @@ def _weight(running, begin, at):
     return peek(running, at) - (peek(running, at - 1) if at > begin else 0.0)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
+@part(counts_references=False)
+def _walk_biased_groups(worker, rows, running, starts, length, seed, bias, found, following):
+    total, wide = starts.size, length + 1
+    for first in tasks(following, total, GROUP):
+        for walk in range(first, min(first + GROUP, total)):
+            before, v = np.int64(-1), vertex(starts, walk)
+            put(found, walk * wide, v)
+            for step in range(length):
+                at = np.int64(-1)
+                if v >= 0 and before < 0:
+                    at = _pick(rows, running, v, bits(seed, walk, step << STEP_SHIFT))
+                elif v >= 0:
+                    at = _biased_pick(rows, running, bias, before, v, seed, walk, step)
+                before, v = v, np.int64(-1)
+                if at >= 0:
+                    v = vertex(rows.indices, at)
+                put(found, walk * wide + step + 1, v)
+
+
+@njit(cache=True, nogil=True)
 def _walk_biased(rows, running, starts, length, seed, bias, found, threads):
-    following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
-    for _ in prange(threads):
-        for first in tasks(following, total, GROUP):
-            for walk in range(first, min(first + GROUP, total)):
-                before, v = np.int64(-1), vertex(starts, walk)
-                put(found, walk * wide, v)
-                for step in range(length):
-                    at = np.int64(-1)
-                    if v >= 0 and before < 0:
-                        at = _pick(rows, running, v, bits(seed, walk, step << STEP_SHIFT))
-                    elif v >= 0:
-                        at = _biased_pick(rows, running, bias, before, v, seed, walk, step)
-                    before, v = v, np.int64(-1)
-                    if at >= 0:
-                        v = vertex(rows.indices, at)
-                    put(found, walk * wide + step + 1, v)
+    in_parallel(threads, _walk_biased_groups, (rows, running, starts, length, seed, bias, found, np.zeros(1, np.int64)))

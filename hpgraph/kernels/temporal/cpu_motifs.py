@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, is_stopped, njit, part, prange, tasks, team
+from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
+from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, tasks, team
 
 # First arcs that a thread takes at a time.
 CHUNK = 256
@@ -27,13 +28,17 @@ def motifs(arcs: tuple[Any, Any, Any], incident: tuple[Any, Any], n: int, span: 
     return found.sum(axis=0)
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
+@part
+def _count_chunks(worker, arcs, incident, span, found, met, counter):
+    m = arcs[0].size
+    for begin in tasks(counter, m, CHUNK):
+        for first in range(begin, min(begin + CHUNK, m)):
+            _from(arcs, incident, span, first, found[worker], met[worker])
+
+
+@njit(cache=True, nogil=True)
 def _motifs(arcs, incident, span, found, met):
-    counter, m = np.zeros(1, np.int64), arcs[0].size
-    for worker in prange(found.shape[0]):
-        for begin in tasks(counter, m, CHUNK):
-            for first in range(begin, min(begin + CHUNK, m)):
-                _from(arcs, incident, span, first, found[worker], met[worker])
+    in_parallel(found.shape[0], _count_chunks, (arcs, incident, span, found, met, np.zeros(1, np.int64)))
 
 
 @part
