@@ -124,7 +124,9 @@ def test_bfs_and_pagerank(protocol: str, tmp_path: Path) -> None:
         with _watched(client) as relays:
             divided = hpg.cluster.Graph.from_graph(client, graph)
             assert np.array_equal(divided.bfs(source).level, hpg.bfs(graph, source).level)
-            assert np.allclose(divided.pagerank().rank, hpg.pagerank(graph).rank, atol=1e-6)
+            # A few iterations send what all do.
+            few = {"max_iteration": 3, "tol": 0}
+            assert np.allclose(divided.pagerank(**few).rank, hpg.pagerank(graph, **few).rank, atol=1e-6)
             seen = b"".join(relay.seen for relay in relays)
     assert len(seen) > 50_000
     # Plain messages have their marks and repeat themselves; what is encrypted has no pattern to compress.

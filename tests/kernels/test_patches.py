@@ -95,11 +95,12 @@ import numpy as np
 import hpgraph as hpg
 hpg.config.cache_dir = sys.argv[1]
 if sys.argv[2] == "kernels":
-    hpg.core_number(hpg.from_edges([0, 1], [1, 2], directed=False))
+    hpg.Matrix(np.eye(2)) @ np.ones(2)
 import numba.np.arraymath
 print("scipy.linalg" in sys.modules)
-x = np.random.default_rng(1).random((3, 3))
-assert np.allclose(numba.njit(lambda x: np.cov(x) @ x)(x), np.cov(x) @ x)
+if sys.argv[2] == "kernels":
+    x = np.random.default_rng(1).random((3, 3))
+    assert np.allclose(numba.njit(lambda x: np.cov(x) @ x)(x), np.cov(x) @ x)
 """
 
 
