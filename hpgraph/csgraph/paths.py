@@ -231,7 +231,9 @@ def _trees(
     given: GraphInput, directed: bool, sources: Any, with_predecessors: bool, unweighted: bool, cutoff: float | None
 ) -> tuple[Any, Any] | None:
     """Distances and predecessors by one thread a search, on the CPU; None if a search meets a negative weight."""
-    tried = cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
+    # From the nearest of several, threads would search a graph with an added vertex, and rows merged if undirected.
+    shared = sources.shape[1] == 1 or (directed and not unweighted)
+    tried = shared and cutoff is None and given.csr.nnz >= _MAX_ALONE and len(sources) < 2 * config.threads
     if given.device != "cpu":
         return None
     from hpgraph.kernels.relaxation.cpu_dijkstra import NO_LIMIT, shortest_trees
