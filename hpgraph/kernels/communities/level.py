@@ -67,7 +67,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         weight, unit = None, 1.0
     at = loops_of(out)
     if not directed:
-        sent = xp.diff(out.indptr) if weight is None else summed_by(out.expand_rows(), weight, n)
+        sent = xp.diff(out.indptr) if weight is None else row_sums(out, weight)
         if len(at):
             # A loop counts at both of its ends.
             sent[out.indices[at]] += 1 if weight is None else weight[at]
@@ -76,7 +76,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     else:
         row, apart = out.expand_rows(), xp.ones(out.nnz, np.bool_)
         weight = xp.ones(out.nnz, np.int64) if weight is None else weight
-        sent, received = summed_by(row, weight, n), summed_by(out.indices, weight, n)
+        sent, received = row_sums(out, weight), summed_by(out.indices, weight, n)
         apart[at] = False
         source, target, weight = row[apart].astype(out.indices.dtype, copy=False), out.indices[apart], weight[apart]
         both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
@@ -108,20 +108,29 @@ def summed_by(number: Any, weight: Any, count: int) -> Any:
     return occurrences(number, count, weight).astype(np.int64)
 
 
+def row_sums(arcs: CSR, weight: Any) -> Any:
+    """Sum of the int64 weights of each row; below 2⁵²."""
+    xp = array_module(weight)
+    before = xp.zeros(len(weight) + 1, np.int64)
+    xp.cumsum(weight, out=before[1:])
+    return xp.diff(before[arcs.indptr])
+
+
 def in_units(data: Any, complaint: str) -> tuple[Any, float]:
     """Weights as integers, and the weight of one unit; `complaint` if one is negative or not finite."""
     xp, wide = array_module(data), data.astype(np.float64)
-    if not everywhere((wide >= 0) & (wide < np.inf)):
+    # NaN if any weight is.
+    least, largest = (float(wide.min()), float(wide.max())) if len(wide) else (0.0, 0.0)
+    if not (least >= 0 and largest < np.inf):
         raise ValueError(complaint)
-    largest = float(wide.max()) if len(wide) else 0.0
     if largest == 0:
         return wide.astype(np.int64), 1.0
     # Loops count twice, and rounding adds up to half a unit an arc.
-    bound = 4 * float((wide / largest).sum()) * largest
-    if bound < _EXACT and everywhere(wide == xp.floor(wide)):
+    share = 4 * float((wide / largest).sum())
+    if share * largest < _EXACT and everywhere(wide == xp.floor(wide)):
         return wide.astype(np.int64), 1.0
-    with np.errstate(over="ignore"):
-        exponent = int(np.floor(np.log2(_EXACT) - np.log2(4 * float((wide / largest).sum())) - np.log2(largest)))
+    exponent = int(np.floor(np.log2(_EXACT) - np.log2(share) - np.log2(largest)))
     # All float64 are multiples of 2⁻¹⁰⁷⁴, the least.
     exponent = min(exponent, 1074)
-    return xp.rint(xp.ldexp(wide, exponent)).astype(np.int64), float(np.ldexp(1.0, -exponent))
+    # In place: pages of new arrays take longer than the arithmetic.
+    return xp.rint(xp.ldexp(wide, exponent, out=wide), out=wide).astype(np.int64), float(np.ldexp(1.0, -exponent))
