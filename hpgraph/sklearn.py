@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from hpgraph.algorithms.knn_graph import knn_graph
 from hpgraph.algorithms.louvain import leiden, louvain
 from hpgraph.algorithms.spectral_clustering import spectral_clustering
-from hpgraph.containers.graph import Graph, one_of
+from hpgraph.containers.graph import Graph, one_of, whole
 from hpgraph.core.device import normalize_device, to_device
 from hpgraph.core.errors import MissingExtraError
 
@@ -49,9 +49,10 @@ class _Clusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f'affinity="precomputed" needs a square matrix, not shape {X.shape}')
             graph = Graph(csr_array(X), directed=False).to(normalize_device(self.device or "cpu"))
         else:
-            k = min(self.n_neighbors, len(X) - 1)
+            k = min(whole(self.n_neighbors, "n_neighbors", least=1), len(X) - 1)
             graph = knn_graph(X, k, self.metric, weights=self.weights, device=self.device or "cpu")
-        found = self._search(graph.undirected, 0 if self.random_state is None else self.random_state)
+        seed = 0 if self.random_state is None else whole(self.random_state, "random_state")
+        found = self._search(graph.undirected, seed)
         self.labels_ = to_device(found.label, "cpu").astype(np.int64)
         self.modularity_ = found.modularity
         return self
