@@ -221,6 +221,8 @@ MAX_LEFT = 7 / 8
 # Levels with a smaller share of the graph's arcs are not refined either: on a GPU a level takes about 2 ms whatever its
 # size, and the modularity is within .0001 on grids, meshes and real graphs (.9137 and .9137 on cnr-2000).
 MIN_LEFT = 1 / 64
+# Share of moves of an unrefined level that ends the levels.
+MIN_MOVES_LEVEL = 1 / 100
 
 
 class _Found(NamedTuple):
@@ -313,8 +315,7 @@ class Search:
                 part = number if part is None else number[part]
                 found = found._replace(label=inherited[part], quality=better)
             level, label, quality, depth = coarse, inherited, better, depth + 1
-            # The bound on moves that ends the rounds of a level also ends the levels.
-            if len(label) == len(number) or (part is not None and int(moves) <= MIN_MOVES_LEIDEN[0] * len(number)):
+            if len(label) == len(number) or (part is not None and int(moves) <= MIN_MOVES_LEVEL * len(number)):
                 break
         return found
 
