@@ -127,7 +127,13 @@ def received(data: bytes, key: str) -> Declarations:
     """The declarations of a received program; read once."""
     found = _PROGRAMS.get(key)
     if found is None:
-        names, found = cloudpickle.loads(data)
+        try:
+            names, found = cloudpickle.loads(data)
+        except (ImportError, AttributeError) as error:
+            raise ClusterError(
+                f"a worker cannot import the module of the program ({error}): install it there, send it by "
+                "client.upload_file, or define the program in the script itself"
+            ) from error
         _reorder(found if isinstance(found, type) else type(found), names)
         here = key_of(declarations_of(found))
         if here != key:

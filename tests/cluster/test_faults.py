@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import types
 import zlib
 
 import numpy as np
@@ -205,7 +206,7 @@ print("taken")
     assert run.stdout == "taken\n", run.stderr
 
 
-def test_a_program_that_raises_on_one_worker(client, graph) -> None:
+def test_a_program_that_raises_on_one_worker(client, graph, monkeypatch) -> None:
     class Picky(hpg.VertexProgram):
         reduce = "plus"
         activity = "all"
@@ -227,9 +228,13 @@ def test_a_program_that_raises_on_one_worker(client, graph) -> None:
                 raise MemoryError("no room for 123")
             return message
 
+    absent = types.ModuleType("only_here")
+    absent.Absent = type("Absent", (Picky,), {"__module__": "only_here"})
+    monkeypatch.setitem(sys.modules, "only_here", absent)
     # A block that compiles on a machine full of others leaves late; what the program raised comes after that.
     limits = hpg.cluster.Limits(leave=300)
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=limits) as C:
+        raises(hpg.cluster.ClusterError, r"import .*No module named 'only_here'.*: install", C.run, absent.Absent)
         raises((MemoryError, hpg.cluster.ProgramError), "no room for 123", C.run, Greedy)
         raises(hpg.cluster.ProgramError, r"Picky raised ValueError on worker tcp.*not to my taste", C.run, Picky)
         # The worker of other blocks often leaves in the same instant: what the program raised comes before that.
