@@ -171,6 +171,8 @@ _FOLDS = {"min": smaller, "max": larger}
 
 def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
     """The value in a dtype, an infinity as the end of its range; ValueError if the dtype cannot represent it."""
+    if not isinstance(value, int) and (np.ndim(value) or np.asarray(value).dtype.kind not in "biufc"):
+        raise TypeError(f"{what} must be a number, or a function of a dtype that returns one, not {value!r}")
     if dtype.kind in "biu" and isinstance(value, (float, np.floating)) and np.isinf(value):
         if dtype.kind == "b":
             return np.bool_(value > 0)
