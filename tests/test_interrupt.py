@@ -324,6 +324,32 @@ def test_ctrl_c_within_the_first_imports_leaves_whole_modules(module: str, tmp_p
     assert done.stdout == "stopped\n[0, 1, 2]\n", done.stderr
 
 
+# Ctrl-C within a package whose first import is whole, and the second import: submodules are those of the same object.
+SECOND = """
+import signal, sys
+import hpgraph
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "networkx.convert":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+try:
+    import networkx
+except KeyboardInterrupt:
+    print("stopped")
+assert "networkx" not in sys.modules and "networkx.convert" in sys.modules
+import networkx
+print(networkx.convert is sys.modules["networkx.convert"], networkx.__spec__.origin is not None)
+"""
+
+
+def test_ctrl_c_within_the_import_of_a_package(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+    run = subprocess.run([sys.executable, "-c", SECOND], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.stdout == "stopped\nTrue True\n", run.stderr
+
+
 # Ctrl-C while Numba compiles: as it takes functions out of its registries, by generators, and as it makes code of them.
 # Of what follows, the imports come before: each call in them would be looked at, too.
 COMPILING = """

@@ -12,10 +12,15 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_PACKAGES = frozenset({"hpgraph", "numba", "llvmlite", "scipy", "cupy", "cupyx"})
+_PACKAGES = frozenset({
+    "hpgraph", "numba", "llvmlite", "scipy", "cupy", "cupyx", "tqdm", "pandas", "networkx", "fsspec", "matplotlib",
+    "dask", "distributed",
+})  # fmt: skip
 
 # Whether SIGINT is not Python's just now, so that it ends no import: `hpgraph.kernels.runtime.cpu.threads` says.
 elsewhere: Callable[[], bool] = bool
@@ -26,7 +31,13 @@ class _Finder:
 
     inside = False
 
+    def __init__(self) -> None:
+        #: Whole modules that Python took back, as Ctrl-C took effect right after they were loaded.
+        self.kept: dict[str, ModuleType] = {}
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if (module := self.kept.pop(name, None)) is not None:
+            return ModuleSpec(name, _Again(module), is_package=hasattr(module, "__path__"))
         if self.inside or name.partition(".")[0] not in _PACKAGES or not _is_pythons():
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
@@ -43,10 +54,30 @@ def _whole(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     """``exec_module`` of a loader, such that Ctrl-C waits for it."""
 
     def exec_module(module: ModuleType) -> None:
-        with later():
-            load(module)
+        whole = False
+        try:
+            with later():
+                load(module)
+                whole = True
+        except BaseException:
+            if whole:
+                _FINDER.kept[module.__name__] = module
+            raise
 
     return exec_module
+
+
+class _Again(Loader):
+    """Loader of a module that is whole: its submodules hold parts of this object, not of a second one."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
 
 
 def _is_pythons() -> bool:
