@@ -21,6 +21,7 @@ from hpgraph import config
 from hpgraph.core import cupy_kernels
 from hpgraph.core.device import cuda_available
 from hpgraph.core.ready_kernels import CuPyRequest
+from hpgraph.formats import launch
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
 
@@ -54,6 +55,16 @@ def test_another_process_finds_them_without_a_compiler(wheel: Path, tmp_path: Pa
     assert Path(path).is_relative_to(wheel), path
     assert modules == "[]"
     assert not list((tmp_path / "cache").rglob("*.kernels"))
+
+
+def test_recorded_kernels_of_formats_have_the_present_texts() -> None:
+    """A kernel with another text, if only another comment, would be compiled in a first call, not ahead."""
+    present = {launch.source(file.name) for file in Path(launch.__file__).parent.glob("*.cuh")}
+    requests = json.loads((Path(__file__).parents[2] / "wheels" / "requests.json").read_text(encoding="utf-8"))
+    recorded = [request["source"] for request in requests if request.get("kernels")]
+    recorded += [text for text, _, kernels in cupy_kernels._record()["texts"] if kernels]
+    assert recorded
+    assert set(recorded) <= present
 
 
 def _other_text(folder: Path) -> dict[str, str]:
