@@ -241,7 +241,7 @@ def _cluster(
     adjacency, neighbors_key, obsp, directed, use_weights, device = where
     adata = adata.copy() if copy else adata
     matrix = _connectivities(adata, neighbors_key, obsp) if adjacency is None else adjacency
-    count = len(adata.obs)
+    seed, count = whole(seed, "random_state"), len(adata.obs)
     if (shape := getattr(matrix, "shape", (count, count))) != (count, count):
         raise ValueError(f"adjacency must have a row and a column for each of {count} cells, not shape {shape}")
     among = None

@@ -89,6 +89,7 @@ def test_where_the_graph_is(cells):
     raises(ValueError, "give one", hsc.leiden, cells, neighbors_key="wide", obsp="wide_connectivities")
     raises(KeyError, r"adata\.uns has no 'narrow'", hsc.leiden, cells, neighbors_key="narrow")
     raises(KeyError, r"adata\.obsp has no 'narrow'", hsc.leiden, cells, obsp="narrow")
+    raises(TypeError, "random_state must be a whole number", hsc.louvain, cells, random_state=None)
     raises(ValueError, r"row and a column for each of 140 cells", hsc.leiden, cells, adjacency=np.eye(3))
     raises(KeyError, "use_rep: adata.obsm has no 'X_narrow'", hsc.neighbors, cells, use_rep="X_narrow")
     raises(ValueError, "n_pcs must be at most", hsc.neighbors, cells, n_pcs=1000)
