@@ -17,7 +17,7 @@ from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import place_of
 from hpgraph.core.errors import DeviceError, MissingExtraError
-from hpgraph.formats import CSR, attached
+from hpgraph.formats import CSR, attached, index_dtype
 from hpgraph.kernels.backend import kernels
 
 try:
@@ -109,7 +109,7 @@ class _Pattern:
     def entries(self) -> CSR:
         """The matrix of rows by entries: each entry has its own column."""
         shape = self.csr.shape[0], self.csr.nnz
-        indices = array_module(self.csr.device).arange(self.csr.nnz, dtype=self.csr.indices.dtype)
+        indices = array_module(self.csr.device).arange(self.csr.nnz, dtype=index_dtype(max(shape)))
         return CSR(shape, self.csr.indptr, indices, validate=False)
 
     @functools.cached_property

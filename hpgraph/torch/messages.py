@@ -222,6 +222,8 @@ def _extreme(
     """The extreme message of each row; its derivative is the mean of those of the entries that attain it."""
     plain = [one.detach() for one in operands]
     extreme = messages(number, program(expression, kinds, "target", False, reduce).number, plain)
+    if not (torch.is_grad_enabled() and any(one.requires_grad for one in operands)):
+        return extreme
     attains = apply("equal", expression, variable(len(kinds)))
     kinds = (*kinds, "target")
     ties = messages(
@@ -229,7 +231,19 @@ def _extreme(
     )
     chosen = program(apply("where", attains, expression, 0.0), kinds, "target", False)
     mean = messages(number, chosen.number, [*operands, extreme]) / ties.clamp(min=1)
-    return extreme + (mean - mean.detach())
+    return _WithGradientOf.apply(extreme, mean)
+
+
+class _WithGradientOf(torch.autograd.Function):
+    """The first operand with the gradient of the second, which may be infinite, or have overflowed."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, other: Tensor) -> Tensor:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:
+        return None, gradient
 
 
 def _common(operands: list[Tensor]) -> tuple[int, ...]:

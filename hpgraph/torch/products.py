@@ -29,7 +29,8 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
         A GPU keeps a copy of values that require no gradient in the order of the transpose, for derivatives: change
         them by PyTorch, which counts changes, or give others.
     reduce : {"sum", "mean", "max", "min"}
-        A row without entries gets 0. The gradient of an extreme goes to the first entry that attains it.
+        A row without entries gets 0. The gradient of an extreme goes to the first entry that attains it. Extremes
+        ignore NaN, as GraphBLAS does: of NaNs alone the maximum is -inf.
 
     Returns
     -------

@@ -139,6 +139,19 @@ def test_ties_share_the_gradient(device: str) -> None:
     assert X.grad.tolist() == [0.5, 0.5, 0.0]
 
 
+@pytest.mark.parametrize("reduce", ["max", "min"])
+@pytest.mark.parametrize("size", [3e38, np.inf])
+def test_extremes_of_infinite_and_large_numbers(size: float, reduce: str, device: str) -> None:
+    """Masked entries have infinite scores, and the sum of what attains an extreme may overflow."""
+    A = torch.tensor([[0, 0, 1, 1, 2, 2], [0, 1, 2, 2, 2, 3]], device=device)
+    X = torch.tensor([size, 1.0, size, -size], device=device, requires_grad=True)
+    found = ht.gather_scatter(A, lambda source, edge, target: source, source=X, reduce=reduce)
+    expected = [size, size, size, 0.0] if reduce == "max" else [1.0, size, -size, 0.0]
+    assert found.tolist() == torch.tensor(expected).tolist()
+    gradient = torch.autograd.grad(found, X, torch.tensor([1.0, 2.0, 3.0, 4.0], device=device))[0]
+    assert gradient.tolist() == ([1.0, 0.0, 5.0, 0.0] if reduce == "max" else [0.0, 1.0, 2.0, 3.0])
+
+
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
 def test_halves_and_empty_ones(half: str, device: str) -> None:
     kind, n = getattr(torch, half), 4096
