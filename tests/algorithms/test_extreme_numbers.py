@@ -173,4 +173,4 @@ def test_infinite_weights_are_refused_where_they_mean_nothing(weight: float, dev
     xp = array_module(device)
     G = hpg.Graph.from_edges(*map(xp.asarray, (*EDGES, np.where(np.arange(12) == 3, weight, 1.0))), directed=False)
     raises(ValueError, "weights must be finite", hpg.clustering, G, weight=True)
-    raises(ValueError, "weights must not be negative, NaN or infinite", hpg.sir, G, [0], 0.5, 0.5, weight=True)
+    raises(ValueError, "must not be negative, NaN or infinite", hpg.sir, G, [0], 0.5, 0.5, weight=True)

@@ -116,7 +116,7 @@ def test_ugly_subgraphs(device: str) -> None:
     for how, error, said in (
         ({"by": "nodes"}, ValueError, "by must be 'vertices'"),
         ({"by": [0, 1, 1]}, ValueError, "of each of 2 vertices"),
-        ({"by": [0.5, 1.0]}, ValueError, "a whole number"), ({"by": [0, 1], "batches": 2}, ValueError, "batches: comm"),
+        ({"by": [0.5, 1.0]}, ValueError, "a whole number"), ({"by": [0, 1], "batches": 2}, ValueError, "omit batches"),
         ({"by": "edges", "batches": -1}, ValueError, "batches must not be"),
         ({"by": "walks", "length": -1}, ValueError, "length must not be"),
         ({"by": "edges", "batch_size": 0}, ValueError, "batch_size must be at least 1"),
