@@ -26,9 +26,9 @@ from hpgraph.kernels.sampling.draws import first_pairs
 _TABLE = 1 << 18
 # Rounds of exchanges at most; one round in so many keeps all exchanges.
 _ROUNDS, _FREE = 200, 8
-# Rounds after which fewer than this share of more than so many edges must be left, or there is no hope: with hubs that
-# are adjacent to nearly all vertices, nearly no exchange serves. Few edges take little time for any number of rounds.
-_STEADY, _HOPELESS, _MANY = 4, 0.7, 64
+# Rounds after which fewer than this share of more than so many edges must be left, or the exchanges have stalled: with
+# hubs that are adjacent to nearly all vertices, nearly no exchange is kept. A few edges may take all rounds.
+_STEADY, _STALLED, _MANY = 4, 0.7, 64
 # Exchanges tried, an edge, of a graph that is not random at first (R. Milo et al., 2003).
 _TRIES = 10
 
@@ -155,7 +155,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
         xp, rng = begun(n, total // 2, seed, device)
-        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64), hopes=True)
+        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64), until_stalled=True)
         if len(bad):
             from hpgraph.kernels.sampling.cpu_swaps import realized, swap_ends
 
@@ -255,14 +255,14 @@ def _unfit(source: Any, target: Any, group: Any) -> Any:
 
 def mended(
     xp: ModuleType, rng: Any, n: int, source: Any, target: Any, *, group: Any = None, inside: bool = False,
-    rounds: int = _ROUNDS, hopes: bool = False,
+    rounds: int = _ROUNDS, until_stalled: bool = False,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Remove loops and repeated edges, with the same degrees: they exchange ends with random edges.
 
     An exchange is kept if it yields neither; to leave dead ends, one round in `_FREE` keeps all. ``group``, of each
     vertex: with `inside`, edges are within groups, in their order, and exchange ends within them; otherwise edges join
-    different groups. With `hopes`, rounds end once they leave too many. Returns sources, targets, and the edges that
-    are still bad.
+    different groups. With `until_stalled`, rounds end once they leave too many. Returns sources, targets, and the edges
+    that are still bad.
     """
     of_edge: Any = group[source] if inside else None
     apart = None if inside else group
@@ -278,7 +278,7 @@ def mended(
     before = np.inf
     for turn in range(rounds):
         if turn % _STEADY == 0:
-            if hopes and max(before * _HOPELESS, _MANY) < len(which):
+            if until_stalled and max(before * _STALLED, _MANY) < len(which):
                 break
             before = len(which)
         if not len(which):
