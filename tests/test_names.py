@@ -178,7 +178,7 @@ def test_personalization_by_index() -> None:
         (list("abcd"), {}, ValueError, "with a positive sum"),
         (list("abcd"), [0.5, 0.5], ValueError, "one value for each of the 4 vertices, not shape"),
         (list("abcd"), ["a", 0.5], ValueError, "one value for each of the 4 vertices, or be of vertices: no vertex"),
-        (NAMES["sparse"], NAMES["sparse"][:2], ValueError, "one value for each .* a set or hpgraph.id gives its vertices"),
+        (NAMES["sparse"], NAMES["sparse"][:2], ValueError, "one value for each .* a set or hpgraph.id gives"),
         (None, [1, 2], ValueError, "one value for each of the 4 vertices.*a dict gives values by vertex"),
         (None, {4: 1}, IndexError, "personalization must lie in 0..3"),
         (None, {"a": 1}, ValueError, "have no names"),
