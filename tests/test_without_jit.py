@@ -12,8 +12,8 @@ HERE = Path(__file__).parent
 PARTS = [
     (
         ("engine/test_placements.py", "algorithms/test_bfs.py", "algorithms/test_betweenness.py", "engine/test_run.py"),
-        "(memory and not host) or (test_directions and not pull) or as_networkx or widest or components or tiny or "
-        "conditions",
+        "((memory and not host) or (test_directions and not pull) or as_networkx or widest or components or tiny or "
+        "conditions) and not (cluster or file or sampled or grid)",
     ),
     (
         ("algebra/test_mxv.py", "algebra/test_against_graphblas.py", "test_matrix_products.py",

@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.forged_files import check, forged
 
 
-@pytest.mark.parametrize(("fuzzer", "cases"), [("readers", 800), ("graph_files", 300)])
+@pytest.mark.parametrize(("fuzzer", "cases"), [("readers", 400), ("graph_files", 150)])
 def test_malformed_files_are_refused_in_our_words(fuzzer: str, cases: int, tmp_path: Path) -> None:
     """And damaged graph files are refused or unchanged."""
     run = subprocess.run(
