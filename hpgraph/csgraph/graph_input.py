@@ -108,10 +108,9 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     An undirected one may be its transpose. ``reads_rows``: if directed, the kernel also checks the offsets of each row
     that it reads, since a search may read few rows; other readers then use `checked` or `within_shape`.
     """
-    stored = getattr(csgraph, "format", None)
-    if stored == "csc" and not directed:
+    if is_csc(csgraph) and not directed:
         csgraph = csgraph.T
-    elif stored in ("csc", "coo") and type(csgraph).__module__.startswith("scipy."):
+    elif getattr(csgraph, "format", None) in ("csc", "coo") and type(csgraph).__module__.startswith("scipy."):
         check_places(csgraph)
         csgraph = csgraph.tocsr()
     if is_plain(csgraph):
@@ -125,6 +124,11 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     if not (directed and reads_rows):
         _check_offsets(rows)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
+
+
+def is_csc(graph: Any) -> bool:
+    """Whether columns are stored: where they serve as well as rows, the transpose needs no conversion."""
+    return getattr(graph, "format", None) == "csc"
 
 
 def is_plain(csgraph: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module, count, to_device
 from hpgraph.core.number import one_of
-from hpgraph.csgraph.graph_input import as_rows, is_scipys_csr, require_sparse
+from hpgraph.csgraph.graph_input import as_rows, is_csc, is_scipys_csr, require_sparse
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.kernels.backend import kernels, matchings
@@ -126,7 +126,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     (array([0, 1, 2]), array([0, 2, 1], dtype=int32))
     """
     require_sparse(biadjacency, "graph", ("csr", "csc", "coo"))
-    by_columns = _is_csc(biadjacency)
+    by_columns = is_csc(biadjacency)
     rows = as_rows(biadjacency.T if by_columns else biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
     is_tall = arcs.shape[1] < arcs.shape[0]
@@ -142,11 +142,6 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
         order = np.argsort(pair[1])
         pair = pair[1][order], pair[0][order]
     return to_device(pair[0], rows.device), to_device(pair[1], rows.device)
-
-
-def _is_csc(graph: Any) -> bool:
-    """Whether the rows of the transpose are stored: pairs are the same, so that nothing need be converted."""
-    return getattr(graph, "format", None) == "csc"
 
 
 def _places(graph: Any) -> CSR:
@@ -175,7 +170,7 @@ def _weighted(arcs: CSR, maximize: bool) -> CSR:
 
 def _largest(graph: Any) -> tuple[Any, Any]:
     """The column of each row, and the row of each column."""
-    if _is_csc(graph):
+    if is_csc(graph):
         row_of, column_of = _largest(graph.T)
         return column_of, row_of
     arcs = _places(graph)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, to_device
-from hpgraph.csgraph.graph_input import as_rows, both_ways, require_sparse, require_square
+from hpgraph.csgraph.graph_input import as_rows, both_ways, is_csc, require_sparse, require_square
 from hpgraph.kernels.backend import kernels
 
 
@@ -49,7 +49,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     """
     require_sparse(graph, "input", ("csr", "csc"))
     # Entries count in both directions, and SciPy searches the columns of a CSC.
-    rows = as_rows(graph.T if getattr(graph, "format", None) == "csc" else graph, pattern=True)
+    rows = as_rows(graph.T if is_csc(graph) else graph, pattern=True)
     require_square(rows, "graph")
     arcs = rows if symmetric_mode else both_ways(rows)
     if symmetric_mode and rows.device != "cpu" and not kernels(rows.device).is_both_ways(rows):
