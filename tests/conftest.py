@@ -101,7 +101,7 @@ def device(request: pytest.FixtureRequest) -> str:
 _IN_PARALLEL = {
     "test_bfs", "test_communities", "test_forms", "test_graph", "test_graph_parts", "test_graph_sets", "test_greedy",
     "test_matrix_products", "test_nearest_neighbors", "test_pagerank_lanes", "test_random_graphs", "test_run",
-    "test_similarity", "test_spanning_forest", "test_torch",
+    "test_similarity", "test_spanning_forest", "test_torch", "test_torch_transforms",
 }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from cuda_build import compiles
 
-from hpgraph.core.device import cuda_available
 from hpgraph.semiring import get_monoid
 
 torch = pytest.importorskip("torch")
@@ -19,10 +18,7 @@ torch = pytest.importorskip("torch")
 from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
 
 import hpgraph.torch as ht  # noqa: E402
-
-DEVICES = ["cpu", *(["cuda"] if cuda_available() and torch.cuda.is_available() else [])]
-# Parallel edges, a loop, an empty row, an empty column.
-ROWS, COLUMNS, SHAPE = [0, 0, 0, 2, 2, 3, 3, 0], [1, 1, 4, 0, 2, 3, 5, 0], (5, 7)
+from tests.interop.torch_matrices import COLUMNS, DEVICES, ROWS, SHAPE  # noqa: E402
 
 
 @pytest.fixture(params=DEVICES)
