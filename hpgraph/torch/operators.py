@@ -352,6 +352,10 @@ def _(pattern: int, like: Tensor) -> Tensor:
     return like.new_empty((len(like), *[1] * (like.ndim - 1)))
 
 
+# A constant, but with the rule for `torch.vmap`.
+divisors.derive(lambda ctx, gradient: (None, None), keeping())
+
+
 def means(pattern: int, sums: Tensor) -> Tensor:
     """What sums over the entries of rows are divided to."""
     return sums / divisors(pattern, sums.detach())

@@ -149,7 +149,8 @@ _HALVES = frozenset((torch.float16, torch.bfloat16))
 
 def array(given: Tensor) -> Any:
     """A tensor's memory as a NumPy or CuPy array, contiguous."""
-    plain = given.contiguous()
+    # A contiguous view may have negation pending, as that of the imaginary part of a conjugate.
+    plain = given.contiguous().resolve_neg()
     # 16-bit floats as integers, since CuPy lacks bfloat16.
     if not plain.is_cuda:
         plain = plain.detach()

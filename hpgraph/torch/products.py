@@ -92,7 +92,8 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
     A : Adjacency, or what `Adjacency.of` takes, shape (n, m)
         Its values play no part.
     X, Y : tensor of shape (n, k) and (m, k), or (n, heads, k) and (m, heads, k)
-        Of one type, on A's device. To add, without the last dimension.
+        Of one type, on A's device; under `torch.autocast` types may differ, as in `spmm`. To add, without the last
+        dimension.
     op : {"dot", "add"}
         Whether to multiply rows, or to add numbers, as the scores of graph attention are.
 
@@ -113,6 +114,7 @@ def sddmm(A: Any, X: Tensor, Y: Tensor, op: str = "dot") -> Tensor:
     one_of(op, "op", ("dot", "add"))
     _, X = checked_operand(A, X, "X", 0)
     _, Y = checked_operand(A, Y, "Y", 1)
+    X, Y = autocast(X, Y)
     if X.dtype != Y.dtype or X.shape[1:] != Y.shape[1:] or X.ndim not in ((2, 3) if op == "dot" else (1, 2)):
         raise ValueError(
             f"X and Y must have as many columns, and heads, of one type; not {tuple(X.shape)}, {X.dtype} and "
@@ -162,8 +164,8 @@ def spspmm(A: Any, B: Any) -> Adjacency:
         if not one.pattern.csr.is_canonical():
             raise ValueError(f"{name} must have sorted rows and no place twice: coalesce() it")
     kind = next((one.values.dtype for one in (A, B) if one.values is not None), torch.float32)
-    a, b = (torch.ones(one.nnz, dtype=kind, device=one.pattern.device) if one.values is None else one.values
-            for one in (A, B))  # fmt: skip
+    a, b = autocast(*(torch.ones(one.nnz, dtype=kind, device=one.pattern.device) if one.values is None else one.values
+                      for one in (A, B)))  # fmt: skip
     if a.dtype != b.dtype or a.device != b.device:
         raise TypeError(
             f"values of A and B must have one type, on one device, not {a.dtype}, {a.device} and {b.dtype}, {b.device}"
@@ -204,15 +206,23 @@ def checked_operand(A: Adjacency, X: Tensor, name: str, side: int) -> tuple[Tens
     checked_dense(A, X, name, A.shape[side])
     if values is not None and values.device != X.device:
         raise ValueError(f"values of A and {name} must be on one device, not {values.device} and {X.device}")
-    if values is not None and values.dtype != X.dtype:
-        if torch.is_autocast_enabled(X.device.type) and torch.float64 not in (values.dtype, X.dtype):
-            kind = torch.get_autocast_dtype(X.device.type)
-            return values.to(kind), X.to(kind)
-        raise TypeError(
-            f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}: "
-            f"take A.with_values(A.values.to({X.dtype}))"
-        )
+    if values is not None:
+        values, X = autocast(values, X)
+        if values.dtype != X.dtype:
+            raise TypeError(
+                f"values of A and {name} must have one type, not {values.dtype} and {X.dtype}: "
+                f"take A.with_values(A.values.to({X.dtype}))"
+            )
     return values, X
+
+
+def autocast(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors; of different types under `torch.autocast`, in its type."""
+    types, device = {one.dtype, other.dtype}, one.device.type
+    if len(types) == 1 or torch.float64 in types or not torch.is_autocast_enabled(device):
+        return one, other
+    kind = torch.get_autocast_dtype(device)
+    return one.to(kind), other.to(kind)
 
 
 def checked_dense(A: Adjacency, X: Any, name: str, rows: int) -> None:

@@ -62,6 +62,7 @@ def test_spmm_of_a_vector_and_of_a_graph(device: str) -> None:
     assert torch.allclose(
         ht.spmm(ht.Adjacency.of(G).to_torch(), x[:, None]), (dense @ x)[:, None], rtol=1e-4, atol=1e-4
     )
+    assert torch.equal(ht.spmm(G, torch._neg_view(x)), ht.spmm(G, -x))
 
 
 @pytest.mark.parametrize("heads", [None, 2])

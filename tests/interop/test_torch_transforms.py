@@ -60,6 +60,8 @@ def test_autocast(device: str) -> None:
         found = ht.spmm(A, X)
         with pytest.raises(TypeError, match=r"must have one type.*take A.with_values\(A.values.to\(torch.float64\)\)"):
             ht.spmm(A, X.double())
+        Y = torch.ones(SHAPE[0], 4, device=device)
+        assert torch.equal(ht.sddmm(A, Y, X), ht.sddmm(A, Y.bfloat16(), X))
     assert found.dtype == torch.bfloat16 and X.dtype == torch.bfloat16
     assert torch.allclose(found.float(), ht.spmm(A, X.float()), rtol=2e-2, atol=2e-2)
     found.sum().backward()
