@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.elementwise import ewise_union
 from hpgraph.containers.graph import Graph, as_graph, as_simple, id, named, naming_arguments
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
@@ -241,23 +240,12 @@ def both_ways(graph: Graph) -> tuple[Graph, Any]:
             # Capacities beyond the supported flow are clipped, since they would be negative in int64.
             arcs = arcs.with_data(xp.minimum(arcs.data, np.uint64(MAX_FLOW)))
         carried = arcs.astype(np.float64 if arcs.data.dtype.kind == "f" else np.int64)
-    lacks_reverses = graph.directed and not kernels(carried.device).is_both_ways(carried.with_data(None))
-    if lacks_reverses and graph.device == "cpu":
-        # Imported here, since it imports Numba.
-        from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
-
-        carried = with_reverses(carried)
-        return Graph._from_csr(carried.with_data(None), False, None), carried.data
-    if lacks_reverses:
-        # With the reverse of every arc, of capacity 0 if it is no arc itself.
-        back = matrix_of_csr(graph.in_csr.pattern)
-        carried = ewise_union(matrix_of_csr(carried), 0, back, 0, "first").csr
-    both = Graph._from_csr(carried.with_data(None), False, None) if graph.directed else graph
-    capacity, loops = carried.data, carried.expand_rows() == carried.indices
-    if anywhere(loops):
-        capacity = capacity.copy()
-        capacity[loops] = 0
-    return both, capacity
+    backend = kernels(graph.device)
+    if graph.directed and not backend.is_both_ways(carried.with_data(None)):
+        carried = backend.with_reverses(carried)
+    elif anywhere(loops := carried.expand_rows() == carried.indices):
+        carried = carried.with_data(xp.where(loops, 0, carried.data), copy=False)
+    return Graph._from_csr(carried.with_data(None), False, None) if graph.directed else graph, carried.data
 
 
 def check_capacities(weights: Any) -> None:

@@ -114,7 +114,8 @@ def _vertices_between(arcs: CSR, source: int, sink: int) -> Any:
 
     An empty array means that there is no path.
     """
-    from hpgraph.kernels.structure.cpu_fifo import fifo_order, turned
+    from hpgraph.kernels.structure.cpu_both_ways import turned
+    from hpgraph.kernels.structure.cpu_fifo import fifo_order
 
     n = arcs.shape[0]
     reached, before = fifo_order(arcs, source, NO_PREDECESSOR)

@@ -199,15 +199,8 @@ def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
 
 def both_ways(arcs: CSR) -> CSR:
     """Every arc in both directions, with the lighter of two weights."""
-    if kernels(arcs.device).is_both_ways(arcs):
-        return arcs
-    if arcs.device == "cpu":
-        from hpgraph.kernels.structure.cpu_maximum_flow import with_reverses
-
-        return with_reverses(arcs, lightest=True)
-    matrix = Matrix._of(arcs)
-    joined = matrix.ewise_add(matrix.T, "pair" if arcs.data is None else "min").csr
-    return joined.with_data(None) if arcs.data is None else joined
+    backend = kernels(arcs.device)
+    return arcs if backend.is_both_ways(arcs) else backend.with_reverses(arcs, lightest=True)
 
 
 def rows_of_dense(array: Any, present: Any) -> CSR:

@@ -117,7 +117,7 @@ def _after_a_search(given: GraphInput, source: int, sink: int, K: int, directed:
 def _shortest(rows: CSR, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
     """Up to K paths and their lengths, among reachable vertices; rows may be unsorted, with duplicates."""
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
-    from hpgraph.kernels.structure.cpu_fifo import incoming_rows
+    from hpgraph.kernels.structure.cpu_both_ways import incoming_rows
 
     cpu = kernels("cpu")
     reached, before = cpu.fifo_order(rows, source, NO_PREDECESSOR)

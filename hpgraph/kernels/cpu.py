@@ -31,8 +31,9 @@ from hpgraph.kernels.spmv.cpu_messages import reduce_messages
 from hpgraph.kernels.spmv.cpu_sddmm import extreme_entries, sample_dense
 from hpgraph.kernels.spmv.cpu_spmm import multiply_dense, pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
+from hpgraph.kernels.structure.cpu_both_ways import is_both_ways, rows_both_ways, with_reverses
 from hpgraph.kernels.structure.cpu_components import components, components_within
-from hpgraph.kernels.structure.cpu_fifo import cuthill_mckee, fifo_order, generations, is_both_ways, rows_both_ways
+from hpgraph.kernels.structure.cpu_fifo import cuthill_mckee, fifo_order, generations
 from hpgraph.kernels.structure.cpu_greedy import greedy_colors, independent_set, matching
 from hpgraph.kernels.structure.cpu_mirrored import mirrored
 from hpgraph.kernels.structure.cpu_peeling import peel

@@ -41,7 +41,7 @@ from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cuda_truss import truss, truss_numbers
-from hpgraph.kernels.structure.cuda_undirected import mirrored, undirected
+from hpgraph.kernels.structure.cuda_undirected import mirrored, undirected, with_reverses
 from hpgraph.kernels.superstep.cuda import Supersteps
 from hpgraph.kernels.superstep.cuda_apply import aggregate, starting
 from hpgraph.kernels.sweep.cuda import sweeps

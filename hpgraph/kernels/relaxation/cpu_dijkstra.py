@@ -16,7 +16,8 @@ from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, 
 from hpgraph.kernels.runtime.cpu.ladder import clear, enlarged, has_room, insert, ladder_of, refill, waiting
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
-from hpgraph.kernels.structure.cpu_fifo import incoming_rows, side_of
+from hpgraph.kernels.structure.cpu_both_ways import incoming_rows
+from hpgraph.kernels.structure.cpu_fifo import side_of
 from hpgraph.kernels.structure.cpu_predecessors import shortest_path_trees
 from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_row, within
 from hpgraph.semiring.stop import is_stopped

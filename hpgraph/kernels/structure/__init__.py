@@ -36,6 +36,12 @@ class Structure(Protocol):
     def is_both_ways(self, csr: CSR) -> bool:
         """As `is_symmetric`, of a pattern; on the CPU an exact pass, which ends at the first arc without a reverse."""
 
+    def with_reverses(self, arcs: CSR, lightest: bool = False) -> CSR:
+        """Arcs in ascending rows and the reverses that they lack, whose values are 0, as those of loops become.
+
+        With `lightest`, an arc and its reverse get the lighter of their two values instead.
+        """
+
     def rows_both_ways(self, rows: CSR) -> CSR:
         """Rows of out-neighbours, then in-neighbours, of a square pattern; unchanged if canonical and symmetric."""
 

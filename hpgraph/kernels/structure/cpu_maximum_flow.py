@@ -10,60 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
-from hpgraph.kernels.structure.cpu_fifo import turned
-
-
-def with_reverses(arcs: CSR, lightest: bool = False) -> CSR:
-    """Arcs, in rows that ascend, and the reverses that they lack, which carry nothing; nor do loops.
-
-    With `lightest`, an arc and its reverse get the lighter of their two weights instead.
-    """
-    back = turned(arcs if lightest else arcs.with_data(None), False)
-    indptr, most = np.zeros(arcs.shape[0] + 1, np.int64), 2 * arcs.nnz
-    indices = np.empty(most, arcs.indices.dtype)
-    capacity = None if arcs.data is None else np.empty(most, arcs.data.dtype)
-    _join(arcs.indptr, arcs.indices, arcs.data, back.indptr, back.indices, back.data, indptr, indices, capacity)
-    # In place if the allocator can.
-    indices.resize(indptr[-1], refcheck=False)
-    if capacity is not None:
-        capacity.resize(indptr[-1], refcheck=False)
-    return CSR(arcs.shape, indptr, indices, capacity, validate=False)
-
-
-@njit(cache=True, nogil=True, counts_references=False)
-def _join(indptr, indices, carried, back_ptr, back, back_carried, ends, out, capacity):
-    """Merge the rows of a matrix and of its transpose; branch-free while both last: the branch is unpredictable."""
-    k = np.int64(0)
-    for v in range(ends.size - 1):
-        p, p_end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
-        q, q_end = np.int64(peek(back_ptr, v)), np.int64(peek(back_ptr, v + 1))
-        while p < p_end and q < q_end:
-            a, b = np.int64(vertex(indices, p)), np.int64(vertex(back, q))
-            put(out, k, min(a, b))
-            if back_carried is not None:
-                one, other = peek(carried, p), peek(back_carried, q)
-                put(capacity, k, one if a < b or (a == b and one <= other) else other)
-            elif carried is not None:
-                put(capacity, k, peek(carried, p) * ((a <= b) & (a != v)))
-            p += a <= b
-            q += b <= a
-            k += 1
-        while p < p_end:
-            put(out, k, peek(indices, p))
-            if carried is not None:
-                put(capacity, k, peek(carried, p))
-            p += 1
-            k += 1
-        while q < q_end:
-            put(out, k, peek(back, q))
-            if back_carried is not None:
-                put(capacity, k, peek(back_carried, q))
-            elif carried is not None:
-                put(capacity, k, carried.dtype.type(0))
-            q += 1
-            k += 1
-        put(ends, v + 1, k)
+from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 
 
 def maximum_flow(arcs: CSR, room: Any, source: int, sink: int) -> tuple[Any, Any]:

@@ -91,7 +91,7 @@ def cuthill_mckee(arcs: CSR, degree: Any, seeds: Any) -> Any:
 
 
 def rows_both_ways(rows: CSR) -> CSR:
-    """`hpgraph.kernels.structure.cpu_fifo.rows_both_ways` on the GPU, of a pattern; waits for it."""
+    """`hpgraph.kernels.structure.cpu_both_ways.rows_both_ways` on the GPU, of a pattern; waits for it."""
     if rows.is_canonical() and rows.is_symmetric():
         return rows
     back = rows.transpose()

@@ -1,4 +1,4 @@
-"""Symmetric patterns of triangles, or of edges in any order, on the GPU: `mirroring` in few passes.
+"""Symmetric patterns of triangles, of edges in any order or of arcs, on the GPU: `mirroring` in few passes.
 
 Edges are sorted as keys of both ends by CuPy's radix sort, and the triangle that they make is transposed by digits.
 """
@@ -10,7 +10,10 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.convert_cuda import by_digits
+from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import entry_function
 
 KERNELS = KernelSet(
     "undirected.cuh", "edges both ways",
@@ -65,6 +68,19 @@ def mirrored(triangle: CSR) -> CSR:
     kernels.launch("spread_rows", tiles, indptr, np.int64(n), column, np.int64(m), begins, np.True_, out)
     kernels.launch("spread_rows", tiles, begins, np.int64(n), ids, np.int64(m), indptr, np.False_, out)
     return CSR((n, n), indptr + begins, out, validate=False)
+
+
+def with_reverses(arcs: CSR, lightest: bool = False) -> CSR:
+    """`hpgraph.kernels.structure.Structure.with_reverses` on the GPU; waits for the number of arcs."""
+    back, kind = arcs.transpose(), np.dtype(bool) if arcs.data is None else arcs.data.dtype
+    is_kept = lightest or back.data is None
+    op = "min" if lightest and back.data is not None else "first"
+    both, left, right = (entry_function(get_binary(name), kind, kind, kind) for name in (op, "first", "second"))
+    back = back if is_kept else back.with_data(cupy.zeros_like(back.data), copy=False)
+    joined = merge(arcs, back, both, left, right, arcs.dtype)
+    if not is_kept:
+        joined.data[joined.expand_rows() == joined.indices] = 0
+    return joined
 
 
 def _kernels(ids: Any, given: Any = np.int64) -> Any:
