@@ -46,18 +46,24 @@ def test_communities(name: str) -> None:
     assert quality > 0.98 * nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
 
 
-@pytest.mark.parametrize(
-    "name", ["asyn_lpa_communities", "fast_label_propagation_communities", "label_propagation_communities"]
-)
+@pytest.mark.parametrize("name", ["asyn_lpa_communities", "fast_label_propagation_communities"])
 def test_labels(name: str) -> None:
     graph = nx.ring_of_cliques(6, 9)
     graph.add_node("alone")
-    options = {} if name.startswith("label") else {"seed": 3}
-    wanted = public(name)(graph, **options, backend="networkx")
-    found = public(name)(graph, **options, backend="hpgraph")
+    wanted = public(name)(graph, seed=3, backend="networkx")
+    found = public(name)(graph, seed=3, backend="hpgraph")
     assert type(found) is type(wanted)
     cliques = [set(range(9 * k, 9 * k + 9)) for k in range(6)]
     assert list(found) == [*cliques, {"alone"}]
+
+
+@pytest.mark.parametrize(
+    "graph", [nx.barbell_graph(3, 0), nx.empty_graph(3), *map(GRAPHS.get, ["whole", "blocks", "null"])]
+)
+def test_labels_by_colors(graph: nx.Graph) -> None:
+    wanted = nx.community.label_propagation_communities(graph, backend="networkx")
+    found = nx.community.label_propagation_communities(graph, backend="hpgraph")
+    assert type(found) is type(wanted) and list(found) == list(wanted)
 
 
 def test_independent_set() -> None:

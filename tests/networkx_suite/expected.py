@@ -8,8 +8,6 @@ _BASIS = "lists one of several minimum cycle bases: other shortest paths give an
 
 _EVEN = "removes edges that carry equal currents in the order of the last bits of these"
 
-_LABELS = "counts the communities that labels drawn in the order of NetworkX lead to"
-
 _FLOW = "asks for one of several flows of the same least cost"
 
 _TREE = "compares a random spanning tree with the one that NetworkX's own random draws lead to"
@@ -36,8 +34,6 @@ FAILING: dict[str, str] = {
     "test_mst.py::test_random_spanning_tree_multiplicative_small": _TREE,
     "test_divisive.py::test_edge_current_flow_betweenness_partition": _EVEN,
     "test_mis.py::test_random_seed": "asks for the set that NetworkX's own random draws lead to",
-    "test_non_randomness.py::test_non_randomness[None-None-7.21]": _LABELS,
-    "test_non_randomness.py::test_non_randomness[None-weight-25.45]": _LABELS,
     "test_cycles.py::TestMinimumCycleBasis::test_petersen_graph": _BASIS,
     "test_cycles.py::TestMinimumCycleBasis::test_gh6787_and_edge_attribute_names": _BASIS,
 }

@@ -15,6 +15,8 @@ from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import sets_by_label
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import NETWORKX, family, undirected
+from hpgraph.interop.networkx_backend.structures import colors_in_order
+from hpgraph.kernels.communities.cpu_labels import semi_synchronous_labels
 
 
 def _levels(
@@ -38,7 +40,18 @@ def _leiden_communities(
     return _levels(G, _louvain.leiden, weight, seed, resolution=resolution)[:max_level][-1]
 
 
-def _by_labels(G: ConvertedGraph, weight: str | None = None, seed: Any = None) -> list[set[Any]]:
+def _by_colors(G: ConvertedGraph) -> Any:
+    """As `networkx.community.label_propagation_communities`: labels of one colour after another, the least first."""
+    if len(G) == 0:
+        return {}.values()
+    order, colors = colors_in_order(G)
+    label = semi_synchronous_labels(G.indptr, G.indices, order[np.argsort(colors, kind="stable")])
+    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    return dict(enumerate(sets_by_label(G, rank[number], len(first)))).values()
+
+
+def _by_labels(G: ConvertedGraph, weight: str | None, seed: Any) -> list[set[Any]]:
     return _levels(G, _labels.label_propagation_communities, weight, seed)[-1]
 
 
@@ -100,7 +113,7 @@ globals().update(
     | family(
         {
             "asyn_lpa_communities": lambda G, weight, seed: iter(_by_labels(G, weight, seed)),
-            "label_propagation_communities": lambda G: dict(enumerate(_by_labels(G))).values(),
+            "label_propagation_communities": _by_colors,
         },
         unless=undirected,
     )

@@ -144,7 +144,6 @@ NOTES: dict[str, str] = {
     "kruskal_mst_edges": "Without `partition`.",
     "laplacian_centrality": "Of undirected graphs.",
     "local_reaching_centrality": "Without weights and `paths`.",
-    "label_propagation_communities": "Of labels as frequent it may choose others: communities as good as NetworkX's.",
     "leiden_communities": f"By modularity alone; `theta` is not read. {_SEED}",
     "leiden_partitions": f"By modularity alone. {_SEED}",
     "louvain_communities": _SEED,

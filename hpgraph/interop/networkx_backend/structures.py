@@ -37,13 +37,19 @@ def _independent(G: ConvertedGraph, nodes: Any, seed: Any) -> list[Any] | set[An
     return set(chosen) if NETWORKX >= (3, 7) else chosen
 
 
-def _coloring(G: ConvertedGraph) -> dict[Any, int]:
-    """As `networkx.greedy_color`, by falling degree: each node takes the least colour that no neighbour has."""
-    if len(G) == 0:
-        return {}
+def colors_in_order(G: ConvertedGraph) -> tuple[Any, Any]:
+    """Vertices by falling degree and the colour of each: the least that no neighbour has."""
     order, graph = np.argsort(-G.degree(), kind="stable"), G.graph()
     colors = kernels(graph.device).greedy_colors(graph.out_csr, to_device(order.astype(graph.id_dtype), graph.device))
-    return dict(zip(G.named(order), to_device(colors, "cpu")[order].tolist(), strict=True))
+    return order, to_device(colors, "cpu")[order]
+
+
+def _coloring(G: ConvertedGraph) -> dict[Any, int]:
+    """As `networkx.greedy_color`, by falling degree."""
+    if len(G) == 0:
+        return {}
+    order, colors = colors_in_order(G)
+    return dict(zip(G.named(order), colors.tolist(), strict=True))
 
 
 def _sides(G: ConvertedGraph) -> dict[Any, int]:

@@ -1,4 +1,4 @@
-"""Synchronous label propagation on the CPU: the most frequent label around each vertex, by rounds."""
+"""Label propagation on the CPU, synchronous or by colours: the most frequent label around each vertex, by rounds."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, tasks, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, peek, prange, tasks, vertex
 from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.semiring.atomics import fetch_add
 
@@ -85,3 +85,37 @@ def _round(indptr, indices, label, following, awake, found, counter):
     for worker in prange(found.keys.shape[0]):
         table = found.keys[worker], found.sums[worker], found.used[worker]
         _chunks(indptr, indices, label, following, awake, table, counter)
+
+
+def semi_synchronous_labels(indptr: Any, indices: Any, order: Any) -> Any:
+    """Labels after rounds in `order`, by colours, until each vertex has one that no other around it exceeds in number.
+
+    G. Cordasco, L. Gargano, "Community detection via semi-synchronous label propagation algorithms", BASNA 2010: of
+    equals a vertex keeps its own label, else takes the greatest. Vertices of a colour are not adjacent, so that those
+    of one may follow one another.
+    """
+    label = np.arange(len(order))
+    with interruptible():
+        _by_colors(indptr, indices, order, label, np.zeros(len(order), np.int64))
+    return label
+
+
+@njit(cache=True, nogil=True)
+def _by_colors(indptr, indices, order, label, count):
+    changed = True
+    while changed and not is_stopped():
+        changed = False
+        for v in order:
+            most, begin, end = 0, peek(indptr, v), peek(indptr, v + 1)
+            for at in range(begin, end):
+                c = label[vertex(indices, at)]
+                count[c] += 1
+                most = max(most, count[c])
+            kept, best = count[label[v]] == most, -1
+            for at in range(begin, end):
+                c = label[vertex(indices, at)]
+                if count[c] == most:
+                    best = max(best, c)
+                count[c] = 0
+            if not kept:
+                label[v], changed = best, True
