@@ -19,7 +19,7 @@ from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.programs import InDegree, Loops, OfDegrees, OutDegree
 from hpgraph.cluster.result import ClusterResult
 from hpgraph.cluster.runs import count_triangles, options_of, run_declared
-from hpgraph.cluster.sources import File, InMemory
+from hpgraph.cluster.sources import File, InMemory, checksum_of
 from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.cluster.workers import Workers
@@ -34,6 +34,7 @@ from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates
 from hpgraph.io.opening import open as open_graph
+from hpgraph.io.remote import given_path
 from hpgraph.placement.of_graph import arcs_of
 
 
@@ -221,14 +222,15 @@ class Graph(Algorithms, Placement):
         Vertices keep their order; ranges have about equally many arcs. ``**layout`` is as for the class. A
         FileFormatError is raised if the file is damaged or of another format.
         """
-        streamed = open_graph(path)
+        path = os.path.abspath(given_path(path))
+        checksum, streamed = checksum_of(path), open_graph(path)
         rows, columns = _shape(client, **layout)
         n = streamed.n_vertices
         arcs = prefix_sum(streamed.out_degree + 1)
         grid = Grid(rows, columns, even_ranges(arcs, rows * columns, multiple=1), Order(n))
         names = None if streamed.names is None else as_names(streamed.names, n)
         return cls(
-            client, File(os.path.abspath(path)), grid, weight=streamed.dtype, directed=streamed.directed, names=names,
+            client, File(path, checksum), grid, weight=streamed.dtype, directed=streamed.directed, names=names,
             **layout,
         )  # fmt: skip
 

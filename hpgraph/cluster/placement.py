@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from distributed import Client, wait
+from distributed import CancelledError, Client, wait
 
 from hpgraph.cluster.blocks import block_bytes
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, Limits
@@ -128,7 +128,7 @@ class Placement(Graph):
                 gone = set(placed.values()) - workers.there().keys()
                 if gone and not done:
                     self.client.cancel(futures)
-                    return f"worker {min(gone)} was lost while it loaded blocks"
+                    return f"worker {min(gone)} was lost while blocks were loaded"
                 if not done and time.monotonic() > deadline:
                     what = f"blocks {sorted(placed)} to be loaded"
                     raise ClusterTimeoutError("load", self.limits.load, what)
@@ -138,9 +138,10 @@ class Placement(Graph):
         except Exception as error:
             # Dask reports missing data in many ways; only the loss of a worker matters.
             gone = set(placed.values()) - workers.there().keys()
-            if not gone:
+            if not gone and not isinstance(error, CancelledError):
                 raise
-            return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
+            what = f"worker {min(gone)} was lost" if gone else "tasks were cancelled"
+            return f"{what} while blocks were loaded ({type(error).__name__})"
         # Not again when blocks are loaded after a loss.
         if not self._loaded and any(one.unlike for one in loaded):
             warn_unlike()

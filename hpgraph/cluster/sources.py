@@ -5,6 +5,7 @@ Each defines how to load the blocks that are `placed` on workers (`loadings`), a
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from distributed import Client
 
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.checkpoints import load_block
+from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.grid import Grid, Order
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.device import Device
 from hpgraph.core.devices import even_ranges
 from hpgraph.formats import Bitmask
+from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.opening import open as open_graph
 
 # A grid whose largest block has this many times the mean number of arcs is cut again, with vertices scattered.
@@ -107,22 +110,30 @@ class Saved(NamedTuple):
 
 
 class File(NamedTuple):
-    """An ``.hpg`` file that all workers can read under the same path."""
+    """An ``.hpg`` file that all workers can read under the same path, and the `checksum_of` it."""
 
     path: str
+    checksum: int
 
     def loadings(self, client: Client, grid: Grid, placed: dict[int, str]) -> Iterator[Loading]:
         """Each worker reads the pages with arcs of its blocks."""
-        return ((block, _of_pages, (self.path,)) for block in placed)
+        return ((block, _of_pages, tuple(self)) for block in placed)
 
     def table(self, graph: str) -> dict[str, Any]:
-        """Its path."""
-        return {"kind": "file", "path": self.path}
+        """Its path and checksum."""
+        return {"kind": "file", **self._asdict()}
 
 
-def _of_pages(grid: Grid, block: int, device: Device, path: str) -> Block:
+def checksum_of(path: str) -> int:
+    """The checksum of an ``.hpg`` file's header, its last four bytes; the header contains those of the whole file."""
+    return int.from_bytes(GraphFile(Path(path)).header.to_bytes()[-4:], "little")
+
+
+def _of_pages(grid: Grid, block: int, device: Device, path: str, checksum: int) -> Block:
     """A block of an ``.hpg`` file."""
     streamed = open_graph(path)
+    if checksum_of(path) != checksum:
+        raise ClusterError(f"{path} holds another graph than when it was opened: keep it, or call Graph.open anew")
     row = grid.row_of(block)
     begin, end = grid.bounds[row[0]], grid.bounds[row[-1] + 1]
     rows = Bitmask.from_indices(grid.order.vertices(np.arange(begin, end)), grid.n)
@@ -140,7 +151,7 @@ def _of_pages(grid: Grid, block: int, device: Device, path: str) -> Block:
 def source_of(checkpoint: str, table: dict[str, Any]) -> File | Saved:
     """The source that the table of a checkpoint names."""
     if table["kind"] == "file":
-        return File(str(table["path"]))
+        return File(str(table["path"]), int(table["checksum"]))
     if not _SAVED.fullmatch(table["name"]):
         raise ValueError(f"{table['name']!r} is no name of saved blocks")
     return Saved(checkpoint, table["name"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from distributed import Client, Future, wait
+from distributed import CancelledError, Client, Future, wait
 
 from hpgraph.cluster.checkpoints import Folder, read_table
 from hpgraph.cluster.errors import CheckpointError, ClusterError
@@ -106,7 +106,7 @@ class Supervisor:
         known = set(futures)
         with _Progress(self._client, job) as progress:
             while pending and time.monotonic() < deadline:
-                with contextlib.suppress(TimeoutError):
+                with contextlib.suppress(TimeoutError, CancelledError):
                     wait(list(pending.values()), timeout=_POLL_INTERVAL, return_when="FIRST_COMPLETED")
                 progress.show()
                 found, before = None, len(pending)

@@ -20,6 +20,7 @@ from hpgraph.cluster.checkpoints import Folder, pack, read_table, unpack, write_
 from hpgraph.cluster.errors import PeerLostError
 from hpgraph.cluster.listener import Listener, place_of
 from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
+from hpgraph.cluster.supervise import Supervisor
 from hpgraph.cluster.workers import Workers
 from tests.cluster.conftest import matrix_of, sparse_graph
 from tests.fuzz.cluster_faults import arm
@@ -55,6 +56,23 @@ def test_a_worker_killed_while_triangles_are_counted(client, graph, tmp_path) ->
         found = C.count_triangles()
     assert (found.count == (once @ once @ once).diagonal() // 2).all() and found.count.any()
     assert len(found.lost) == 1 and (tmp_path / "done").exists()
+
+
+def test_cancelled_tasks_are_started_again(client, graph, distance, monkeypatch) -> None:
+    """As by `Client.restart` or `Client.cancel`, which another user of the cluster may call at any time."""
+    cancelled, start = [], Supervisor._start
+
+    def started(self, *given):
+        futures = start(self, *given)
+        if len(cancelled) < 2:
+            cancelled.append(client.cancel(list(futures.values()), force=True))
+        return futures
+
+    monkeypatch.setattr(Supervisor, "_start", started)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        found = C.sssp(7)
+    assert (found.distance == distance.astype(np.float32)).all()
+    assert len(cancelled) == 2
 
 
 def test_a_worker_that_hangs(client, graph, distance, tmp_path) -> None:
@@ -116,6 +134,27 @@ def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
     raises(hpg.cluster.CheckpointError, "of no run of this release", hpg.cluster.resume, client, path)
     write_table(folder, now)
     assert (hpg.cluster.resume(client, path).distance == found.distance).all()
+
+
+def test_a_file_that_was_replaced(client, graph, tmp_path) -> None:
+    """Blocks that are loaded again, after a loss or by `resume`, are of the same graph as the others."""
+    path, run = tmp_path / "graph.hpg", tmp_path / "run"
+    graph.save(path)
+    with hpg.cluster.Graph.open(client, path, blocks=4) as C:
+        C.bfs(7, checkpoint=run, every=0.0)
+        sparse_graph(3).save(path)
+        client.run(forget, C.key, 1)
+        C.settled = False
+        raises(hpg.cluster.ClusterError, r"graph\.hpg holds another graph.*call Graph.open anew", C.bfs, 7)
+        raises(hpg.cluster.ClusterError, r"graph\.hpg holds another graph", hpg.cluster.resume, client, run)
+        graph.save(path)
+        assert C.bfs(7).level[7] == 0
+
+
+def forget(key: str, block: int) -> None:
+    from hpgraph.cluster.worker import _blocks
+
+    _blocks.pop((key, block), None)
 
 
 def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None:
