@@ -40,8 +40,10 @@ def replacing(
             yield target
         return
     beside = place.with_name(f".{place.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}.tmp")
-    file = os.fdopen(platform.create(beside, 0o666), "wb")
+    file: BinaryIO | None = None
     try:
+        # An interruption may come as soon as the file exists.
+        file = open(beside, "xb")  # noqa: SIM115
         if former is not None:
             _take_after(file, former)
         with through(file) as target:
@@ -52,9 +54,13 @@ def replacing(
         platform.replace(beside, place)
     except BaseException as error:
         # Flushing the rest may fail too, for the same reason.
-        with contextlib.suppress(OSError):
-            file.close()
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
         beside.unlink(missing_ok=True)
+        if isinstance(error.__context__, KeyboardInterrupt):
+            # zipfile cannot close an archive whose member was interrupted.
+            raise error.__context__ from None
         if isinstance(error, OSError) and error.errno and error.filename in (None, os.fspath(beside)):
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.cli import main
+from hpgraph.core import replace as core_replace
 from hpgraph.io import read, write
 from hpgraph.io.replace import check_writable, replacing
 
@@ -196,6 +198,23 @@ def test_an_interruption_leaves_the_old_file(tmp_path: Path) -> None:
         raise KeyboardInterrupt
     assert path.read_bytes() == OLD
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interruption_at_once_or_within_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(path: object, *given: object) -> None:
+        if isinstance(path, Path):
+            path.write_bytes(b"")
+        raise KeyboardInterrupt
+
+    path, graph = tmp_path / "graph.npz", some_graph(9)
+    path.write_bytes(OLD)
+    for module, name in ((core_replace, "open"), (zipfile, "_ZipWriteFile")):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(module, name, interrupt, raising=False)
+            write(graph, path)
+        assert path.read_bytes() == OLD
+        assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["file", "n" * 255, "ä" * 127, "🚲" * 63])
