@@ -36,7 +36,7 @@ def replacing(
     except FileNotFoundError:
         former = None
     if former is not None and not stat.S_ISREG(former.st_mode):
-        with place.open("wb") as file, through(file) as target:
+        with place.open("wb") as special, through(special) as target:
             yield target
         return
     beside = place.with_name(f".{place.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}.tmp")
