@@ -8,6 +8,7 @@ import array
 import builtins
 import dis
 import inspect
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
@@ -15,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.caller import warn_caller
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.compile_errors import KNOWN, at_line
 from hpgraph.semiring.dtypes import DTYPES
-from hpgraph.semiring.references import is_known_by_name
+from hpgraph.semiring.references import is_known_by_name, is_of_user
 
 # Modules whose functions return another value at each call.
 _UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")
@@ -34,6 +36,9 @@ _FLAGS = {
     inspect.CO_COROUTINE: "it is a coroutine: write def, not async def",
     inspect.CO_ASYNC_GENERATOR: "it is a generator: write def, not async def, and return the value",
 }
+# The accesses of an instruction to local variables, and the first words of those that nothing follows.
+_FAST = re.compile("(LOAD|STORE|DELETE)_FAST(?!_AND_CLEAR)")
+_ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
 _missing = object()
 
 
@@ -60,6 +65,9 @@ def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
     """Check one function; those it may call are checked next."""
     for text, place in _faults(function.__code__):
         raise CompileError(name, f"{text} {place}")
+    if is_of_user(function):
+        for text, place in _unassigned(function.__code__):
+            warn_caller(f"{name}(): {text} {place}", RuntimeWarning)
     for lookup in _lookups(function.__code__):
         value, read = _resolve(function, lookup)
         if value is _missing:
@@ -145,6 +153,39 @@ def _faults(code: CodeType) -> tuple[tuple[str, str], ...]:
             else:
                 found.extend(_faults(constant))
     return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
+    """Local variables that a path through the code reads before it assigns them, and the lines."""
+    steps = list(dis.get_instructions(code))
+    at = {step.offset: place for place, step in enumerate(steps)}
+    # Variables without a value before each instruction, on any path; exception handlers are not followed.
+    parameters = [name for some in inspect.getargs(code) for name in (some if isinstance(some, list) else [some])]
+    missing: dict[int, frozenset[str]] = {0: frozenset(code.co_varnames).difference(parameters)}
+    found: dict[str, int] = {}
+    waiting = [0]
+    while waiting:
+        place = waiting.pop()
+        step, lacks = steps[place], missing[place]
+        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        for kind, variable in zip(_FAST.findall(step.opname), names, strict=False):
+            if kind == "STORE":
+                lacks -= {variable}
+            elif kind == "DELETE":
+                lacks |= {variable}
+            elif variable in lacks:
+                found.setdefault(variable, step.positions.lineno if step.positions else 0)
+        following = [] if step.opname.startswith(_ENDS) else [place + 1]
+        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            following.append(at[step.argval])
+        for other in following:
+            before = missing.get(other)
+            if before is None or not lacks <= before:
+                missing[other] = lacks | (before or frozenset())
+                waiting.append(other)
+    text = "may be read before it has a value, and is 0 then, not an UnboundLocalError as in Python: assign it first"
+    return tuple((f"{variable} {text}", at_line(code, line or None)) for variable, line in found.items())
 
 
 @lru_cache(maxsize=1024)

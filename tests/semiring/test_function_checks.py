@@ -3,6 +3,7 @@
 import random
 import secrets
 import time
+import warnings
 from random import randint
 from time import perf_counter
 
@@ -110,6 +111,50 @@ def test_what_cannot_be_compiled(function, says):
     inner = function.__code__
     line = int(str(error.value).rpartition("line ")[2].rstrip(")"))
     assert inner.co_firstlineno <= line <= inner.co_firstlineno + 4
+
+
+def sometimes(x):
+    if x > 1:
+        found = x
+    return found
+
+
+def after_a_loop(x):
+    for k in range(x):
+        last = k
+    return last
+
+
+def deleted(x):
+    del x
+    return x  # noqa: F821
+
+
+def always(x, *more, step=1, **others):
+    if x > 1 and (low := x - 1):
+        found = low
+    elif x < 0:
+        raise ValueError
+    else:
+        found = 1
+    while True:
+        last, found = found, found + step
+        if last > 4:
+            break
+    return last
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "line"), [(sometimes, "found", 3), (after_a_loop, "last", 3), (deleted, "x", 2)]
+)
+def test_variables_that_may_have_no_value(function, name, line):
+    line += function.__code__.co_firstlineno
+    with pytest.warns(RuntimeWarning, match=rf"^mine\(\): {name} may be read before it .*, line {line}\)") as caught:
+        Function(function, "mine")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Function(always)
 
 
 def test_arrays_tuples_and_seeded_numbers_are_data():
