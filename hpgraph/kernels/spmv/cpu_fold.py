@@ -200,27 +200,35 @@ def _plain_rows(does, accum, state, rows, begin, end, out, shift):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _single(does, state, rows, j, end, v):
-    """`fold` of the entry `j`, which must exist, or of none if `end` comes first; from the identity."""
-    joined = join(does.reduce, does.identity, message(does.gather, state, rows, j, v))
-    return joined if j < end else does.identity
+def _single(does, state, rows, j, end, v, value):
+    """Fold the entry `j`, which must exist, into `value`, unless `end` comes first."""
+    joined = join(does.reduce, value, message(does.gather, state, rows, j, v))
+    return joined if j < end else value
 
 
 @part(error_model="numpy", forceinline=True)
 def _masked_rows(does, accum, state, rows, begin, end, out, shift):
-    """Fold rows of at most `SHORT` entries: as many from the first on are read, and those of next rows discarded."""
+    """Fold rows by `SHORT` entries from the first on, of which those of next rows are discarded."""
     for v in range(begin, end):
         j, last = at(rows.indptr, v), at(rows.indptr, v + 1)
         fetch_ahead(rows.indices, rows.data, j + PREFETCH_ENTRIES)
-        a, b = _single(does, state, rows, j, last, v), _single(does, state, rows, j + 1, last, v)
-        c, d = _single(does, state, rows, j + 2, last, v), _single(does, state, rows, j + 3, last, v)
+        found = last > j
+        a = b = c = d = does.identity
+        while True:
+            a = _single(does, state, rows, j, last, v, a)
+            b = _single(does, state, rows, j + 1, last, v, b)
+            c = _single(does, state, rows, j + 2, last, v, c)
+            d = _single(does, state, rows, j + 3, last, v, d)
+            j += SHORT
+            if j >= last:
+                break
         value = join(does.reduce, join(does.reduce, a, b), join(does.reduce, c, d))
-        write(accum, out, v - shift, value, last > j)
+        write(accum, out, v - shift, value, found)
 
 
 @njit(error_model="numpy", forceinline=True)
 def fold_short_rows(does, terminal, accum, state, rows, begin, end, out, shift):
-    """Write the folds of up to 64 rows begin..end to `out`, from begin - shift on, if all are short; else nothing.
+    """Write the folds of up to 64 rows begin..end to `out`, from begin - shift on, if most are short; else nothing.
 
     Returns whether they are. A few branches for all rows instead of some for each.
     """
@@ -232,7 +240,7 @@ def fold_short_rows(does, terminal, accum, state, rows, begin, end, out, shift):
         return False
     longest, runs = _lengths(indptr, begin, end)
     if runs > RUNS or longest > most:
-        if longest > SHORT or last + SHORT > rows.indices.size:
+        if (terminal is not None and longest > SHORT) or last + SHORT > rows.indices.size:
             return False
         _masked_rows(does, accum, state, rows, begin, end, out, shift)
     elif runs > 1:
