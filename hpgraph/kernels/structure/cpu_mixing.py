@@ -16,13 +16,15 @@ from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 _SUMS = {"reassoc", "contract"}
 # Entries of a row that are added up without a branch.
 _FIRST = 4
+# Entries of a block of running sums, which fits L1.
+_BLOCK = 2048
 # Sums of integers from 0 on that come out below it are exact in float64.
 _EXACT = 1 << 53
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
     """`hpgraph.algorithms.mixing.correlation` on the CPU."""
-    if x.dtype.kind == "i" and int(x.max()) * int(y.max()) * arcs.nnz < _EXACT:
+    if x.dtype.kind == "i":
         exact = _of_degrees(arcs, received, x, y)
         if exact is not None:
             return exact
@@ -41,8 +43,7 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
 def _of_degrees(arcs: CSR, received: Any, x: Any, y: Any) -> float | None:
     """The correlation of integers from 0 on, or None where float64 does not hold the sums of their squares."""
     times = None if received is None else np.asarray(received)
-    x = np.asarray(x, np.float64)
-    y = x if received is None else np.asarray(y, np.float64)
+    x, y = np.asarray(x), np.asarray(y)
     with team() as threads:
         each = np.empty((threads, 5))
         _add_up(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
@@ -132,19 +133,33 @@ def _multiply(indptr, indices, x, y, bounds, each):
 
 @njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
 def _add_up(indptr, indices, received, x, y, bounds, each):
-    """Sums over arcs: of products of x at sources and y at targets, of x and its squares, of y and its squares."""
+    """Sums over arcs of integers: products of x at sources and y at targets, x and its squares, y and its squares.
+
+    A row's sum is the difference of two running sums: rows end without a branch, which would be unpredictable.
+    """
     for worker in prange(each.shape[0]):
         both, x_sum, x_squares, y_sum, y_squares = 0.0, 0.0, 0.0, 0.0, 0.0
-        for v in range(bounds[worker], bounds[worker + 1]):
-            first, last = peek(indptr, v), peek(indptr, v + 1)
-            both += peek(x, v) * _around(indices, y, first, last)
-            share = (last - first) * peek(x, v)
-            x_sum += share
-            x_squares += share * peek(x, v)
-            if received is not None:
-                share = peek(received, v) * peek(y, v)
-                y_sum += share
-                y_squares += share * peek(y, v)
+        running, total, before = np.empty(_BLOCK + 1, np.int64), np.int64(0), np.int64(0)
+        v, last, end = bounds[worker], bounds[worker + 1], peek(indptr, bounds[worker + 1])
+        for start in range(peek(indptr, v), end + 1, _BLOCK):
+            stop = min(start + _BLOCK, end)
+            put(running, 0, total)
+            for at in range(start, stop):
+                total += peek(y, vertex(indices, at))
+                put(running, at - start + 1, total)
+            while v < last and peek(indptr, v + 1) <= stop:
+                own, after = np.float64(peek(x, v)), peek(running, peek(indptr, v + 1) - start)
+                both += own * np.float64(after - before)
+                before = after
+                share = np.float64(peek(indptr, v + 1) - peek(indptr, v)) * own
+                x_sum += share
+                x_squares += share * own
+                if received is not None:
+                    other = np.float64(peek(y, v))
+                    share = np.float64(peek(received, v)) * other
+                    y_sum += share
+                    y_squares += share * other
+                v += 1
         each[worker, 0], each[worker, 1], each[worker, 2] = both, x_sum, x_squares
         each[worker, 3], each[worker, 4] = y_sum, y_squares
 
