@@ -6,6 +6,8 @@ fits the cache, and then each thread completes one block after the other: every 
 Beamer, K. Asanović, D. Patterson, "Reducing PageRank communication via propagation blocking", IPDPS'17).
 """
 
+from typing import Any
+
 import numpy as np
 
 from hpgraph.core.device import check_memory
@@ -30,62 +32,67 @@ def mirrored(triangle: CSR) -> CSR:
     if nnz <= MAX_SORTED:
         return mirroring.mirrored(triangle)
     blocks = min(max(2 * triangle.indices.nbytes // _BLOCK_BYTES, 1), MAX_BLOCKS)
-    shift = max((n - 1).bit_length() - (blocks - 1).bit_length(), 0)
+    below = (n - 1).bit_length()
+    shift = max(below - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
     with team() as shares:
         check_memory(4 * triangle.nbytes, "a graph with its edges both ways", "cpu")
-        indptr, ids = np.zeros(n + 1, np.int64), triangle.indices.dtype
-        divided, indices, fill = np.empty((2, nnz), ids), np.empty(2 * nnz, ids), np.zeros((shares, blocks), np.int64)
+        indptr, indices = np.zeros(n + 1, np.int64), np.empty(2 * nnz, triangle.indices.dtype)
+        key, fill = np.empty(nnz, key_type(shift + below)), np.zeros((shares, blocks), np.int64)
         cuts = share_bounds(triangle.indptr, shares)
-        _mirror(cuts, shift, triangle.indptr, triangle.indices, fill, divided, indptr, indices)
+        _mirror(cuts, shift, below, triangle.indptr, triangle.indices, fill, key, indptr, indices)
     return CSR((n, n), indptr, indices, None, validate=False)
 
 
+def key_type(bits: int) -> Any:
+    """The type of an arc in a block: the number of its row in the block above the bits of its column."""
+    return np.uint32 if bits <= 32 else np.uint64
+
+
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _mirror(cuts, shift, indptr, indices, fill, divided, ends, out):
+def _mirror(cuts, shift, below, indptr, indices, fill, key, ends, out):
     for share in prange(cuts.size - 1):
-        _count(indices, peek(indptr, peek(cuts, share)), peek(indptr, peek(cuts, share + 1)), shift, fill[share])
+        for p in range(peek(indptr, peek(cuts, share)), peek(indptr, peek(cuts, share + 1))):
+            append(vertex(indices, p), 0, shift, below, fill[share], None)
     starts = np.zeros(fill.shape[1] + 1, np.int64)
     begin_shares(fill, starts)
     for share in prange(cuts.size - 1):
-        _divide(indptr, indices, peek(cuts, share), peek(cuts, share + 1), shift, fill[share], divided[0], divided[1])
+        _divide(indptr, indices, peek(cuts, share), peek(cuts, share + 1), shift, below, fill[share], key)
     following = np.zeros(1, np.int64)
     for _ in prange(cuts.size - 1):
         place = np.empty(1 << shift, np.int64)
         for block in tasks(following, starts.size - 1):
-            _complete(block, shift, indptr, indices, starts, divided[0], divided[1], place, ends, out)
+            _complete(block, shift, below, indptr, indices, starts, key, place, ends, out)
 
 
 @part
-def _count(indices, begin, end, shift, count):
-    for p in range(begin, end):
-        block = vertex(indices, p) >> shift
-        put(count, block, peek(count, block) + 1)
-
-
-@part
-def _divide(indptr, indices, first, last, shift, fill, rows, columns):
-    """Write the arcs of some rows to the blocks of their columns."""
+def _divide(indptr, indices, first, last, shift, below, fill, key):
+    """Write the arcs of some rows, reversed, to the blocks of their columns."""
     for row in range(first, last):
         for p in range(peek(indptr, row), peek(indptr, row + 1)):
-            column = vertex(indices, p)
-            at = peek(fill, column >> shift)
-            put(fill, column >> shift, at + 1)
-            prefetch(rows, at + LINE)
-            prefetch(columns, at + LINE)
-            put(rows, at, rows.dtype.type(row))
-            put(columns, at, columns.dtype.type(column))
+            append(vertex(indices, p), row, shift, below, fill, key)
 
 
 @part
-def _complete(block, shift, indptr, indices, starts, rows, columns, place, ends, out):
+def append(u, v, shift, below, place, key):
+    """Write an arc to the block of its row, or, where `key` is None, count it."""
+    block = u >> shift
+    at = peek(place, block)
+    put(place, block, at + 1)
+    if key is not None:
+        prefetch(key, at + LINE)
+        put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
+
+
+@part
+def _complete(block, shift, below, indptr, indices, starts, key, place, ends, out):
     """Complete the rows of a block: its distributed entries, then the stored ones."""
     first, begin, end = block << shift, peek(starts, block), peek(starts, block + 1)
-    last = min(first + (1 << shift), indptr.size - 1)
+    last, mask = min(first + (1 << shift), indptr.size - 1), (np.int64(1) << below) - 1
     for row in range(first, last):
         put(place, row - first, 0)
     for p in range(begin, end):
-        row = vertex(columns, p) - first
+        row = np.int64(peek(key, p)) >> below
         put(place, row, peek(place, row) + 1)
     reached = peek(indptr, first) + begin
     for row in range(first, last):
@@ -97,7 +104,7 @@ def _complete(block, shift, indptr, indices, starts, rows, columns, place, ends,
         reached += peek(indptr, row + 1) - own
         put(ends, row + 1, reached)
     for p in range(begin, end):
-        row = vertex(columns, p) - first
-        at = peek(place, row)
-        put(place, row, at + 1)
-        put(out, at, peek(rows, p))
+        arc = np.int64(peek(key, p))
+        at = peek(place, arc >> below)
+        put(place, arc >> below, at + 1)
+        put(out, at, out.dtype.type(arc & mask))

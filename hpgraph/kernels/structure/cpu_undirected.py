@@ -13,9 +13,9 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, part, peek, prange, prefetch, put, tasks, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, in_python, njit, peek, prange, put, tasks, team
 from hpgraph.kernels.structure import mirroring
-from hpgraph.kernels.structure.cpu_mirrored import LINE, MAX_BLOCKS, MAX_SORTED
+from hpgraph.kernels.structure.cpu_mirrored import MAX_BLOCKS, MAX_SORTED, append, key_type
 
 # Elements of a block.
 BLOCK = 1 << 15
@@ -30,7 +30,7 @@ def undirected(n: int, source: Any, target: Any) -> CSR:
     blocks = min(max(2 * m // BLOCK, 1), MAX_BLOCKS)
     shift = max(below - (blocks - 1).bit_length(), 0)
     blocks = ((n - 1) >> shift) + 1
-    keys: Any = np.uint32 if shift + below <= 32 else np.uint64
+    keys = key_type(shift + below)
     with team() as shares:
         check_memory(2 * m * (np.dtype(keys).itemsize + ids.itemsize), "the graph of the edges", "cpu")
         fill = np.zeros((shares, blocks), np.int64)
@@ -70,19 +70,8 @@ def _divide(source, target, shift, below, fill, key):
         for edge in range(source.size * share // shares, source.size * (share + 1) // shares):
             u, v = np.int64(peek(source, edge)), np.int64(peek(target, edge))
             if u != v:
-                _append(u, v, shift, below, place, key)
-                _append(v, u, shift, below, place, key)
-
-
-@part
-def _append(u, v, shift, below, place, key):
-    """Write an arc to the block of its row: the row's number in the block, and the column."""
-    block = u >> shift
-    at = peek(place, block)
-    put(place, block, at + 1)
-    if key is not None:
-        prefetch(key, at + LINE)
-        put(key, at, key.dtype.type(((u - (block << shift)) << below) | v))
+                append(u, v, shift, below, place, key)
+                append(v, u, shift, below, place, key)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
