@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, real, whole
-from hpgraph.core.device import anywhere, array_module, normalize_device, to_device
+from hpgraph.core.device import anywhere, array_module, normalize_device, prefix_sum, to_device
 from hpgraph.core.number import generator
 from hpgraph.datasets.drawing import (
     MAX_VERTICES,
@@ -146,7 +146,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     if total % 2:
         raise ValueError(f"deg_sequence must have an even sum, as each edge has two ends, not {total}")
     if exact:
-        _check_realizable(to_device(degree, "cpu"))
+        _check_realizable(degree)
     if exact and total > (n * (n - 1)) // 2:
         return _without(configuration_model(n - 1 - degree, exact=True, seed=seed, device=device))
     with_room(n, total // 2, device)
@@ -165,19 +165,18 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     return of_edges(n, source, target)
 
 
-def _check_realizable(degree: np.ndarray) -> None:
+def _check_realizable(degree: Any) -> None:
     """Raise ValueError if no simple graph has these degrees, by the inequalities of Erdős and Gallai."""
-    falling = np.sort(degree)[::-1]
-    n, sums = len(degree), np.append(0, np.cumsum(falling))
-    k = np.arange(1, n + 1)
+    xp, n, rising = array_module(degree), len(degree), array_module(degree).sort(degree)
+    k, sums = xp.arange(1, n + 1), prefix_sum(rising[::-1])
     # Of the vertices after the first k, so many have a degree of k or more.
-    large = np.maximum(n - np.searchsorted(falling[::-1], k), k)
+    large = xp.maximum(n - xp.searchsorted(rising, k), k)
     excess = sums[1:] - k * (k - 1) - k * (large - k) - (sums[n] - sums[large])
-    if n and excess.max() > 0:
-        most = int(np.argmax(excess > 0)) + 1
+    if n and int(excess.max()) > 0:
+        most = int(xp.argmax(excess > 0)) + 1
         raise ValueError(
             f"deg_sequence: no graph without loops and repeated edges has these degrees: the {most} largest have "
-            f"{excess[most - 1]} ends of edges more than such a graph has for them; exact=False leaves edges out"
+            f"{int(excess[most - 1])} ends of edges more than such a graph has for them; exact=False leaves edges out"
         )
 
 
