@@ -12,6 +12,8 @@ import numpy as np
 
 def without_cycles(way: list[int]) -> list[int]:
     """The walk with its cycles removed: a path from its first to its last vertex."""
+    if len(set(way)) == len(way):
+        return way
     last = {vertex: place for place, vertex in enumerate(way)}
     path, place = [], 0
     while place < len(way):
