@@ -14,6 +14,8 @@ from hpgraph.kernels.structure.cpu_maximum_flow import maximum_flow as by_paths
 from hpgraph.kernels.structure.cpu_minimum_cut import scan
 
 Cut = tuple[Any, tuple[Any, Any]]
+# Whole numbers up to it are exact in float64.
+_EXACT = 1 << 53
 
 
 @naming_arguments
@@ -69,8 +71,8 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        An undirected graph of at least two vertices. Weights are not negative; without weights an edge weighs 1. Loops
-        are passed over.
+        An undirected graph of at least two vertices. Weights are not negative, and integers add up to less than 2⁵³
+        over both directions of the edges; without weights an edge weighs 1. Loops are passed over.
 
     Returns
     -------
@@ -97,8 +99,13 @@ def stoer_wagner(G: Graph | Any) -> Cut:
     (1, [[0, 1, 2], [3, 4, 5]])
     """
     graph, arcs = undirected_only(G, "sum")
-    value, side = _lightest(arcs.to("cpu"))
     whole = graph.dtype is None or graph.dtype.kind != "f"
+    if whole and graph.dtype is not None and float(arcs.data.sum(dtype=np.float64)) >= _EXACT:
+        raise ValueError(
+            "weight: the weights add up to more than double precision counts exactly: convert them by "
+            ".astype(numpy.float64) for a cut up to rounding"
+        )
+    value, side = _lightest(arcs.to("cpu"))
     return int(value) if whole else value, _parts(graph, side)
 
 
@@ -116,7 +123,7 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
     count, component = kernels("cpu").components(arcs.pattern, True)
     if count > 1:
         return 0.0, component == 0
-    label, side, value = np.arange(n), np.zeros(n, bool), np.inf
+    given, label, side, value = arcs, np.arange(n), np.zeros(n, bool), np.inf
     while n > 1 and value > 0:
         degree = np.bincount(arcs.expand_rows(), arcs.data, n)
         min_vertex = int(degree.argmin())
@@ -130,7 +137,8 @@ def _lightest(arcs: CSR) -> tuple[float, Any]:
         n, label = len(roots), number[label]
         arcs = CSR.from_coo(number[arcs.expand_rows()], number[arcs.indices], arcs.data, (n, n), duplicates="sum")
         arcs = arcs.without_diagonal()
-    return value, side
+    # Of its edges alone: differences of sums lose weights far below the others.
+    return float(given.data[side[given.expand_rows()] & ~side[given.indices]].sum()), side
 
 
 @naming_arguments

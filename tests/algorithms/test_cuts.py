@@ -84,6 +84,14 @@ def test_two_dense_parts():
     assert value == 3 == hpg.edge_connectivity(G) and sorted(map(len, sides)) == [500, 500]
 
 
+def test_small_cut_beside_large_weights():
+    """The value is that of the edges between the parts, which differences of sums in double precision lose."""
+    value, (one, _) = hpg.stoer_wagner(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1e17, 3.0, 1e17], directed=False))
+    assert value == 3 and sorted(one.tolist()) in ([0, 1], [2, 3])
+    whole = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**60, 3, 2**60], directed=False)
+    raises(ValueError, "more than double precision counts exactly", hpg.stoer_wagner, whole)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gomory_hu_tree(weighted, device):
     g = whole_weights(example(False, weighted, True, n=24))
