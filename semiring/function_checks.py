@@ -175,7 +175,7 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
             elif kind == "DELETE":
                 lacks |= {variable}
             elif variable in lacks:
-                found.setdefault(variable, step.positions.lineno if step.positions else 0)
+                found.setdefault(variable, (step.positions and step.positions.lineno) or code.co_firstlineno)
         following = [] if step.opname.startswith(_ENDS) else [place + 1]
         if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
             following.append(at[step.argval])
@@ -185,7 +185,7 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
                 missing[other] = lacks | (before or frozenset())
                 waiting.append(other)
     text = "may be read before it has a value, and is 0 then, not an UnboundLocalError as in Python: assign it first"
-    return tuple((f"{variable} {text}", at_line(code, line or None)) for variable, line in found.items())
+    return tuple((f"{variable} {text}", at_line(code, line)) for variable, line in found.items())
 
 
 @lru_cache(maxsize=1024)
