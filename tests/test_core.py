@@ -1,14 +1,18 @@
 """What the core does for all: no collection of garbage meanwhile, and arrays reduced to one number, against NumPy."""
 
 import contextlib
+import ctypes
 import gc
+import sys
+import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hpgraph.core.device import anywhere, count, everywhere, first_true, to_device, total
-from hpgraph.core.locks import uncollected
+from hpgraph.core.locks import Lock, uncollected
 from hpgraph.core.number import one_of
 
 
@@ -33,6 +37,32 @@ def test_garbage_collection_resumes_after_the_last_block(overlap: Any, usual: bo
         assert gc.isenabled() == usual
     finally:
         (gc.enable if was else gc.disable)()
+
+
+def test_an_interrupted_thread_leaves_no_lock_taken() -> None:
+    """An exception from another thread comes as the waiting thread takes the lock."""
+    lock, taken = Lock(), []
+
+    def wait() -> None:
+        with contextlib.suppress(KeyboardInterrupt), lock:
+            pass
+
+    waiting, other = (
+        threading.Thread(target=wait),
+        threading.Thread(target=lambda: taken.append(lock.acquire(timeout=20))),
+    )
+    with lock:
+        waiting.start()
+        while sys._current_frames()[waiting.ident].f_code is not wait.__code__:
+            time.sleep(0.001)
+        time.sleep(0.02)
+        assert ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(waiting.ident), ctypes.py_object(KeyboardInterrupt)
+        )
+    waiting.join()
+    other.start()
+    other.join()
+    assert taken == [True]
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000, 1 << 24, (1 << 24) + 9])

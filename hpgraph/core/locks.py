@@ -1,30 +1,31 @@
 """Locks that survive a fork, and a pause of the garbage collector that may nest and overlap between threads."""
 
+import _thread
 import contextlib
 import gc
-import threading
 import weakref
+from typing import Any
 
 from hpgraph.core.platform import at_fork
 
+# typeshed calls the class final.
+_RLock: Any = _thread.RLock
 
-class Lock:
-    """A lock that a thread may take several times, for use in a ``with`` statement."""
+
+class Lock(_RLock):  # type: ignore[misc]
+    """A lock that a thread may take several times.
+
+    It is taken and released in C: between a method of ours and the ``with`` statement that calls it an interruption of
+    the thread would leave the lock taken for good.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         _locks.add(self)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
 
     def _after_fork(self) -> None:
         # The forking thread continues in the child and keeps its locks.
-        if not self._lock._is_owned():  # type: ignore[attr-defined]
-            self._lock = threading.RLock()
+        if not self._is_owned():
+            self._at_fork_reinit()
 
 
 _locks: weakref.WeakSet[Lock] = weakref.WeakSet()
