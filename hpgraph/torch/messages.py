@@ -65,9 +65,9 @@ class Program:
         """The message as lines of C++ that return it, from what variables are called, in a type."""
         return cpp_text(self.expression, variables, kind)
 
-    def by(self, operand: int, one_dimension: bool, width: int) -> Program | None:
+    def by(self, operand: int, one_dimension: bool, wide: bool) -> Program | None:
         """The program of the gradient to an operand, of which the last operand is the gradient of the result."""
-        summed = one_dimension and width > 0
+        summed = one_dimension and wide
         if (operand, summed) not in self._by:
             product = apply("multiply", variable(len(self.kinds)), derivative(self.expression, operand))
             none = product.operator == "constant"
@@ -95,15 +95,15 @@ def program(expression: Expression, kinds: tuple[str, ...], over: str, summed: b
     return registered
 
 
-def _width(operands: Sequence[Tensor]) -> int:
-    """Columns of the messages; 0 if each is one number."""
-    return max((one.shape[1] for one in operands if one.ndim == 2), default=0)
+def _width(operands: Sequence[Tensor]) -> int | None:
+    """Columns of the messages; None if each is one number."""
+    return next((one.shape[1] for one in operands if one.ndim == 2), None)
 
 
 def _shape(pattern: Pattern, made: Program, operands: Sequence[Tensor]) -> tuple[int, ...]:
     rows, columns = pattern.csr.shape
     size, width = {"target": rows, "source": columns, "edge": pattern.csr.nnz}[made.over], _width(operands)
-    return (size,) if made.summed or not width else (size, width)
+    return (size,) if made.summed or width is None else (size, width)
 
 
 @operators.Operator
@@ -112,8 +112,8 @@ def messages(pattern: int, number: int, operands: Sequence[Tensor]) -> Tensor:
     compiled, where = PROGRAMS[number], pattern_of(pattern)
     with stream_of(operands[0]):
         out = operands[0].new_empty(_shape(where, compiled, operands))
-        if not out.numel():
-            return out
+        if not out.numel() or _width(operands) == 0:
+            return out.zero_()
         state, result, csr = tuple(map(array, operands)), array(out), where.numbered(compiled.over)
         rows = array(where.row) if compiled.over == "edge" else None
         kernels(csr.device).reduce_messages(csr, compiled, get_monoid(compiled.add), state, rows, result)
@@ -137,7 +137,7 @@ def _back(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     operands, compiled = ctx.saved_tensors, PROGRAMS[ctx.number]
     width, result = _width(operands), list[Tensor | None]()
     for at, one in enumerate(operands):
-        by = compiled.by(at, one.ndim == 1, width) if ctx.needs_input_grad[2][at] else None
+        by = compiled.by(at, one.ndim == 1, width is not None) if ctx.needs_input_grad[2][at] else None
         inputs = [*operands, gradient.contiguous()]
         result.append(None if by is None else messages(ctx.pattern.number, by.number, inputs))
     return None, None, result

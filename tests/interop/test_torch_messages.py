@@ -162,6 +162,9 @@ def test_halves_and_empty_ones(half: str, device: str) -> None:
     edge = torch.ones(0, 2, 3, device=device, requires_grad=True)
     made = ht.gather_scatter(none, lambda source, edge, target: 2 * edge, edge=edge)
     assert torch.autograd.grad(made.sum(), edge)[0].shape == edge.shape and not made.any() and len(made) == 3
+    edge = torch.ones(n, dtype=kind, requires_grad=True, device=device)
+    made = ht.gather_scatter(A, lambda source, edge, target: edge * source, source=X[:, :0], edge=edge)
+    assert made.shape == (1, 0) and not torch.autograd.grad(made.sum(), edge)[0].any()
 
 
 @pytest.mark.parametrize("columns", [40, 65])
