@@ -121,6 +121,23 @@ def test_functions(name: str, device: str) -> None:
             both(lambda A: getattr(A, name)(), S, device=device)
 
 
+def test_products_in_place() -> None:
+    S = sparse("float64", 1, (4, 4))
+    A = hpg.Matrix(S)
+    for shape in ((4,), (3, 4), (2, 3, 4)):
+        wanted = np.ones(shape)
+        kept = made = wanted.copy()
+        made @= A
+        assert made is kept
+        np.testing.assert_allclose(made, wanted @ S.toarray())
+    with pytest.raises(ValueError, match=r"shape \(4, 1\), does not fit an array of shape \(4, 4\)"):
+        np.matmul(np.ones((4, 4)), A[:, [0]], out=np.empty((4, 4)))
+
+
+def test_square(device: str) -> None:
+    both(lambda A: np.square(A), sparse("float64", 1), device=device)
+
+
 def test_small_integers_make_float32_where_numpy_makes_float16(device: str) -> None:
     A = hpg.Matrix(sparse("int8", 1)).to(device).sin()
     assert A.dtype == np.float32

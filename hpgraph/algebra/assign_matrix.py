@@ -159,6 +159,9 @@ def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
     """An array broadcast to the shape of the region, as in SciPy: axes of length 1 are ignored."""
     if [length for length in array.shape if length != 1] == [length for length in shape if length != 1]:
         return array.reshape(shape)
+    extra = max(array.ndim - len(shape), 0)
+    if set(array.shape[:extra]) == {1}:
+        array = array.reshape(array.shape[extra:])
     try:
         return array_module(array).broadcast_to(array, shape)
     except ValueError:

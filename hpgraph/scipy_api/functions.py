@@ -87,6 +87,10 @@ _BINARY = {
 }
 
 
+# The axes that NumPy gives for ``array @= A``, of two dimensions and of one.
+_IN_PLACE = [[(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)]]
+
+
 class Ufuncs:
     """Dispatch of NumPy's functions, and of operators with an array on the left, to a `Matrix`."""
 
@@ -95,6 +99,8 @@ class Ufuncs:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", None)
+        if ufunc is np.matmul and out is not None and options.get("axes") in _IN_PLACE:
+            del options["axes"]
         result: Any
         if method != "__call__" or options:
             return NotImplemented
@@ -115,5 +121,7 @@ class Ufuncs:
         if not isinstance(out[0], np.ndarray):
             return NotImplemented
         dense = result if isinstance(result, np.ndarray) else result.toarray()
+        if ufunc is np.matmul and dense.shape != out[0].shape:
+            raise ValueError(f"the product, of shape {dense.shape}, does not fit an array of shape {out[0].shape}")
         np.copyto(out[0], dense, casting="same_kind")
         return out[0]

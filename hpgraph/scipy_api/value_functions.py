@@ -40,6 +40,7 @@ class ValueFunctions:
     sign = _method("sign", "The sign")
     sin = _method("sin", "The sine")
     sinh = _method("sinh", "The hyperbolic sine")
+    square = _method("square", "The square")
     sqrt = _method("sqrt", "The square root")
     tan = _method("tan", "The tangent")
     tanh = _method("tanh", "The hyperbolic tangent")

@@ -62,6 +62,7 @@ class TestBrackets:
         A = hpg.Matrix(D).to(device)
         D[1:4] = A[1:4] = np.arange(9)
         D[:, ::2] = A[:, ::2] = np.arange(7)[:, None]
+        D[0, [1, 2]] = A[0, [1, 2]] = [[5]]
         np.testing.assert_array_equal(shown(A), D)
 
     def test_sparse(self, device: str) -> None:

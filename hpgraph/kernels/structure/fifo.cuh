@@ -83,11 +83,10 @@ __global__ void __launch_bounds__(THREADS) empty_queue(const i64* __restrict__ i
                 target[k] = indices[first[slot[k]] + arc - (slot[k] ? ends[slot[k] - 1] : 0)];
             }
 #pragma unroll
-            for (int k = 0; k < EACH; ++k)
-                if (base + k * THREADS < arcs && __ldcg(earliest + target[k]) > now.arc + base + k * THREADS) news |= 1u << k;
-#pragma unroll
-            for (int k = 0; k < EACH; ++k)
-                if (news >> k & 1) atomicMin(earliest + target[k], now.arc + base + k * THREADS);
+            for (int k = 0; k < EACH; ++k) {
+                const i64 arc = base + k * THREADS;
+                if (arc < arcs && atomicMin(earliest + target[k], now.arc + arc) > now.arc + arc) news |= 1u << k;
+            }
             if (!__syncthreads_or(news)) continue;
 #pragma unroll
             for (int k = 0; k < EACH; ++k) {
