@@ -14,7 +14,8 @@ from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
 from hpgraph.kernels.runtime.cpu.search import lower_bound
 
-# Limit of augmenting row reductions, per row: they might otherwise lower prices by tiny steps.
+# Limit of augmenting row reductions, per row: they might otherwise lower prices by tiny steps. Searches that read as
+# many arcs are followed by reductions that may read as many again, so that neither costs much more than the other.
 _LOOKS = 4
 
 
@@ -42,13 +43,18 @@ def _assign(indptr, indices, weight, held, free, search, heap):
     arc_of, row_of, price = held
     if arc_of.size == row_of.size and not _reduce_columns(indices, weight, price):
         return False
-    left = _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free)
-    if left < 0:
-        return False
-    for i in range(left):
-        if is_stopped() or not _augment_lightest(indptr, indices, weight, held, free[i], search, heap):
-            return False
-    return True
+    left, rows, arcs = np.int64(free.size), free.size, _LOOKS * indices.size
+    while left > 0:
+        if arcs * rows >= _LOOKS * left * indices.size:
+            left = _reduce_rows(indptr, indices, weight, held, free, left, arcs)
+            arcs = 0
+        if left > 0:
+            left -= 1
+            read = _augment_lightest(indptr, indices, weight, held, free[left], search, heap)
+            arcs += read
+            if is_stopped() or read < 0:
+                return False
+    return left == 0
 
 
 @part
@@ -62,16 +68,18 @@ def _reduce_columns(indices, weight, price):
 
 
 @part
-def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
+def _reduce_rows(indptr, indices, weight, held, free, waiting, arcs):
     """Augmenting row reduction: a row takes its cheapest column, whose price falls until the second is as cheap.
 
-    Returns how many rows are left in `free`, or -1 where a row has no arc, or others must have its columns.
+    Returns how many of the rows `waiting` in `free` are left after so many arcs; -1 if a row has no arc, or others must
+    have its columns.
     """
-    waiting, left, looks, taken = free.size, 0, _LOOKS * free.size, 0
+    arc_of, row_of, price = held
+    left, taken = np.int64(0), np.int64(0)
     while taken < waiting:
         v = free[taken]
         taken += 1
-        looks -= 1
+        arcs -= peek(indptr, v + 1) - peek(indptr, v)
         first, second, best = np.inf, np.inf, np.int64(-1)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             cost = weight[at] - price[vertex(indices, at)]
@@ -83,7 +91,7 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
             return -1
         u = vertex(indices, best)
         displaced = np.int64(row_of[u])
-        if displaced >= 0 and (first == second or looks < 0):
+        if displaced >= 0 and (first == second or arcs < 0):
             free[left] = v
             left += 1
             continue
@@ -100,13 +108,17 @@ def _reduce_rows(indptr, indices, weight, arc_of, row_of, price, free):
 
 @part
 def _augment_lightest(indptr, indices, weight, held, start, search, heap):
-    """Match one more row along a shortest augmenting path, and update the prices; returns whether there is a path."""
+    """Match one more row along a shortest augmenting path, and update the prices.
+
+    Returns the number of arcs read, or -1 if there is no path.
+    """
     arc_of, row_of, price = held
     distance, before, touched = search
     keys, columns = heap
-    size, reached, bound, end = 0, 0, np.inf, np.int64(-1)
+    size, reached, bound, end, read = 0, 0, np.inf, np.int64(-1), np.int64(0)
     v, offset, here = np.int64(start), 0.0, -np.inf
     while True:
+        read += peek(indptr, v + 1) - peek(indptr, v)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             # Rounding may make a reduced weight less than 0, but no column is settled twice.
@@ -134,7 +146,10 @@ def _augment_lightest(indptr, indices, weight, held, start, search, heap):
         if distance[u] < bound and end >= 0:
             price[u] += distance[u] - bound
         distance[u] = np.inf
-    return end >= 0 and _augment_path(indptr, indices, arc_of, row_of, before, start, end)
+    if end < 0:
+        return -1
+    _augment_path(indptr, indices, arc_of, row_of, before, start, end)
+    return read
 
 
 @part
@@ -147,5 +162,5 @@ def _augment_path(indptr, indices, arc_of, row_of, before, start, end):
         former = arc_of[v]
         arc_of[v], row_of[u] = at, v
         if v == start:
-            return True
+            return
         u = np.int64(indices[former])
