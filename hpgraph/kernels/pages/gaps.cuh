@@ -39,12 +39,8 @@ __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i
     int beyond = header >> 6 & 31, upper = header >> 11;
     int length = (header & 31) + (beyond ? 1 + (beyond * upper + 31 >> 5) : 0);
     // No valid block has more words than a warp has lanes.
-    int start = length, longest = length;
-    for (int d = 1; d < 32; d *= 2) {
-        int other = __shfl_up_sync(ALL, start, d);
-        if (lane >= d) start += other;
-        longest = max(longest, __shfl_xor_sync(ALL, longest, d));
-    }
+    int start = warp_prefix_sum(length), longest = length;
+    for (int d = 1; d < 32; d *= 2) longest = max(longest, __shfl_xor_sync(ALL, longest, d));
     i64 end = (i64)entry.x + __shfl_sync(ALL, start, 31);
     if (longest > 32 || end > words) return false;
     start -= length;
@@ -63,12 +59,7 @@ __device__ bool decode_group(const unsigned char* stored, i64 bytes, i64 arcs, i
             if (which >> lane & 1) gap |= high << width;
         }
         if (held & 32) gap = gap >> 1 ^ 0u - (gap & 1);
-        ++gap;
-        for (int d = 1; d < 32; d *= 2) {
-            u32 other = __shfl_up_sync(ALL, gap, d);
-            if (lane >= d) gap += other;
-        }
-        id += gap;
+        id += warp_prefix_sum(gap + 1);
         i64 position = first + block * GAPS_BLOCK + lane;
         if (position < arcs) use(position, id & mask);
         id = __shfl_sync(ALL, id, 31);

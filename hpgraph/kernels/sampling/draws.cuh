@@ -22,11 +22,7 @@ add_up(const i64* __restrict__ indptr, const W* __restrict__ weights, i64 rows, 
     const i64 end = indptr[row + 1];
     for (i64 first = indptr[row]; first < end; first += 32) {
         const double weight = first + lane < end ? (double)weights[first + lane] : 0;
-        double sum = weight;
-        for (int d = 1; d < 32; d <<= 1) {
-            const double other = __shfl_up_sync(ALL, sum, d);
-            if (lane >= d) sum += other;
-        }
+        double sum = warp_prefix_sum(weight);
         // Sums in another order may decrease, which would break the binary search: take the running maximum.
         for (int d = 1; d < 32; d <<= 1) {
             const double other = __shfl_up_sync(ALL, sum, d);

@@ -72,12 +72,7 @@ __device__ __forceinline__ void for_pairs(const Factors<M>& f, i64 row, Range ra
             k = f.a_indices[base + lane];
             range(base + lane - first, k, begin, length);
         }
-        u32 upto = length;
-        for (int offset = 1; offset < 32; offset *= 2) {
-            const u32 before = __shfl_up_sync(ALL, upto, offset);
-            if (lane >= offset) upto += before;
-        }
-        const u32 total = __shfl_sync(ALL, upto, 31);
+        const u32 upto = warp_prefix_sum(length), total = __shfl_sync(ALL, upto, 31);
         for (u32 at = 0; at < total; at += 32) {
             const u32 mine = at + lane;
             // The first lane whose pairs end beyond this one.

@@ -69,12 +69,7 @@ __device__ __forceinline__ u32 write_columns(const u32* bits, i64 words, i64 fro
     u32 total = 0;
     for (i64 base = 0; base < words; base += 32) {
         u32 word = bits[base + lane];
-        const u32 count = __popc(word);
-        u32 upto = count;
-        for (int offset = 1; offset < 32; offset *= 2) {
-            const u32 before = __shfl_up_sync(ALL, upto, offset);
-            if (lane >= offset) upto += before;
-        }
+        const u32 count = __popc(word), upto = warp_prefix_sum(count);
         const u32 rank = total + upto - count, here = __shfl_sync(ALL, upto, 31);
         ranks[base + lane] = rank;
         if (here > DENSE) {

@@ -128,12 +128,7 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
         u32 total = 0;
         if (b < n_blocks)
             for (int w = 0; w < WARPS; ++w) total += placing.next[w * n_blocks + b];
-        u32 inclusive = total;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const u32 other = __shfl_up_sync(ALL, inclusive, d);
-            if (lane >= d) inclusive += other;
-        }
+        const u32 inclusive = warp_prefix_sum(total);
         if (lane == 31) through[warp] = inclusive;
         __syncthreads();
         u32 start = before + inclusive - total;

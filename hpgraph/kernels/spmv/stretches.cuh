@@ -64,12 +64,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
             held = P::identity();
             holds = false;
         }
-        int through = __popc(ends);
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const int before = __shfl_up_sync(ALL, through, d);
-            if (lane >= d) through += before;
-        }
+        const int through = warp_prefix_sum(__popc(ends));
         const u32 mine = through - __popc(ends);
         u32 to = mine;
         Message value = P::identity(), begins = P::identity();

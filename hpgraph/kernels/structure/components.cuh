@@ -243,15 +243,6 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id*
     });
 }
 
-// Inclusive sum over the lanes.
-__device__ inline u32 sum_up_to(u32 value) {
-    for (int d = 1; d < 32; d *= 2) {
-        const u32 below = __shfl_up_sync(ALL, value, d);
-        if (lane_of_warp() >= d) value += below;
-    }
-    return value;
-}
-
 // State of a block of `rank_words`, in the bits above the count: only its own roots are known, or the inclusive prefix;
 // 0 before either.
 constexpr u64 OWN_ROOTS = 1ull << 62, ALL_ROOTS = 2ull << 62;
@@ -286,7 +277,7 @@ rank_words(i64 words, const u32* __restrict__ roots, u64* state, Id* before) {
     u32 counts[WORDS_EACH], own = 0;
 #pragma unroll
     for (int k = 0; k < WORDS_EACH; ++k) own += counts[k] = word + k < words ? __popc(roots[word + k]) : 0;
-    const u32 up_to = sum_up_to(own);
+    const u32 up_to = warp_prefix_sum(own);
     if (lane_of_warp() == 31) of_warps[warp] = up_to;
     __syncthreads();
     u32 before_warp = 0, of_block = 0;

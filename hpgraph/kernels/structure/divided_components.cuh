@@ -17,7 +17,7 @@ constexpr int MAX_PARTS = 8;  // as in multi_gpu_barrier.cuh
 
 // Position of a lane's first entry in a list to which the lanes of a warp append `count` entries each.
 __device__ inline u64 places_of(u32 count, u64* tail) {
-    const u32 up_to = sum_up_to(count);
+    const u32 up_to = warp_prefix_sum(count);
     u64 begin = 0;
     if (lane_of_warp() == 31 && up_to) begin = atomicAdd(tail, u64(up_to));
     return __shfl_sync(ALL, begin, 31) + up_to - count;

@@ -16,10 +16,7 @@ constexpr int EACH = 4;
 // Inclusive prefix sum over the block's threads; `sums` has room for the warps. All threads of the block call it.
 __device__ inline i64 sum_through(i64 amount, i64* sums) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    for (int offset = 1; offset < 32; offset *= 2) {
-        const i64 before = __shfl_up_sync(ALL, amount, offset);
-        if (lane >= offset) amount += before;
-    }
+    amount = warp_prefix_sum(amount);
     if (lane == 31) sums[warp] = amount;
     __syncthreads();
     for (int w = 0; w < warp; ++w) amount += sums[w];
@@ -30,11 +27,7 @@ __device__ inline i64 sum_through(i64 amount, i64* sums) {
 __device__ inline int sums_before(int* counts) {
     int mine[EACH], sum = 0;
     for (int k = 0; k < EACH; ++k) mine[k] = counts[threadIdx.x * EACH + k], sum += mine[k];
-    int through = sum;
-    for (int offset = 1; offset < 32; offset *= 2) {
-        const int before = __shfl_up_sync(ALL, through, offset);
-        if (threadIdx.x >= offset) through += before;
-    }
+    const int through = warp_prefix_sum(sum);
     for (int k = 0, before = through - sum; k < EACH; before += mine[k++]) counts[threadIdx.x * EACH + k] = before;
     return __shfl_sync(ALL, through, 31);
 }

@@ -111,12 +111,7 @@ __device__ __forceinline__ u32 count_at(const Upwards<Index, Place, ABOVE>& up, 
         if (number < middle.end) mine = up.span(number);
         const Place line = (mine.start + shift) / ENTRIES;
         const u32 lines = mine.start < mine.stop ? u32((mine.stop - 1 + shift) / ENTRIES - line) + 1 : 0;
-        u32 through = lines;
-        for (int d = 1; d < 32; d <<= 1) {
-            const u32 before = __shfl_up_sync(ALL, through, d);
-            if (lane >= d) through += before;
-        }
-        const u32 all = __shfl_sync(ALL, through, 31), before = through - lines;
+        const u32 through = warp_prefix_sum(lines), all = __shfl_sync(ALL, through, 31), before = through - lines;
         const int place = __popc(__ballot_sync(ALL, lines) & lanes_below());
         if (lines) batch.spans[place] = {mine.start, mine.stop, line - Place(before)};
         if (TALLY) batch.found[lane] = 0;
@@ -214,11 +209,7 @@ __device__ inline void rank_words(const u32* filter, u32 words, unsigned short* 
     const u32 each = (words + THREADS - 1) / THREADS | 1, begin = min(threadIdx.x * each, words), end = min(begin + each, words);
     u32 mine = 0;
     for (u32 i = begin; i < end; ++i) mine += __popc(filter[i]);
-    u32 through = mine;
-    for (int d = 1; d < 32; d <<= 1) {
-        const u32 below = __shfl_up_sync(ALL, through, d);
-        if (lane_of_warp() >= d) through += below;
-    }
+    const u32 through = warp_prefix_sum(mine);
     if (lane_of_warp() == 31) of_warps[threadIdx.x / 32] = through;
     __syncthreads();
     u32 place = through - mine;

@@ -81,13 +81,8 @@ __device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned
 struct WarpScan {
     int through, total;  // amounts of the lanes up to this one, and of all
 
-    __device__ explicit WarpScan(int amount) : through(amount) {
-        for (int d = 1; d < 32; d <<= 1) {
-            const int below = __shfl_up_sync(ALL, through, d);
-            if (lane_of_warp() >= d) through += below;
-        }
-        total = __shfl_sync(ALL, through, 31);
-    }
+    __device__ explicit WarpScan(int amount)
+        : through(warp_prefix_sum(amount)), total(__shfl_sync(ALL, through, 31)) {}
 
     // The lane that item t belongs to; any lane if t is past the last item. Warp-collective.
     __device__ int owner(int t) const {

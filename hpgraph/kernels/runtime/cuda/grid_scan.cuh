@@ -9,11 +9,7 @@ namespace hpgraph {
 template <int THREADS>
 __device__ __forceinline__ i64 sum_before(i64 mine, i64& all, i64* of_warps) {
     const int lane = lane_of_warp(), warp = threadIdx.x / 32;
-    i64 with_mine = mine;
-    for (int d = 1; d < 32; d <<= 1) {
-        const i64 other = __shfl_up_sync(ALL, with_mine, d);
-        if (lane >= d) with_mine += other;
-    }
+    const i64 with_mine = warp_prefix_sum(mine);
     if (lane == 31) of_warps[warp] = with_mine;
     __syncthreads();
     const i64 of_warp = lane < THREADS / 32 ? of_warps[lane] : 0;

@@ -37,6 +37,16 @@ __device__ inline u64 warp_sum(u64 value) {
     return value;
 }
 
+// Inclusive prefix sum over the lanes.
+template <class T>
+__device__ T warp_prefix_sum(T value) {
+    for (int d = 1; d < 32; d <<= 1) {
+        const T below = __shfl_up_sync(ALL, value, d);
+        if (lane_of_warp() >= d) value += below;
+    }
+    return value;
+}
+
 // Bitwise OR over the warp, in every lane.
 __device__ inline u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800
