@@ -114,8 +114,7 @@ __device__ void for_chunks(u64* counter, i64 count, Body body) {
     for (i64 c = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; c < total;) {
         body(c * 32);
         if (total <= warps) break;
-        u64 next = lane_of_warp() ? 0 : atomicAdd(counter, 1ull);
-        c = warps + i64(__shfl_sync(ALL, next, 0));
+        c = warps + i64(warp_fetch_add(counter, u64(1)));
     }
 }
 

@@ -154,8 +154,7 @@ struct PathsForward {
     __device__ void found(i64 v, u64 mine) {
         const u32 hits = __ballot_sync(ALL, mine != 0);
         if (!hits) return;
-        u64 base = lane_of_warp() ? 0 : atomicAdd(&slot->count, u64(__popc(hits)));
-        base = __shfl_sync(ALL, base, 0);
+        const u64 base = warp_fetch_add(&slot->count, u64(__popc(hits)));
         if (!mine) return;
         const i64 at = end + base + __popc(hits & lanes_below());
         state.listed[at] = Index(v);

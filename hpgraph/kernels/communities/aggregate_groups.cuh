@@ -60,9 +60,7 @@ struct Aggregator {
             Sum sum;
             const bool found = slot < table.slots && table.take(slot, key, sum);
             const u32 all = __ballot_sync(ALL, found);
-            u32 at = 0;
-            if (lane_of_warp() == 0 && all) at = atomicAdd(used, u32(__popc(all)));
-            at = __shfl_sync(ALL, at, 0) + __popc(all & lanes_below());
+            const u32 at = all ? warp_fetch_add(used, u32(__popc(all))) + __popc(all & lanes_below()) : 0;
             if (found) a.wide[to + at] = key, a.sums[to + at] = sum;
         }
     }

@@ -258,10 +258,7 @@ __device__ __forceinline__ void by_block(const Operands<M>& f, i64 row, i64 begi
     owner.set(threadIdx.x, THREADS);
     __syncthreads();
     for (;;) {
-        u32 mine = 0;
-        if ((threadIdx.x & 31) == 0) mine = atomicAdd(&taken, u32(TAKEN));
-        mine = __shfl_sync(ALL, mine, 0);
-        const i64 base = begin + mine;
+        const i64 base = begin + warp_fetch_add(&taken, u32(TAKEN));
         if (base >= end) break;
         compute(owner, base, base + TAKEN < end ? base + TAKEN : end, batch, values, found);
     }
@@ -276,9 +273,7 @@ __device__ __forceinline__ void by_warps(const Operands<M>& f, i64 rows, int sha
     const Side<M, TURNED> side{f};
     const int lane = threadIdx.x & 31;
     for (;;) {
-        i64 base = 0;
-        if (lane == 0) base = i64(atomicAdd(next, u64(share)));
-        base = __shfl_sync(ALL, base, 0);
+        const i64 base = warp_fetch_add(next, u64(share));
         if (base >= rows) break;
         i64 my_begin = 0, my_end = 0, length = 0;
         if (lane < share && base + lane < rows) {

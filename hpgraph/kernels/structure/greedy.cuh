@@ -27,9 +27,7 @@ __global__ void __launch_bounds__(GREEDY_THREADS)
 take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* state, u64* next) {
     const int lane = lane_of_warp();
     for (;;) {
-        u64 v = 0;
-        if (lane == 0) v = atomicAdd(next, 1ull);
-        v = __shfl_sync(ALL, v, 0);
+        const u64 v = warp_fetch_add(next, u64(1));
         if (v >= (u64)n) return;
         const i64 end = indptr[v + 1];
         bool barred = false;
@@ -56,9 +54,7 @@ take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 
     u32* const words = words_of_warps[threadIdx.x / 32];
     const int lane = lane_of_warp();
     for (;;) {
-        u64 v = 0;
-        if (lane == 0) v = atomicAdd(next, 1ull);
-        v = __shfl_sync(ALL, v, 0);
+        const u64 v = warp_fetch_add(next, u64(1));
         if (v >= (u64)n) return;
         const i64 begin = indptr[v], end = indptr[v + 1];
         i64 least = -1;

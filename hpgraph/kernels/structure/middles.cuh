@@ -147,9 +147,7 @@ __device__ __forceinline__ void for_short(const Upwards<Index, Place, ABOVE>& up
                                           u64* next, u32* filter, Use use, Erase erase) {
     const int lane = lane_of_warp();
     for (;;) {
-        i64 base = 0;
-        if (lane == 0) base = i64(atomicAdd(next, u64(share)));
-        base = begin + __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
+        const i64 base = begin + i64(warp_fetch_add(next, u64(share))) * of.parts + of.part * share;
         if (base >= n) break;
         // Each lane loads one vertex's bounds; the warp then processes these vertices one by one.
         Middle<Index> mine{0, 0, 0, 0, 0};

@@ -281,9 +281,7 @@ count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i
     __syncwarp();
     u64 found = 0;
     for (;;) {
-        i64 base = 0;
-        if (lane == 0) base = i64(atomicAdd(next, u64(share)));
-        base = __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
+        const i64 base = i64(warp_fetch_add(next, u64(share))) * of.parts + of.part * share;
         if (base >= n) break;
         for (i64 u = base; u < min(base + share, n); ++u) {
             const i64 begin = __ldg(row_start + u), end = __ldg(row_start + u + 1);

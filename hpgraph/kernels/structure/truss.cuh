@@ -113,16 +113,6 @@ struct Levels {
     unsigned* arrived;
 };
 
-// Appends an entry to a list for each lane that has one; warp-collective.
-__device__ __forceinline__ void append(bool mine, u32 edge, u32* list, u64* tail) {
-    const u32 which = __ballot_sync(ALL, mine);
-    if (!which) return;
-    u64 place = 0;
-    if (lane_of_warp() == 0) place = atomicAdd(tail, u64(__popc(which)));
-    place = __shfl_sync(ALL, place, 0) + __popc(which & lanes_below());
-    if (mine) list[place] = edge;
-}
-
 // Lists the remaining edges with support below `level`, and finds the minimum support of the others.
 __device__ inline void list_going(const Levels& levels, u32* going, i64 edges, u32 level, u64* tail, u64* least) {
     __shared__ u32 least_of_block;

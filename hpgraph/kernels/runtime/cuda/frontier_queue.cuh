@@ -98,9 +98,7 @@ struct WarpScan {
 template <class Index, class Counter>
 __device__ __noinline__ void append_some_pieces(Index v, int pieces, Piece<Index>* list, Counter* tail) {
     const WarpScan scan(pieces);
-    Counter base = 0;
-    if (lane_of_warp() == 0) base = atomicAdd(tail, (Counter)scan.total);
-    base = __shfl_sync(ALL, base, 0);
+    const Counter base = warp_fetch_add(tail, (Counter)scan.total);
     for (u32 heavy = __ballot_sync(ALL, pieces); heavy; heavy &= heavy - 1) {
         const int owner = __ffs(heavy) - 1;
         const Index vertex = __shfl_sync(ALL, v, owner);
@@ -114,17 +112,6 @@ template <class T, class Index, class Counter>
 __device__ void append_pieces(Index v, i64 degree, Piece<Index>* list, Counter* tail) {
     const int pieces = degree > T::PIECE ? (int)((degree + T::PIECE - 1) / T::PIECE) : 0;
     if (__any_sync(ALL, pieces)) append_some_pieces(v, pieces, list, tail);
-}
-
-// Append the vertices of the lanes with `mine`; warp-collective.
-template <class Index>
-__device__ void append(bool mine, Index v, Index* list, u64* tail) {
-    const u32 votes = __ballot_sync(ALL, mine);
-    if (!votes) return;
-    u64 base = 0;
-    if (lane_of_warp() == 0) base = atomicAdd(tail, (u64)__popc(votes));
-    base = __shfl_sync(ALL, base, 0);
-    if (mine) list[base + __popc(votes & lanes_below())] = v;
 }
 
 // Stage of a warp in shared memory: items are passed on when all lanes have one.
@@ -177,9 +164,7 @@ struct BlockSums {
 // Reserve a place in the block's batch; warp-collective.
 __device__ inline u32 place_in_block(bool mine, u32& wanted) {
     const u32 votes = __ballot_sync(ALL, mine);
-    u32 base = 0;
-    if (votes && lane_of_warp() == 0) base = atomicAdd(&wanted, (u32)__popc(votes));
-    return __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
+    return votes ? warp_fetch_add(&wanted, (u32)__popc(votes)) + __popc(votes & lanes_below()) : 0;
 }
 
 // The next superstep's queue.

@@ -238,9 +238,8 @@ struct Post {
             const u32 votes = __ballot_sync(ALL, mine && parts.owns(part, v));
             if (!votes) continue;
             barrier.wrote = true;
-            u64 base = 0;
-            if (lane_of_warp() == 0) base = atomicAdd(&barrier.barrier_state->assembly.remote_messages[part], (u64)__popc(votes));
-            base = __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
+            u64* const sent = &barrier.barrier_state->assembly.remote_messages[part];
+            const u64 base = warp_fetch_add(sent, (u64)__popc(votes)) + __popc(votes & lanes_below());
             if (votes >> lane_of_warp() & 1) to[place][part][base] = RemoteMessage<Index, Message>{v, message};
         }
     }

@@ -47,6 +47,23 @@ __device__ T warp_prefix_sum(T value) {
     return value;
 }
 
+// Adds to a counter by one atomic operation of the warp; returns the value before it, in every lane.
+template <class Counter>
+__device__ Counter warp_fetch_add(Counter* counter, Counter amount) {
+    Counter before = 0;
+    if (lane_of_warp() == 0) before = atomicAdd(counter, amount);
+    return __shfl_sync(ALL, before, 0);
+}
+
+// Appends the items of the lanes with `mine` to a list.
+template <class Item>
+__device__ void append(bool mine, Item item, Item* list, u64* tail) {
+    const u32 votes = __ballot_sync(ALL, mine);
+    if (!votes) return;
+    const u64 base = warp_fetch_add(tail, (u64)__popc(votes));
+    if (mine) list[base + __popc(votes & lanes_below())] = item;
+}
+
 // Bitwise OR over the warp, in every lane.
 __device__ inline u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800
