@@ -4,12 +4,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import prange, types
-from numba.extending import overload
+from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.functions_tuple import functions_tuple
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, team
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, team
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
@@ -72,13 +71,7 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
     return np.unique(np.concatenate(([0], cuts, [len(work)]))).astype(np.int64)
 
 
+@part
 def bits_beside(data, length):
     """An empty bitmap; None if `data` is None."""
     return None if data is None else np.zeros((length + 63) >> 6, np.uint64)
-
-
-@overload(bits_beside)
-def _bits_beside(data, length):
-    if isinstance(data, types.NoneType):
-        return lambda data, length: None
-    return lambda data, length: np.zeros((length + 63) >> 6, np.uint64)

@@ -3,20 +3,14 @@
 from collections import namedtuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
+
+from hpgraph.kernels.runtime.cpu.part import part
 
 # The arrays of a CSR matrix; `one` is the entry of a pattern, in the type of the values it is combined with.
 Rows = namedtuple("Rows", "indptr indices data one", defaults=(None, True))
 
 
+@part
 def beside(data, length):
-    """An array of the type of `data`, of another length; None for None, which Numba needs as a type."""
+    """An array of the type of `data`, of another length; None for None."""
     return None if data is None else np.empty(length, data.dtype)
-
-
-@overload(beside)
-def _beside(data, length):
-    if isinstance(data, types.NoneType):
-        return lambda data, length: None
-    return lambda data, length: np.empty(length, data.dtype)
