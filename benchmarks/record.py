@@ -85,12 +85,7 @@ class Record:
     """
 
     def __init__(
-        self,
-        path: Path,
-        words: Sequence[str],
-        device: str,
-        distributions: Iterable[str] = (),
-        merge: bool = False,
+        self, path: Path, words: Sequence[str], device: str, distributions: Iterable[str] = (), merge: bool = False
     ) -> None:
         self.path = path
         # Before the work, not after its first part.

@@ -29,13 +29,7 @@ def stress(place: Any, distance: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    "how",
-    [
-        {},
-        {"k": 0.3, "iterations": 3},
-        {"weight": "weight", "iterations": 2},
-        {"fixed": [0, 33], "iterations": 3},
-    ],
+    "how", [{}, {"k": 0.3, "iterations": 3}, {"weight": "weight", "iterations": 2}, {"fixed": [0, 33], "iterations": 3}]
 )
 def test_spring_as_networkx(how: dict[str, Any], device: str) -> None:
     """To the step, while no two vertices are nearer than 0.01, from where on NetworkX pushes no harder."""

@@ -4,15 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.communities import (
-    Communities,
-    by_smallest,
-    checked,
-    found,
-    least_gain,
-    level_limit,
-    quality_of,
-)
+from hpgraph.algorithms.communities import Communities, by_smallest, checked, found, least_gain, level_limit, quality_of
 from hpgraph.algorithms.community_measures import code_length
 from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
 from hpgraph.algorithms.random_choice import scattered

@@ -57,12 +57,7 @@ class Survey(NamedTuple):
 
 
 def survey(
-    graph: Graph,
-    sources: Any,
-    *,
-    incoming: bool = False,
-    max_depth: int | None = None,
-    group_size: int | str = "auto",
+    graph: Graph, sources: Any, *, incoming: bool = False, max_depth: int | None = None, group_size: int | str = "auto"
 ) -> Survey:
     """Search breadth-first from each source, given as indices in NumPy or None for all, and keep totals."""
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)

@@ -363,8 +363,7 @@ def means(pattern: int, sums: Tensor) -> Tensor:
 
 # Each is the other's derivative.
 spread.derive(
-    lambda ctx, gradient: (None, None, collect(ctx.pattern.number, *ctx.flags, gradient.contiguous())),
-    keeping(),
+    lambda ctx, gradient: (None, None, collect(ctx.pattern.number, *ctx.flags, gradient.contiguous())), keeping()
 )
 collect.derive(lambda ctx, gradient: (None, None, spread(ctx.pattern.number, *ctx.flags, gradient)), keeping())
 

@@ -24,13 +24,7 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_edges, cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
-from hpgraph.kernels.spmv import (
-    cuda_attention,
-    cuda_column_blocks_layout,
-    cuda_extremes,
-    cuda_locality,
-    cuda_spmm,
-)
+from hpgraph.kernels.spmv import cuda_attention, cuda_column_blocks_layout, cuda_extremes, cuda_locality, cuda_spmm
 from hpgraph.kernels.structure import (
     cuda_coloring,
     cuda_components,

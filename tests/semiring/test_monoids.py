@@ -150,11 +150,7 @@ def test_a_users_monoid_holds_identity_and_terminal_for_every_dtype():
         (lambda a, b: a + b, {"identity": 0, "terminal": 5}, r"5 is not terminal: f\(5, 1\) = 6"),
         (lambda a, b: a if b == 0 else b, {"identity": 0}, r"not commutative: f\(1, 2\) = 2, f\(2, 1\) = 1"),
         (lambda a, b: max(a, b), {"identity": 0}, r"0 is not its identity: f\(0, -1\) = 0, not -1"),
-        (
-            lambda a, b: a + b,
-            {"identity": "0"},
-            "type of number: the identity of .* must be a number, or a f",
-        ),
+        (lambda a, b: a + b, {"identity": "0"}, "type of number: the identity of .* must be a number, or a f"),
     ],
 )
 def test_what_is_no_monoid_is_refused_with_a_counterexample(function, arguments, message):

@@ -11,13 +11,7 @@ import numpy as np
 from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
-from hpgraph.kernels.communities.batches import (
-    MANY_MOVES,
-    PRIORITIES,
-    REFINING_ROUNDS,
-    ROUNDS,
-    batch_bits,
-)
+from hpgraph.kernels.communities.batches import MANY_MOVES, PRIORITIES, REFINING_ROUNDS, ROUNDS, batch_bits
 from hpgraph.kernels.communities.cuda_aggregate import KERNELS as AGGREGATING
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
