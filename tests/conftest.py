@@ -80,7 +80,7 @@ def is_public(path: Path) -> bool:
     """Whether a test file imports only the public interface, patches nothing and starts no process: it is frozen."""
     text = path.read_text(encoding="utf-8")
     modules = set(re.findall(r"^\s*(?:from|import) hpgraph\.?([\w.]*)", text, re.MULTILINE))
-    others = r"monkeypatch\.set(attr|item)|patch\.object|subprocess|nbclient"
+    others = r"monkeypatch\.set(attr|item)|patch\.object|subprocess|new_process|nbclient"
     return bool(modules) and modules <= {"", *PUBLIC} and not re.search(others, text)
 
 

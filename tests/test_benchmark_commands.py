@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from new_process import printed
 
 import hpgraph as hpg
 
@@ -100,8 +101,7 @@ from benchmarks import memory
 taken = memory.usage_of(lambda: np.ones(1 << 23).sum(), "cpu")
 print(taken.peak, taken.kept)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    peak, kept = map(int, done.stdout.split())
+    peak, kept = map(int, printed(code, cwd=ROOT).split())
     assert 60e6 < peak < 75e6
     assert abs(kept) < 6e6
     found["works"]["bfs"]["peak"] = 10**9

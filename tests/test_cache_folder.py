@@ -4,13 +4,13 @@ import os
 import pickle
 import stat
 import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from new_process import completed, printed
 
 from hpgraph.core import cache_folder
 from hpgraph.core.config import Config
@@ -27,11 +27,8 @@ print(folder, now() > 0)
 
 
 def run(folder: Path, before: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(folder), "HPGRAPH_VERBOSE": "1", **variables}
-    environment = {name: value for name, value in environment.items() if name != "NUMBA_CACHE_DIR" or name in variables}
-    return subprocess.run(
-        [sys.executable, "-c", before + PROGRAM], env=environment, capture_output=True, text=True, timeout=120
-    )
+    given = {"HPGRAPH_CACHE_DIR": folder, "HPGRAPH_VERBOSE": 1, "NUMBA_CACHE_DIR": None, **variables}
+    return completed(before + PROGRAM, **given)
 
 
 class Planted:
@@ -168,10 +165,7 @@ from hpgraph.core.cache_folder import process_folder
 print(process_folder(), flush=True)
 os.fork() or os._exit(0)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True
-    )
-    folder = Path(done.stdout.strip())
+    folder = Path(printed(program, TMPDIR=tmp_path).strip())
     assert folder.parent == tmp_path
     assert not folder.exists()
 
@@ -292,7 +286,6 @@ caches = {
 }
 print(len(caches), [name for name, kind in caches.items() if kind is not KernelCache])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    count, others = done.stdout.split(" ", 1)
-    assert int(count) > 30, done.stderr
+    count, others = printed(program).split(" ", 1)
+    assert int(count) > 30
     assert others.strip() == "[]"

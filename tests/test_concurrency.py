@@ -5,16 +5,15 @@ Each program runs in a process of its own: forking, and what was compiled before
 
 import importlib.util
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from new_process import completed, printed
 
 import hpgraph
 
 # The package under test, wherever the program runs.
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+VARIABLES = {"PYTHONPATH": Path(hpgraph.__file__).parents[1]}
 
 BEGINNING = """
 import os, sys, threading
@@ -241,10 +240,7 @@ PROGRAMS = {
 def test_results_do_not_depend_on_the_thread(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(BEGINNING + PROGRAMS[name])
-    done = subprocess.run(
-        [sys.executable, str(program)], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    printed(program, cwd=tmp_path, **VARIABLES)
 
 
 def test_one_line_announces_a_compilation_and_its_folder(tmp_path: Path) -> None:
@@ -261,13 +257,10 @@ class Most(hpg.VertexProgram):
         return message
 assert hpg.run(Most, hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]), max_iteration=1).most.tolist() == [9, 9, 9]
 """)
-    environment = {**ENVIRONMENT, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
-    environment.pop("NUMBA_CACHE_DIR", None)
+    given = {**VARIABLES, "HPGRAPH_CACHE_DIR": tmp_path / "cache", "HPGRAPH_VERBOSE": 1, "NUMBA_CACHE_DIR": None}
     said = []
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, str(program)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-        )
+        done = completed(program, cwd=tmp_path, **given)
         assert done.returncode == 0, done.stderr
         said.append(done.stderr.splitlines())
     # The next process finds the user's own program compiled.

@@ -2,12 +2,11 @@
 
 import os
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from new_process import printed
 from raising import raises
 
 from hpgraph.core.config import Config
@@ -193,8 +192,6 @@ logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(name)s %(l
 from hpgraph.kernels.runtime.cpu.progress import now
 now()
 """
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
-    first, second = done.stdout.splitlines()
+    first, second = printed(program, HPGRAPH_CACHE_DIR=tmp_path, NUMBA_CACHE_DIR=tmp_path).splitlines()
     assert first == "hpgraph INFO compiling kernels for the CPU"
     assert second.startswith("hpgraph.compile DEBUG compiled hpgraph.kernels.runtime.cpu.progress.now in ")

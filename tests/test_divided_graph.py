@@ -1,9 +1,6 @@
 """Graphs divided between devices: the container, and the names of devices."""
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -11,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.linalg
+from new_process import printed
 from raising import raises
 
 import hpgraph as hpg
@@ -164,8 +162,7 @@ assert [str(one.message).count("peer_access is off") for one in said].count(1) =
 @pytest.mark.usefixtures("two_gpus")
 def test_without_access_to_each_other() -> None:
     """In a process without peer access, a kernel that writes to another device's memory would fail."""
-    environment = {**os.environ, "HPGRAPH_PEER_ACCESS": "0"}
-    subprocess.run([sys.executable, "-c", _APART], check=True, env=environment, timeout=300)
+    printed(_APART, HPGRAPH_PEER_ACCESS=0)
 
 
 @pytest.mark.usefixtures("two_gpus")

@@ -2,12 +2,10 @@
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from new_process import printed
 
 import hpgraph
 
@@ -21,10 +19,7 @@ print(json.dumps(list(sys.modules)))
 
 
 def _imported(folder: Path, module: str = "hpgraph") -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(module=module)], cwd=folder, capture_output=True, text=True, check=True
-    )
-    modules: list[str] = json.loads(done.stdout)
+    modules: list[str] = json.loads(printed(PROGRAM.format(module=module), cwd=folder))
     return modules
 
 
@@ -65,8 +60,5 @@ def test_a_checkout_imports_as_it_stands(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parent.parent
     program = "import hpgraph.csgraph, hpgraph.formats as f, hpgraph.semiring as s; print(f.__file__, s.__file__)"
     for folder, options in ((root, {}), (tmp_path, {"PYTHONPATH": str(root)})):
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=folder, env={**os.environ, **options},
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        assert [Path(file).resolve().parent.parent for file in done.stdout.split()] == [root, root]
+        files = printed(program, cwd=folder, **options).split()
+        assert [Path(file).resolve().parent.parent for file in files] == [root, root]

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from new_process import printed
 
 import hpgraph
 
+# The package under test, wherever a program runs.
+ROOT = Path(hpgraph.__file__).parents[1]
 SHELL = """
 import faulthandler, json, signal, sys, time
 faulthandler.dump_traceback_later(120, exit=True)
@@ -169,8 +172,7 @@ def endless():
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     """The process that runs programs: that of the test before, unless it has ended."""
     folder = tmp_path_factory.mktemp("interrupted")
-    # The package under test, wherever the process runs.
-    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     begun: list[subprocess.Popen[str]] = []
 
     def running() -> subprocess.Popen[str]:
@@ -316,12 +318,7 @@ print(hpg.bfs(G, 0).level.tolist())
 
 @pytest.mark.parametrize("module", ["numba.core.typing", "numba.stencils.stencil", "hpgraph.kernels.spmv.cpu"])
 def test_ctrl_c_within_the_first_imports_leaves_whole_modules(module: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST.format(module=module)], cwd=tmp_path, env=environment,
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.stdout == "stopped\n[0, 1, 2]\n", done.stderr
+    assert printed(FIRST.format(module=module), cwd=tmp_path, PYTHONPATH=ROOT) == "stopped\n[0, 1, 2]\n"
 
 
 # Ctrl-C within a package whose first import is whole, and the second import: submodules are those of the same object.
@@ -345,9 +342,7 @@ print(networkx.convert is sys.modules["networkx.convert"], networkx.__spec__.ori
 
 
 def test_ctrl_c_within_the_import_of_a_package(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
-    run = subprocess.run([sys.executable, "-c", SECOND], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert run.stdout == "stopped\nTrue True\n", run.stderr
+    assert printed(SECOND, cwd=tmp_path, PYTHONPATH=ROOT) == "stopped\nTrue True\n"
 
 
 # Ctrl-C while Numba compiles: as it takes functions out of its registries, by generators, and as it makes code of them.
@@ -377,10 +372,6 @@ print((A @ [1.0, 1, 1]).tolist(), hpg.apply(A, "sqrt").sum())
 
 @pytest.mark.parametrize("name", ["sublist_iterator", "lower_function_body"])
 def test_ctrl_c_while_compiling_leaves_a_compiler(name: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
-    environment = {**environment, "HPGRAPH_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILING.format(name=name)], cwd=tmp_path, env=environment,
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.stdout == "stopped\n[1.0, 1.0, 0.0] 2.0\n", done.stderr
+    variables = {"PYTHONPATH": ROOT, "HPGRAPH_CACHE_DIR": tmp_path, "NUMBA_CACHE_DIR": tmp_path}
+    said = printed(COMPILING.format(name=name), cwd=tmp_path, **variables)
+    assert said == "stopped\n[1.0, 1.0, 0.0] 2.0\n"

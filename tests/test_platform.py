@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from new_process import printed
 
 from hpgraph.core import cache_folder, platform
 from hpgraph.io.replace import replacing
@@ -189,8 +189,7 @@ print("the same")
 
 
 def test_a_process_without_what_only_linux_has(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.stdout == "the same\n", done.stderr
+    assert printed(ELSEWHERE, cwd=tmp_path) == "the same\n"
 
 
 def test_the_system_is_tested_in_one_module_and_forks_in_another() -> None:

@@ -1,10 +1,7 @@
 """Matrix and Vector are whole wherever they come from: operations below them give them with all their methods."""
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from new_process import printed
 
 import hpgraph as hpg
 
@@ -40,11 +38,7 @@ def test_an_operation_imported_alone(
     """The classes are loaded when the first one is made."""
     program = ALONE.format(module=module, name=name, call=call, kind=kind)
     root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.stdout.strip() == f"True {expected} True", done.stderr
+    assert printed(program, cwd=tmp_path, PYTHONPATH=root).strip() == f"True {expected} True"
 
 
 MATRICES: dict[str, Callable[[hpg.Matrix], Any]] = {

@@ -1,12 +1,11 @@
 """The threads under the kernels: concurrent calls, calls after a fork, and the number asked for, under each layer."""
 
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from new_process import completed, printed
 
 # Run in a process of its own: a threading layer is chosen once in a process's life.
 PROGRAM = """
@@ -66,13 +65,8 @@ print(layer(), "yes" if answer == expected else answer)
 def _run(tmp_path: Path, *absent: str, **environment: str) -> str:
     """The last line of the program in a process, without some of Numba's layers."""
     hidden = "".join(f"sys.modules['numba.np.ufunc.{layer}'] = None\n" for layer in absent)
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{hidden}{PROGRAM}"], env={**os.environ, **environment}, cwd=tmp_path,
-        capture_output=True, text=True, timeout=180,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     # Where the machine is busy, TBB may first complain that its threads took long to end before the fork.
-    return done.stdout.strip().splitlines()[-1]
+    return printed(f"import sys\n{hidden}{PROGRAM}", cwd=tmp_path, **environment).strip().splitlines()[-1]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.tbbpool") is None, reason="this Numba has no TBB layer")
@@ -127,10 +121,7 @@ print(layer())
 def test_every_layer_and_number_of_threads_gives_the_same_answers(tmp_path: Path) -> None:
     said = {}
     for name in ("tbb", "omp", "workqueue"):
-        done = subprocess.run(
-            [sys.executable, "-c", ANSWERS], env={**os.environ, "NUMBA_THREADING_LAYER": name},
-            cwd=tmp_path, capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
+        done = completed(ANSWERS, cwd=tmp_path, NUMBA_THREADING_LAYER=name)
         if "No threading layer" in done.stderr:
             continue
         assert done.returncode == 0, done.stderr

@@ -1,12 +1,11 @@
 """The pictures: what they plot is read back from the axes and compared with counts made another way."""
 
-import subprocess
-import sys
 from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from new_process import printed
 from raising import raises
 
 import hpgraph as hpg
@@ -214,8 +213,7 @@ try:
 except hpg.MissingExtraError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "drawing needs matplotlib: pip install 'hpgraph[plot]'"
+    assert printed(program).strip() == "drawing needs matplotlib: pip install 'hpgraph[plot]'"
 
 
 def luminance(colour):

@@ -3,8 +3,6 @@
 import collections
 import enum
 import os
-import subprocess
-import sys
 import textwrap
 import types
 import warnings
@@ -13,6 +11,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from new_process import printed
 
 import hpgraph as hpg
 from hpgraph.engine.declarations import declarations_of
@@ -366,18 +365,13 @@ MODULES = {
 
 
 def test_next_process_sees_every_change_and_keeps_nothing_it_cannot_find_again(tmp_path):
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join((str(tmp_path), str(Path(hpg.__file__).parents[1])))
-    environment.pop("NUMBA_CACHE_DIR", None)
+    variables = {"HPGRAPH_CACHE_DIR": tmp_path / "cache", "NUMBA_CACHE_DIR": None, "PYTHONDONTWRITEBYTECODE": 1}
+    path = os.pathsep.join((str(tmp_path), str(Path(hpg.__file__).parents[1])))
 
     def process(value):
         for name, text in MODULES.items():
             (tmp_path / name).write_text(textwrap.dedent(text).replace("{value}", str(value)))
-        done = subprocess.run(
-            [sys.executable, str(tmp_path / "program.py")], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return [float(line) for line in done.stdout.split()]
+        return [float(line) for line in printed(tmp_path / "program.py", PYTHONPATH=path, **variables).split()]
 
     def kept():
         return sorted(file.name for file in (tmp_path / "cache").rglob("*.code"))

@@ -1,12 +1,12 @@
 """A graph of 28 MB runs in 8 MiB, under a limit that the operating system keeps."""
 
-import subprocess
 import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 from graphs_in_pages import in_file
+from new_process import completed, printed
 
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
@@ -49,13 +49,9 @@ def circulant(n: int, half: int) -> hpg.Graph:
 def test_a_budget_holds_under_a_limit(tmp_path):
     circulant(70_000, 50).save(tmp_path / "large.hpg", compression="none")
     circulant(7_000, 50).save(tmp_path / "small.hpg", compression="none")
-    command = [
-        sys.executable, "-c", INSIDE, str(tmp_path / "large.hpg"), str(tmp_path / "small.hpg"), str(8 << 20), str(REST)
-    ]  # fmt: skip
-    done = subprocess.run([*command, "streamed"], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["70000", "7000000"]
-    whole = subprocess.run([*command, "in memory"], capture_output=True, text=True, timeout=300, check=False)
+    words = tmp_path / "large.hpg", tmp_path / "small.hpg", 8 << 20, REST
+    assert printed(INSIDE, *words, "streamed").split() == ["70000", "7000000"]
+    whole = completed(INSIDE, *words, "in memory")
     assert whole.returncode != 0 and "MemoryError" in whole.stderr, "the limit is one that the graph does not fit"
 
 

@@ -3,8 +3,6 @@
 import inspect
 import math
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
+from new_process import printed
 from raising import raises
 
 import hpgraph as hpg
@@ -208,11 +207,8 @@ def test_entry_points_and_environment(tmp_path: Path) -> None:
         "print('hpgraph' in nx.pagerank.__doc__, 'dtype' in nx.pagerank.__doc__)"
     )
     path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "hpgraph"},
-    )  # fmt: skip
-    assert done.stdout.splitlines() == ["[]", "['hpgraph']", "True True"]
+    said = printed(code, PYTHONPATH=path, NETWORKX_BACKEND_PRIORITY="hpgraph")
+    assert said.splitlines() == ["[]", "['hpgraph']", "True True"]
 
 
 @pytest.mark.parametrize("nodes", [[7, 5, -2], [1 << 70, 5, 0], [-(1 << 40), 3, 1 << 40], [True, 0, 2], ["a", 1, (2,)]])

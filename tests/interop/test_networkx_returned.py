@@ -3,8 +3,6 @@
 import copy
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from new_process import printed
 
 from tests.interop.networkx_graphs import GRAPHS
 from tests.networkx_suite.entry import ROOT, write_entry_points
@@ -111,6 +110,4 @@ def test_environment(variables: dict[str, str], wanted: str, tmp_path: Path) -> 
         "print(kind, 'hpgraph' in H.__networkx_cache__.get('backends', {}))"
     )
     path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    env = {**os.environ, "PYTHONPATH": path, **variables}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
-    assert done.stdout.split() == wanted.split()
+    assert printed(code, PYTHONPATH=path, **variables).split() == wanted.split()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from new_process import printed
 from raising import raises
 from test_hpg import same as same_arcs
 
@@ -251,10 +252,7 @@ def test_it_stays_inside_its_memory(tmp_path):
     (tmp_path / "small.txt").write_text("0 1 0.5\n1 2 1.5\n")
     memory = 40 << 20
     arguments = tmp_path / "edges.txt", tmp_path / "made.hpg", memory, tmp_path / "small.txt"
-    command = [sys.executable, "-c", GROWTH, *map(str, arguments)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert int(run.stdout) <= memory
+    assert int(printed(GROWTH, *arguments, cwd=ROOT)) <= memory
     found = hpg.read(tmp_path / "made.hpg")
     same(found, hpg.Graph.from_edges(source, target, weight, n_vertices=60_000))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from new_process import printed
 
 import hpgraph as hpg
 from hpgraph.cli import main
@@ -331,10 +332,10 @@ for path in sys.argv[1:]:
         closed.chmod(0o555)
         open_.chmod(0o777)
         paths = [closed / "new", closed / "file", open_ / "file", open_ / "new"]
-        done = subprocess.run([sys.executable, "-c", program, *map(str, paths)], capture_output=True, text=True)
+        said = printed(program, *paths)
     protected = "PermissionError its folder is write-protected, and a file is first written beside"
     expected = [protected, *["PermissionError the file is write-protected"] * 2, "None"]
-    assert done.stdout.splitlines() == expected, done.stderr
+    assert said.splitlines() == expected
 
 
 def test_the_demo_and_the_benchmarks_look_before_they_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,11 +2,9 @@
 
 import gzip
 import io
-import os
 import resource
 import shutil
 import struct
-import subprocess
 import sys
 import warnings
 import zipfile
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from new_process import printed
 from raising import raises
 
 import hpgraph as hpg
@@ -42,9 +41,8 @@ for path in sys.argv[1:]:
 
 def read_apart(*paths: Path) -> list[tuple[int, str]]:
     """KiB that each file took at the peak, and the graph's vertices and edges or what was raised."""
-    run = subprocess.run([sys.executable, "-c", READ, *map(str, paths)], capture_output=True, text=True)
-    assert run.returncode == 0, f"exit status {run.returncode} after {run.stdout}{run.stderr}"
-    return [(int(grown), said) for grown, said in (line.split(" ", 1) for line in run.stdout.splitlines())]
+    lines = printed(READ, *paths).splitlines()
+    return [(int(grown), said) for grown, said in (line.split(" ", 1) for line in lines)]
 
 
 def packed(**arrays: Any) -> bytes:
@@ -331,12 +329,9 @@ def test_memory_holds_for_every_reader(tmp_path: Path) -> None:
     hpg.write(hpg.Graph.from_edges(range(700), range(700), names=listed), tmp_path / "names.hpg")
     expected["names.hpg"] = "700 700"
     assert hpg.read(tmp_path / "names.hpg").names.tolist() == listed
-    run = subprocess.run(
-        [sys.executable, "-c", WITHIN, small, *(tmp_path / name for name in expected)], capture_output=True, text=True,
-        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"},
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    for (name, says), said in zip(expected.items(), run.stdout.splitlines(), strict=True):
+    files = [tmp_path / name for name in expected]
+    found = printed(WITHIN, small, *files, ARROW_DEFAULT_MEMORY_POOL="system", MALLOC_ARENA_MAX=1)
+    for (name, says), said in zip(expected.items(), found.splitlines(), strict=True):
         assert says in said and not said.startswith("MemoryError"), (name, said)
 
 
@@ -396,8 +391,8 @@ try:
 except FileFormatError as error:
     print("refused:", error)
 """
-    run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
-    assert run.returncode == 0 and "refused:" in run.stdout and "no whole .feather" in run.stdout, run
+    said = printed(script, path)
+    assert "refused:" in said and "no whole .feather" in said
 
 
 def test_ids_of_64_bits_without_a_sign(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -12,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from new_process import printed
 from raising import raises
 
 from hpgraph import config
@@ -316,7 +315,7 @@ finally:
     may_end.set()
 assert begun.result()[0].exists()
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, cwd=Path(compiler.__file__).parents[4])
+    printed(program, cwd=Path(compiler.__file__).parents[4])
 
 
 def test_the_first_kernels_may_be_compiled_by_several_threads(folder):
@@ -330,7 +329,7 @@ with ThreadPoolExecutor(2) as threads:
     begun = [threads.submit(nvrtc.compile_only, "scale.cuh", names=[f"scale<{{kind}}>"]) for kind in ("float", "int")]
     assert all(one.result()[1:4] == b"ELF" for one in begun)
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    printed(program)
 
 
 def test_importing_the_compiler_loads_nothing_heavy():
@@ -338,8 +337,7 @@ def test_importing_the_compiler_loads_nothing_heavy():
         "import sys, hpgraph.kernels.runtime.cuda.compile; "
         "print([m for m in ('cupy', 'numba', 'cuda.core') if m in sys.modules])"
     )
-    output = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=Path("/"))
-    assert output.stdout.strip() == "[]"
+    assert printed(check, cwd=Path("/")).strip() == "[]"
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from new_process import completed, printed
 from numba.extending import is_jitted
 
 import hpgraph
@@ -70,9 +71,8 @@ labels = np.array([0, 0, 1, 2, 4])
 flatten(labels)
 assert labels.tolist() == [0, 0, 0, 0, 4]
 """
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": os.fspath(tmp_path)}
-    for bound in ("0", "100"):
-        subprocess.run([sys.executable, "-c", program, bound], check=True, env=environment)
+    for bound in (0, 100):
+        printed(program, bound, HPGRAPH_CACHE_DIR=tmp_path)
         assert [file.name.partition("-")[0] for file in tmp_path.rglob("flatten*.code")] == ["flatten"]
 
 
@@ -152,12 +152,9 @@ class Library:
 
     def run(self, *arguments: str) -> tuple[int, bool]:
         """What the kernel says, and whether anything was compiled."""
-        environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(self.folder / "cache"), "HPGRAPH_VERBOSE": "1"}
-        environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(self.folder)}
-        environment.pop("NUMBA_CACHE_DIR", None)
-        done = subprocess.run(
-            [sys.executable, "-c", RUN, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True
-        )
+        variables = {"HPGRAPH_CACHE_DIR": self.folder / "cache", "HPGRAPH_VERBOSE": 1, "NUMBA_CACHE_DIR": None}
+        variables |= {"PYTHONDONTWRITEBYTECODE": 1, "PYTHONPATH": self.folder}
+        done = completed(RUN, *arguments, cwd=self.folder, **variables)
         assert done.returncode == 0, done.stderr
         return int(done.stdout), "compiling kernels for the CPU" in done.stderr
 
@@ -208,12 +205,7 @@ for kernel in half, quarter:
 
 def said_by_kernels(cache: Path, calls: str) -> str:
     """What is printed of some calls of them, in a process of its own."""
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(cache)}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    program = f"{TWO_KERNELS}print({calls})"
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return printed(f"{TWO_KERNELS}print({calls})", HPGRAPH_CACHE_DIR=cache, NUMBA_CACHE_DIR=None).strip()
 
 
 def test_a_file_has_its_target(tmp_path: Path) -> None:
@@ -229,8 +221,7 @@ def test_a_file_has_its_target(tmp_path: Path) -> None:
 def test_a_kernel_for_other_kernels_is_refused_to_python() -> None:
     # A process of its own: what is refused would end it.
     program = "from hpgraph.kernels.spmv.cpu_fold import join; join(max, 1, 2)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "TypeError: join is called by other kernels alone" in done.stderr
+    assert "TypeError: join is called by other kernels alone" in completed(program).stderr
 
 
 def test_settings_of_the_compiler_count(monkeypatch: pytest.MonkeyPatch) -> None:

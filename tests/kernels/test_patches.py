@@ -2,10 +2,10 @@
 
 import importlib.metadata
 import inspect
-import subprocess
 import sys
 
 import pytest
+from new_process import printed
 from numba import njit, types
 
 from hpgraph.core import patches
@@ -41,8 +41,7 @@ assert "get_current_device" in compiling, "numba-cuda asks for no GPU: drop arch
 
 def test_other_versions_run_unpatched(tmp_path):
     pytest.importorskip("numba_cuda")
-    done = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    printed(ELSEWHERE, tmp_path)
 
 
 @pytest.mark.parametrize("version, wanted", [("0.60.9", False), ("0.61", True), ("0.68.1", True), ("0.69.0rc1", False)])
@@ -107,8 +106,7 @@ if sys.argv[2] == "kernels":
 @pytest.mark.parametrize("first, imported", [("kernels", "False"), ("Numba", "True")])
 def test_kernels_do_not_import_linear_algebra(first, imported, tmp_path):
     """Were this to fail for Numba, it would import it when it is needed: drop blas."""
-    done = subprocess.run([sys.executable, "-c", IMPORTS, tmp_path, first], capture_output=True, text=True, timeout=300)
-    assert done.stdout.strip() == imported, done.stderr
+    assert printed(IMPORTS, tmp_path, first).strip() == imported
 
 
 # Without a GPU an array on memory that is never read; NumPy's text ends the operation before a kernel is launched.
@@ -134,8 +132,7 @@ assert cupyx.scatter_add and cupyx.linalg and not hasattr(cupyx, "nothing")
 @pytest.mark.parametrize("library", ["upstream", "patched"])
 def test_operations_of_cupys_arrays_do_not_import_scipy(library):
     pytest.importorskip("cupy", minversion="14.0")
-    done = subprocess.run([sys.executable, "-c", OPERATION, library], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    printed(OPERATION, library)
 
 
 def test_cupy_compiles_without_precompiled_headers_unless_asked():

@@ -6,7 +6,6 @@ import json
 import lzma
 import os
 import stat
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from new_process import printed
 
 import hpgraph as hpg
 from hpgraph import config
@@ -49,9 +49,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_another_process_finds_them_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": os.fspath(tmp_path / "cache"), "PYTHONPATH": os.fspath(wheel)}
-    done = subprocess.run([sys.executable, "-c", PROCESS], env=environment, capture_output=True, text=True)
-    path, modules = done.stdout.splitlines() or [done.stderr, ""]
+    path, modules = printed(PROCESS, HPGRAPH_CACHE_DIR=tmp_path / "cache", PYTHONPATH=wheel).splitlines()
     assert Path(path).is_relative_to(wheel), path
     assert modules == "[]"
     assert not list((tmp_path / "cache").rglob("*.kernels"))
@@ -132,10 +130,7 @@ def test_cupy_finds_its_own_without_a_compiler(tmp_path: Path) -> None:
     import cupy
 
     def run(number: int, *words: str, **more: str) -> Any:
-        environment = {**os.environ, "CUPY_CACHE_DIR": os.fspath(tmp_path / f"cupy{number}"), **more}
-        done = subprocess.run([sys.executable, "-c", CUPY, *words], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return json.loads(printed(CUPY, *words, CUPY_CACHE_DIR=tmp_path / f"cupy{number}", **more))
 
     asked, compiles = run(0, os.fspath(tmp_path))
     assert asked and compiles
