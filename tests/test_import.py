@@ -9,7 +9,7 @@ from new_process import printed
 
 import hpgraph
 
-HEAVY = ["numba", "cupy", "scipy.sparse.csgraph", "pandas", "matplotlib", "networkx", "IPython", "tqdm"]
+HEAVY = ["numba", "cupy", "scipy.sparse.csgraph", "pandas", "matplotlib", "networkx", "IPython", "tqdm", "cuda.core"]
 
 PROGRAM = """
 import json, sys
@@ -23,7 +23,10 @@ def _imported(folder: Path, module: str = "hpgraph") -> list[str]:
     return modules
 
 
-@pytest.mark.parametrize(("module", "allowed"), [("hpgraph", []), ("hpgraph.kernels.cuda", ["cupy"])])
+@pytest.mark.parametrize(
+    ("module", "allowed"),
+    [("hpgraph", []), ("hpgraph.kernels.cuda", ["cupy"]), ("hpgraph.kernels.runtime.cuda.compile", [])],
+)
 def test_import_brings_nothing_heavy(tmp_path: Path, module: str, allowed: list[str]) -> None:
     modules = _imported(tmp_path, module)
     assert [name for name in HEAVY if name in modules and name not in allowed] == []
