@@ -43,6 +43,13 @@ __device__ bool combine_by_cas(T* where, T value) {
     return combine_by_cas<Op>(where, value, read_around(where));
 }
 
+// A program's monoid, as such an Op.
+template <class Program>
+struct Meet {
+    template <class T>
+    __device__ static T apply(T a, T b) { return Program::join(a, b); }
+};
+
 template <class T> constexpr bool has_word_atomics = sizeof(T) >= 4 && !is_float<T>;
 
 template <class Op, class T>

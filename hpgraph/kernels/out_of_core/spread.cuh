@@ -110,12 +110,6 @@ visit_groups(const Visit visit, const Spread<Index, Weight> spread, const Item* 
     }
 }
 
-template <class Program>
-struct Meet {
-    typedef typename Program::Message Message;
-    __device__ static Message apply(Message a, Message b) { return Program::join(a, b); }
-};
-
 // Pushes a row's messages along its arcs.
 template <class Program, bool ONCE>
 struct Send {
@@ -135,7 +129,7 @@ struct Send {
             if ((*(volatile u32*)word & flag) || (atomicOr(word, flag) & flag)) return;
             message[v] = program.gather(u, weight, v);
         } else {
-            op::combine_by_cas<Meet<Program>>(message + v, (typename Program::Message)program.gather(u, weight, v));
+            op::combine_by_cas<op::Meet<Program>>(message + v, (typename Program::Message)program.gather(u, weight, v));
             if (!(*(volatile u32*)word & flag)) atomicOr(word, flag);
         }
     }

@@ -14,13 +14,6 @@
 
 namespace hpgraph {
 
-// The program's monoid, in the form that atomics.cuh takes.
-template <class Program>
-struct Meet {
-    typedef typename Program::Message Message;
-    __device__ static Message apply(Message a, Message b) { return Program::join(a, b); }
-};
-
 // Messages, all the identity before and after; bitmap of the receivers, clear before and after.
 template <class Message>
 struct Inbox {
@@ -55,7 +48,7 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
     // Joins a message atomically; `current` is the value expected there.
     const auto meet = [&](Index to, Message sent, op::Wide<Message> current) {
         if constexpr (Program::JOINS_BUILT_IN) Program::Joins::atomic_combine_seen(inbox.message + to, sent, current);
-        else op::combine_by_cas<Meet<Program>>(inbox.message + to, sent, current);
+        else op::combine_by_cas<op::Meet<Program>>(inbox.message + to, sent, current);
     };
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;

@@ -8,12 +8,6 @@
 
 namespace hpgraph {
 
-template <class Program>
-struct MeetNumbers {
-    typedef typename Program::Number Number;
-    __device__ static Number apply(Number a, Number b) { return Program::join(a, b); }
-};
-
 // A warp for each vertex of the frontier. Sets the bits of the targets in `received`; all their messages start as the
 // identity.
 template <class Program, class Index>
@@ -32,7 +26,7 @@ send(const Program program, const i64 count, const Index* frontier, const i64* i
             atomicOr(received + (v >> 5), 1u << (v & 31));
 #pragma unroll
             for (int k = 0; k < Program::WIDTH; ++k)
-                op::combine_by_cas<MeetNumbers<Program>>(messages + v * Program::WIDTH + k, message.number[k]);
+                op::combine_by_cas<op::Meet<Program>>(messages + v * Program::WIDTH + k, message.number[k]);
         }
     }
 }
