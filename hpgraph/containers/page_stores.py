@@ -109,7 +109,7 @@ class PageStores(Lock):
             self._left = self.budgets
 
     def _after_fork(self) -> None:
-        if self._lock._is_owned():  # type: ignore[attr-defined]
+        if self._is_owned():
             return
         super()._after_fork()
         # A forked child has none of the prefetching threads, and another thread may have been in a run.
