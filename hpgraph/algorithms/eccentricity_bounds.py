@@ -167,7 +167,8 @@ class EccentricityBounds:
     @property
     def known(self) -> Any:
         """Whether the eccentricity is known, for each vertex: bounds are equal, and neither is rounded."""
-        return self.lower == self.upper if self.exact else self.searched
+        # They cross where a page of an undirected graph lacks an arc's reverse: the search must end all the same.
+        return self.lower >= self.upper if self.exact else self.searched
 
     def _open(self, open_: "Callable[[EccentricityBounds], Any]") -> Any:
         """Vertices that still matter; waits for the GPU."""

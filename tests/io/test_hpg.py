@@ -279,6 +279,13 @@ def test_parts_of_forged_pages_are_refused(tmp_path):
     raises(FileFormatError, REVERSE, opened.subgraph, [0, 1, 2])
 
 
+def test_eccentricities_of_forged_pages_end(tmp_path):
+    """Bounds cross where an edge has one direction: searches for them went on without end."""
+    source, target = [0, 1, 1, 2, 2, 3, 3, 3, 4], [4, 0, 3, 1, 4, 0, 2, 4, 2]
+    write_claims(tmp_path / "graph.hpg", hpg.Graph.from_edges(source, target).out_csr, directed=False)
+    assert len(hpg.eccentricity(hpg.open(tmp_path / "graph.hpg"))) == 5
+
+
 def test_lengths_below_zero_in_one_side_alone_are_found(tmp_path):
     """Searches go along either side; among the arcs by source no length is below zero."""
     graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
