@@ -21,6 +21,13 @@ def example(directed: bool, weighted: bool, named: bool, n: int = 40, seed: int 
     return made
 
 
+def without_loops(graph: nx.Graph) -> nx.Graph:
+    """A copy without self-loops."""
+    graph = graph.copy()
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
 def same(G: hpg.Graph, expected: nx.Graph) -> None:
     """The same vertices by name, the same edges, the same weights, and directed or not alike."""
     found = hpg.to_networkx(G)

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, without_loops
 
 import hpgraph as hpg
 from hpgraph.algorithms.biconnected import blocks, bridge_ends
@@ -83,12 +83,6 @@ def check(G, g):
         edges.setdefault(label, set()).add(frozenset((name[u], name[v])))
     expected = [{frozenset(edge) for edge in part} for part in nx.biconnected_component_edges(without_loops(g))]
     assert len(edges) == len(expected) and all(part in expected for part in edges.values())
-
-
-def without_loops(g):
-    g = g.copy()
-    g.remove_edges_from(list(nx.selfloop_edges(g)))
-    return g
 
 
 def test_deep_searches(device):

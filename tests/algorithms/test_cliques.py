@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -29,8 +29,7 @@ def graphs():
 
 @pytest.mark.parametrize("g", list(graphs()), ids=str)
 def test_maximal_cliques(g, device):
-    plain = nx.Graph(g)
-    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    plain = without_loops(nx.Graph(g))
     wanted = sorted(map(sorted, nx.find_cliques(plain)))
     G = hpg.from_networkx(g).to(device)
     assert sorted(sorted(clique.tolist()) for clique in hpg.find_cliques(G)) == wanted

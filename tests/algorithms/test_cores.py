@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -31,14 +31,8 @@ CASES = {
 }
 
 
-def loopless(g):
-    g = g.copy()
-    g.remove_edges_from(list(nx.selfloop_edges(g)))
-    return g
-
-
 def expected_core(g):
-    return list(nx.core_number(loopless(g)).values())
+    return list(nx.core_number(without_loops(g)).values())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -77,7 +71,7 @@ def test_parts(name, device):
 def test_parts_keep_names(device):
     g = example(False, True, True)
     G = hpg.from_networkx(g).to(device)
-    assert set(hpg.k_core(G, 4)) == set(nx.k_core(loopless(g), 4)) != set()
+    assert set(hpg.k_core(G, 4)) == set(nx.k_core(without_loops(g), 4)) != set()
     order = hpg.degeneracy_ordering(G)
     assert sorted(order.tolist()) == sorted(g)
 

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -115,8 +115,7 @@ def test_every_kind_of_graph(directed, weighted, named, device):
     """Directions, weights and loops make no difference, and names are given where vertices are."""
     g = example(directed, weighted, named)
     G = of(g, device)
-    plain = nx.Graph(g)
-    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    plain = without_loops(nx.Graph(g))
     found = hpg.maximal_independent_set(G).tolist()
     assert nx_maximal(plain, found) == sorted(found)
     name, color, mate = list(G), hpg.greedy_color(G).tolist(), hpg.maximal_matching(G).tolist()

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.special
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -59,8 +59,7 @@ def test_measures(directed, weighted, named, device):
     wanted = nx.attribute_assortativity_coefficient(g, "color")
     for given in (color, color.tolist(), dict(zip(nodes, color.tolist(), strict=True))):
         assert hpg.attribute_assortativity_coefficient(G, given) == pytest.approx(wanted)
-    plain = nx.Graph(g)
-    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    plain = without_loops(nx.Graph(g))
     wanted = nx.rich_club_coefficient(plain, normalized=False)
     assert dict(enumerate(listed(hpg.rich_club_coefficient(G)))) == pytest.approx(wanted)
 
@@ -95,8 +94,7 @@ def test_censuses(n, device):
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_voterank(directed, device):
-    g = example(directed, False, True)
-    g.remove_edges_from(list(nx.selfloop_edges(g)))
+    g = without_loops(example(directed, False, True))
     G = hpg.from_networkx(g).to(device)
     # NetworkX's sums are rounded, and its ties then broken otherwise.
     wanted = elected(g)

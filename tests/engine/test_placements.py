@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from arrays import host
 from calls import arguments
+from graph_examples import without_loops
 from raising import raises
 from scipy.sparse import csgraph
 
@@ -60,12 +61,6 @@ def _by_vertex(values: dict) -> np.ndarray:
     return np.array([values[v] for v in range(N)])
 
 
-def _without_loops(directed: bool) -> nx.Graph:
-    graph = SEEN[directed].copy()
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    return graph
-
-
 # What SciPy and NetworkX say of `MATRICES`, by directedness; other functions are compared with the graph in memory.
 REFERENCES = {
     "bfs": lambda d: csgraph.dijkstra(MATRICES[d], unweighted=True, indices=0),
@@ -79,11 +74,11 @@ REFERENCES = {
     "closeness_centrality": lambda d: _by_vertex(nx.closeness_centrality(SEEN[d])),
     "harmonic_centrality": lambda d: _by_vertex(nx.harmonic_centrality(SEEN[d])),
     "connected_components": lambda d: csgraph.connected_components(MATRICES[d])[1],
-    "core_number": lambda d: _by_vertex(nx.core_number(_without_loops(d))),
-    "k_core": lambda d: len(nx.k_core(_without_loops(d), 3)),
-    "k_shell": lambda d: len(nx.k_shell(_without_loops(d), 3)),
-    "triangle_count": lambda d: sum(nx.triangles(_without_loops(d).to_undirected()).values()) // 3,
-    "triangles": lambda d: _by_vertex(nx.triangles(_without_loops(d).to_undirected())),
+    "core_number": lambda d: _by_vertex(nx.core_number(without_loops(SEEN[d]))),
+    "k_core": lambda d: len(nx.k_core(without_loops(SEEN[d]), 3)),
+    "k_shell": lambda d: len(nx.k_shell(without_loops(SEEN[d]), 3)),
+    "triangle_count": lambda d: sum(nx.triangles(without_loops(SEEN[d]).to_undirected()).values()) // 3,
+    "triangles": lambda d: _by_vertex(nx.triangles(without_loops(SEEN[d]).to_undirected())),
     "ego_graph": lambda d: len(nx.ego_graph(SEEN[d], 0)),
     "k_hop": lambda d: len(functools.reduce(nx.compose, (nx.ego_graph(SEEN[d], v, 3) for v in (0, 3)))),
     "run": lambda d: csgraph.connected_components(MATRICES[d])[1],

@@ -6,20 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 from raising import raises
+from test_round_trip import assert_same_matrix
 
 import hpgraph as hpg
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, stream, write
-
-
-def assert_same(found: hpg.Graph, expected: hpg.Graph) -> None:
-    assert found.n_vertices == expected.n_vertices
-    assert found.directed is expected.directed
-    assert found.out_csr.indptr.tolist() == expected.out_csr.indptr.tolist()
-    assert found.out_csr.indices.tolist() == expected.out_csr.indices.tolist()
-    assert found.weighted is expected.weighted
-    if expected.weighted:
-        np.testing.assert_array_equal(found.out_csr.data, expected.out_csr.data)
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
@@ -108,7 +99,7 @@ def test_progress_bar_on_long_reads(
     random = np.random.default_rng(0)
     graph = hpg.Graph.from_edges(*random.integers(0, 500, (2, 5_000)), n_vertices=500)
     write(graph, tmp_path / name)
-    assert_same(read(tmp_path / name, progress=True), graph)
+    assert_same_matrix(read(tmp_path / name, progress=True), graph)
     assert "reading" not in capsys.readouterr().err
     # As if every read were a long one.
     monkeypatch.setattr(stream, "PROGRESS_DELAY", -1.0)

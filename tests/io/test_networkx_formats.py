@@ -21,7 +21,7 @@ WRITERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".dot", ".gv.gz"])
 @pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 def test_to_and_fro(suffix: str, directed: bool, weighted: bool, named: bool, tmp_path: Path) -> None:
     g = example(directed, weighted, named)
