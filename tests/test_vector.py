@@ -183,6 +183,23 @@ class TestRefused:
         raises(IndexError, r"indices holds -1", hpg.Vector.from_indices, [-1], [1], 6)
         raises(ValueError, r"more than once", hpg.Vector.from_indices, [1, 1], [1, 2], 6)
         raises(ValueError, r"values must be a scalar or have shape \(1,\)", hpg.Vector.from_indices, [1], [1, 2], 6)
+        v = hpg.Vector.from_indices([1], [5.0], 3)
+        for key in ((1, 2), (None, 1), (None, slice(None), None)):
+            raises(IndexError, r"too many indices|neither a vector nor a matrix", v.__getitem__, key)
+        raises(ValueError, r"same length, not 3 and 2", v.__add__, hpg.Vector.from_indices([1], [5.0], 2))
+        raises(ValueError, r"size", v.resize, -1)
+
+
+def test_ellipsis_and_none(device: str) -> None:
+    D = np.array([0.0, 5, 0, 7])
+    v = hpg.Vector.from_indices([1, 3], [5.0, 7.0], 4).to(device)
+    for key in ((), (..., 1), (slice(1, None), ...), None, (None, slice(None, None, -1)), ([3, 1], None), (..., None)):
+        found = v[key]
+        if isinstance(found, hpg.Vector):
+            assert found.nvals == np.count_nonzero(D[key])
+        np.testing.assert_array_equal(to_device(getattr(found, "toarray", lambda found=found: found)(), "cpu"), D[key])
+    v.resize((2,))
+    assert v.size == 2 and listed(v) == {1: 5.0}
 
 
 def test_shown(device: str) -> None:

@@ -20,7 +20,7 @@ from hpgraph.containers.matrix_source import FORMATS
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vector import VectorStorage, is_sparse_vector
 from hpgraph.core.device import array_module, device_of, is_sparse_matrix, native
-from hpgraph.core.number import beyond_range, one_of
+from hpgraph.core.number import beyond_range, one_of, whole
 from hpgraph.formats import CSR, Bitmask, index_dtype
 
 
@@ -31,6 +31,7 @@ class Indexing(VectorStorage):
         """Entries at an index, a slice, integers, a mask, a Bitmask, or the true entries of a Vector of bool.
 
         An int gives the value, 0 for an absent entry; other keys give a vector, in which absent entries stay absent.
+        With None before or after the key, the vector is a row or a column of a matrix.
 
         Examples
         --------
@@ -38,14 +39,23 @@ class Indexing(VectorStorage):
         >>> int(v[-1]), v[::2].values
         (7, array([5, 7]))
         """
-        axis = self._axis(key)
-        return entry_of(self, axis) if isinstance(axis, int) else take_entries(self, axis)
+        keys = key if isinstance(key, tuple) else (key,)
+        axes = tuple(given for given in keys if given is not None)
+        axis = self._axis(axes or ...)
+        if isinstance(axis, int) and len(axes) == len(keys):
+            return entry_of(self, axis)
+        if isinstance(axis, int) or len(keys) > len(axes) + 1:
+            raise IndexError(f"the index {key!r} of a vector selects neither a vector nor a matrix")
+        part: Any = take_entries(self, axis)
+        return part if len(axes) == len(keys) else part.reshape((1, -1) if keys[0] is None else (-1, 1))
 
     def __setitem__(self, key: Any, x: Any) -> None:
         set_entries(self, self._axis(key), x)
 
     def _axis(self, key: Any) -> Any:
         if isinstance(key, tuple):
+            # An ellipsis beside another key stands for no axis.
+            key = tuple(given for given in key if given is not Ellipsis) or (...,)
             if len(key) != 1:
                 raise IndexError(f"too many indices: a vector has 1 axis, and the index needs {len(key)}")
             (key,) = key
@@ -63,7 +73,7 @@ class Indexing(VectorStorage):
         """The same as `toarray`, as for SciPy's sparse arrays."""
         return self.toarray()
 
-    def resize(self, size: int) -> None:
+    def resize(self, size: int | tuple[int]) -> None:
         """Change the length in place: entries beyond it are dropped, new ones are absent (GrB_Vector_resize).
 
         Examples
@@ -73,6 +83,7 @@ class Indexing(VectorStorage):
         >>> v.nvals, v.size
         (3, 10)
         """
+        size = whole(size[0] if isinstance(size, tuple) and len(size) == 1 else size, "size", least=0)
         ids = index_dtype(size)
         indices, values = self.to_indices()
         kept = indices < size
@@ -318,6 +329,8 @@ class Operators:
                 # NumPy repeats the one value.
                 (length,) = np.broadcast_shapes(*(np.shape(array) for array in arrays))
                 mask = None if mask.any() else Bitmask.zeros(length, mask.device)
+            if present is not None and mask is not None and mask.n != present.n:
+                raise ValueError(f"operands must have the same length, not {present.n} and {mask.n}")
             present = mask if present is None else present if mask is None else present & mask
         # Values of absent entries are ignored. On CuPy's arrays NumPy's function is CuPy's.
         with np.errstate(all="ignore") if present is not None else np.errstate():
