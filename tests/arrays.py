@@ -1,9 +1,10 @@
-"""Arrays on the device under test, and back."""
+"""Arrays and graphs on the device under test, and back."""
 
 from typing import Any
 
 import numpy as np
 
+import hpgraph as hpg
 from hpgraph.core.device import to_device
 
 
@@ -20,3 +21,13 @@ def listed(array: Any) -> Any:
 def put(device: str, array: Any) -> Any:
     """The array on the device."""
     return to_device(array, device)
+
+
+def graph(csr: Any, device: str = "cpu") -> hpg.Graph:
+    """The directed graph of a matrix, on the device."""
+    return hpg.Graph(csr, directed=True).to(device)
+
+
+def tree_of(found: Any) -> tuple[Any, Any]:
+    """Levels and parents of a search as NumPy's; None for parents that were not asked for."""
+    return host(found.level), None if found.parent is None else host(found.parent)

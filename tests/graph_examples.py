@@ -4,10 +4,12 @@ import itertools
 
 import networkx as nx
 import numpy as np
+import pytest
 
 import hpgraph as hpg
 
 KINDS = list(itertools.product((False, True), repeat=3))
+every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 def example(directed: bool, weighted: bool, named: bool, n: int = 40, seed: int = 1) -> nx.Graph:

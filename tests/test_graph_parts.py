@@ -7,14 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_examples import KINDS, example, same
+from graph_examples import every_kind, example, same
 from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import Bitmask
-
-every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 @every_kind

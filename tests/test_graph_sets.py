@@ -5,12 +5,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example, same
+from graph_examples import every_kind, example, same
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-
-every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 def pair(directed: bool, weighted: bool, named: bool) -> tuple[nx.Graph, nx.Graph]:

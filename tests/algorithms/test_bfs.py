@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import graph, tree_of
 from graph_shapes import ENDS, from_and_to, shape
 from raising import raises
 from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digraph, smallest_parents, sources, stored
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available, device_of, to_device
+from hpgraph.core.device import cuda_available, device_of
 
 
 @pytest.fixture(params=["cpu", "one thread", *(["cuda"] if cuda_available() else [])])
@@ -17,15 +18,6 @@ def device(request, monkeypatch):
     arcs = 1 << 20 if request.param == "one thread" else 0
     monkeypatch.setattr("hpgraph.kernels.traversal.cpu.LONE_THREAD_ARCS", arcs)
     return "cuda" if request.param == "cuda" else "cpu"
-
-
-def host(found):
-    """The arrays of a result as NumPy's."""
-    return to_device(found.level, "cpu"), None if found.parent is None else to_device(found.parent, "cpu")
-
-
-def graph(csr, device="cpu"):
-    return hpg.Graph(csr, directed=True).to(device)
 
 
 def arcs(source, target, n=None, device="cpu"):
@@ -37,7 +29,7 @@ def test_small(device):
     found = hpg.bfs(G, 0, deterministic=True)
     assert device_of(found.level, found.parent) == device
     assert found.level.dtype == np.int32 and found.parent.dtype == G.out_csr.indices.dtype
-    level, parent = host(found)
+    level, parent = tree_of(found)
     assert level.tolist() == [0, 1, 1, 2, -1]
     assert parent.tolist() == [0, 0, 0, 1, -1]
     assert "5 vertices" in repr(found)
@@ -50,7 +42,7 @@ def test_real_graphs(data_dir, name, device):
     row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
     for i, source in enumerate(sources(csr)):
         expected = levels(csr, source)
-        level, parent = host(hpg.bfs(G, source))
+        level, parent = tree_of(hpg.bfs(G, source))
         assert (level == expected).all()
         check_tree(csr, source, level, parent)
         # No arc leads down by more than one level, and none from what is reached to what is not.
@@ -59,9 +51,9 @@ def test_real_graphs(data_dir, name, device):
         if not G.directed:
             assert (np.abs(end - begin) <= 1).all()
         if i < 2:
-            assert (host(hpg.bfs(G, source, deterministic=True))[1] == smallest_parents(csr, expected)).all()
+            assert (tree_of(hpg.bfs(G, source, deterministic=True))[1] == smallest_parents(csr, expected)).all()
             for direction in ("push", "pull"):
-                level, parent = host(hpg.bfs(G, source, direction=direction))
+                level, parent = tree_of(hpg.bfs(G, source, direction=direction))
                 assert (level == expected).all()
                 check_tree(csr, source, level, parent)
 
@@ -70,7 +62,7 @@ def test_real_graphs(data_dir, name, device):
 def test_directions(direction, device):
     csr = random_digraph(3000, 40_000, seed=1)
     found = hpg.bfs(graph(csr, device), 5, direction=direction)
-    level, parent = host(found)
+    level, parent = tree_of(found)
     assert (level == levels(csr, 5)).all()
     check_tree(csr, 5, level, parent)
     used = set(found.trace.direction.tolist())
@@ -83,7 +75,7 @@ def test_hubs(direction, device):
     csr = hubs(30_000, 400_000, seed=5, exponent=3)
     assert np.diff(csr.indptr).max() > 5000
     G, source = graph(csr, device), int(np.flatnonzero(np.diff(csr.indptr) == 1)[0])
-    level, parent = host(hpg.bfs(G, source, direction=direction))
+    level, parent = tree_of(hpg.bfs(G, source, direction=direction))
     assert (level == levels(csr, source)).all()
     check_tree(csr, source, level, parent)
 
@@ -96,7 +88,7 @@ def test_adjacent_hubs_with_few_in_neighbours(direction, device):
     source = np.r_[np.arange(6), np.tile(leaves, len(hubs)), hubs, np.tile(others, len(deaf))]
     target = np.r_[np.arange(1, 6), leaves[-1], np.repeat(hubs, len(leaves)), hubs + 500, np.repeat(deaf, len(others))]
     csr = scipy.sparse.csr_array((np.ones(len(source)), (source, target)), shape=(4100, 4100))
-    level, parent = host(hpg.bfs(graph(csr, device), 0, direction=direction))
+    level, parent = tree_of(hpg.bfs(graph(csr, device), 0, direction=direction))
     assert (level == levels(csr, 0)).all() and (level[hubs] == 7).all() and (level[deaf] == -1).all()
     check_tree(csr, 0, level, parent)
 
@@ -105,21 +97,21 @@ def test_a_policy_of_ones_own(device):
     csr = random_digraph(3000, 40_000, seed=1)
     found = hpg.bfs(graph(csr, device), 5, direction=hpg.Direction(alpha=2.0))
     assert set(found.trace.direction.tolist()) == {"push"}
-    assert (host(found)[0] == levels(csr, 5)).all()
+    assert (tree_of(found)[0] == levels(csr, 5)).all()
 
 
 def test_without_parents(device):
     csr = random_digraph(500, 2000, seed=2)
     found = hpg.bfs(graph(csr, device), 1, parents=False)
     assert found.parent is None
-    assert (host(found)[0] == levels(csr, 1)).all()
+    assert (tree_of(found)[0] == levels(csr, 1)).all()
 
 
 def test_wide_ids(device, wide_graph):
     csr = random_digraph(500, 2000, seed=3)
     found = hpg.bfs(wide_graph(csr, directed=True).to(device), 7, deterministic=True)
     assert found.parent.dtype == np.int64
-    level, parent = host(found)
+    level, parent = tree_of(found)
     assert (level == levels(csr, 7)).all()
     assert (parent == smallest_parents(csr, level)).all()
 
@@ -127,14 +119,14 @@ def test_wide_ids(device, wide_graph):
 def test_a_deterministic_tree_repeats(device):
     csr = random_digraph(2000, 60_000, seed=4)
     G = graph(csr, device)
-    first, again = (host(hpg.bfs(G, 0, deterministic=True))[1] for _ in range(2))
+    first, again = (tree_of(hpg.bfs(G, 0, deterministic=True))[1] for _ in range(2))
     assert (first == again).all()
 
 
 def test_weights_are_not_read(device):
     """Neither their signs, nor NaN, nor a stored zero keep an arc from being one."""
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.0, np.nan, -np.inf]).to(device)
-    assert host(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2, 3]
+    assert tree_of(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
@@ -144,7 +136,7 @@ def test_shapes(name, direction, device):
     # A path has as many supersteps as vertices; pulls of it look at all vertices in each.
     for source in from_and_to(name)[: 1 if (name, direction) == ("a path", "pull") else None]:
         depth = 20 if (name, direction) == ("a path", "pull") else None
-        level, parent = host(hpg.bfs(hpg.Graph(csr).to(device), source, direction=direction, max_depth=depth))
+        level, parent = tree_of(hpg.bfs(hpg.Graph(csr).to(device), source, direction=direction, max_depth=depth))
         expected = levels(csr, source)
         assert (level == (expected if depth is None else np.where(expected > depth, -1, expected))).all()
         check_tree(csr, source, level, parent)
@@ -153,7 +145,7 @@ def test_shapes(name, direction, device):
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_max_depth(depth, device):
     csr = random_digraph(500, 1500, seed=5)
-    level, parent = host(hpg.bfs(graph(csr, device), 2, max_depth=depth))
+    level, parent = tree_of(hpg.bfs(graph(csr, device), 2, max_depth=depth))
     expected = levels(csr, 2)
     expected[expected > depth] = -1
     assert (level == expected).all()
@@ -162,8 +154,8 @@ def test_max_depth(depth, device):
 
 def test_source_by_name(device):
     G = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"]).to(device)
-    assert host(hpg.bfs(G, "b"))[0].tolist() == [-1, 0, 1]
-    assert host(hpg.bfs(G, hpg.id(2)))[0].tolist() == [-1, -1, 0]
+    assert tree_of(hpg.bfs(G, "b"))[0].tolist() == [-1, 0, 1]
+    assert tree_of(hpg.bfs(G, hpg.id(2)))[0].tolist() == [-1, -1, 0]
     raises(ValueError, "d", hpg.bfs, G, "d")
 
 

@@ -3,17 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import tree_of
 from raising import raises
 from reference_algorithms import check_tree, levels, random_digraph, smallest_parents
 
 import hpgraph as hpg
-from hpgraph.core.device import device_of, to_device
+from hpgraph.core.device import device_of
 from hpgraph.kernels.traversal import cpu_sources
-
-
-def host(found):
-    """The arrays of a result as NumPy's."""
-    return to_device(found.level, "cpu"), None if found.parent is None else to_device(found.parent, "cpu")
 
 
 def path(n, device="cpu"):
@@ -31,7 +27,7 @@ def test_levels(csr, k, device):
     sources = np.random.default_rng(2).integers(0, 1500, k)
     found = hpg.bfs(G, sources=sources, parents=False)
     assert device_of(found.level) == device and found.level.dtype == np.int8 and found.parent is None
-    level, _ = host(found)
+    level, _ = tree_of(found)
     assert (level == [levels(csr, source) for source in sources.tolist()]).all()
     assert f"1500 vertices from {k} sources" in repr(found)
 
@@ -43,7 +39,7 @@ def test_parents(csr, k, deterministic, device):
     sources = np.random.default_rng(3).integers(0, 1500, k)
     found = hpg.bfs(G, sources=sources, deterministic=deterministic)
     assert found.parent.dtype == G.out_csr.indices.dtype
-    level, parent = host(found)
+    level, parent = tree_of(found)
     for lane, source in enumerate(sources.tolist()):
         expected = levels(csr, source)
         assert (level[lane] == expected).all()
@@ -64,7 +60,7 @@ def test_parents_where_arcs_have_their_reverse(kind, k, device):
     csr = scipy.sparse.csr_array(csr + csr.T != 0)
     G = hpg.Graph(csr).to(device)
     sources = np.random.default_rng(6).integers(0, n, k)
-    level, parent = host(hpg.bfs(G, sources=sources, deterministic=True))
+    level, parent = tree_of(hpg.bfs(G, sources=sources, deterministic=True))
     for lane, source in enumerate(sources.tolist()):
         expected = levels(csr, source)
         assert (level[lane] == expected).all()
@@ -75,7 +71,7 @@ def test_wide_ids(device, wide_graph):
     csr = random_digraph(500, 2000, seed=3)
     found = hpg.bfs(wide_graph(csr, directed=True).to(device), sources=[7, 9])
     assert found.parent.dtype == np.int64
-    level, parent = host(found)
+    level, parent = tree_of(found)
     for lane, source in enumerate([7, 9]):
         assert (level[lane] == levels(csr, source)).all()
         check_tree(csr, source, level[lane], parent[lane])
@@ -87,10 +83,10 @@ def test_the_least_type_that_holds_the_levels(n, dtype, device):
     for sources in ([0], [0, n - 1, n // 2]):
         found = hpg.bfs(G, sources=sources, parents=False)
         assert found.level.dtype == dtype
-        assert (host(found)[0] == abs(np.arange(n) - np.array(sources)[:, None])).all()
+        assert (tree_of(found)[0] == abs(np.arange(n) - np.array(sources)[:, None])).all()
     # Once it is known how deep the graph is, still.
     again = hpg.bfs(G, sources=[n // 2, n // 2], parents=False)
-    assert (host(again)[0] == abs(np.arange(n) - n // 2)).all()
+    assert (tree_of(again)[0] == abs(np.arange(n) - n // 2)).all()
 
 
 @pytest.mark.parametrize("short", [3, 64])
@@ -101,7 +97,7 @@ def test_short_searches_come_first(short, monkeypatch):
         G = path(n)
         for _ in range(2):
             for depth in (None, 2, 70):
-                level, _ = host(hpg.bfs(G, sources=[0, n - 1], parents=False, max_depth=depth))
+                level, _ = tree_of(hpg.bfs(G, sources=[0, n - 1], parents=False, max_depth=depth))
                 expected = abs(np.arange(n) - np.array([[0], [n - 1]]))
                 assert (level == np.where(expected > (n if depth is None else depth), -1, expected)).all()
                 assert level.dtype == (np.int8 if n < 129 or depth else np.int16)
@@ -109,7 +105,7 @@ def test_short_searches_come_first(short, monkeypatch):
 
 @pytest.mark.parametrize("depth", [0, 3, 130])
 def test_max_depth(depth, device):
-    level, _ = host(hpg.bfs(path(300, device), sources=[0, 299], max_depth=depth, parents=False))
+    level, _ = tree_of(hpg.bfs(path(300, device), sources=[0, 299], max_depth=depth, parents=False))
     expected = abs(np.arange(300) - np.array([[0], [299]]))
     assert (level == np.where(expected > depth, -1, expected)).all()
     assert level.dtype == (np.int8 if depth < 128 else np.int16)
@@ -123,14 +119,14 @@ def test_no_sources(device):
 
 
 def test_the_same_source_twice_and_more_lanes_than_vertices(device):
-    level, parent = host(hpg.bfs(path(3, device), sources=[1, 1, 0, 2, 0, 1, 2]))
+    level, parent = tree_of(hpg.bfs(path(3, device), sources=[1, 1, 0, 2, 0, 1, 2]))
     assert level.tolist() == [[1, 0, 1], [1, 0, 1], [0, 1, 2], [2, 1, 0], [0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert parent.tolist()[:3] == [[1, 1, 1], [1, 1, 1], [0, 0, 1]]
 
 
 def test_sources_without_arcs_and_parts_that_do_not_meet(device):
     G = hpg.Graph.from_edges([0, 3], [1, 4], n_vertices=6).to(device)
-    level, parent = host(hpg.bfs(G, sources=[0, 2, 3, 5]))
+    level, parent = tree_of(hpg.bfs(G, sources=[0, 2, 3, 5]))
     assert level.tolist() == [
         [0, 1, -1, -1, -1, -1], [-1, -1, 0, -1, -1, -1], [-1, -1, -1, 0, 1, -1], [-1, -1, -1, -1, -1, 0],
     ]  # fmt: skip
@@ -140,9 +136,9 @@ def test_sources_without_arcs_and_parts_that_do_not_meet(device):
 def test_names_and_indices(device):
     G = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"]).to(device)
     expected = [[-1, 0, 1], [0, 1, 2]]
-    assert host(hpg.bfs(G, sources=["b", "a"]))[0].tolist() == expected
-    assert host(hpg.bfs(G, sources=hpg.id([1, 0])))[0].tolist() == expected
-    assert host(hpg.bfs(G, sources=[hpg.id(1), hpg.id(0)]))[0].tolist() == expected
+    assert tree_of(hpg.bfs(G, sources=["b", "a"]))[0].tolist() == expected
+    assert tree_of(hpg.bfs(G, sources=hpg.id([1, 0])))[0].tolist() == expected
+    assert tree_of(hpg.bfs(G, sources=[hpg.id(1), hpg.id(0)]))[0].tolist() == expected
     raises(ValueError, "d", hpg.bfs, G, sources=["a", "d"])
 
 

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example, without_loops
+from graph_examples import every_kind, example, without_loops
 
 import hpgraph as hpg
 from hpgraph.algorithms.biconnected import blocks, bridge_ends
@@ -52,7 +52,7 @@ def test_from_any_spanning_forest(name):
         assert v == above or forest.number[above] < forest.number[v] < forest.number[above] + forest.size[above]
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_every_kind_of_graph(directed, weighted, named, device):
     """Directions, weights and loops make no difference."""
     g = example(directed, weighted, named, n=60)

@@ -6,12 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from arrays import host
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 
 import hpgraph as hpg
 from hpgraph.algorithms import clustering as squares
-
-every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 def listed(by_node: dict[Any, float]) -> np.ndarray:

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
@@ -230,7 +230,7 @@ def test_weights_of_any_size(scale, device):
         assert np.array_equal(np.asarray(found), np.asarray(plain))
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_measures(directed, weighted, named, device):
     """With loops, names, weights and directions, of communities in every form."""
     g = example(directed, weighted, named)

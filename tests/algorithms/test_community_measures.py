@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import scipy.cluster.hierarchy
 import scipy.linalg
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_conductance(directed, weighted, named, device):
     g = example(directed, weighted, named)
     label = np.random.default_rng(3).integers(0, 5, len(g))
@@ -37,7 +37,7 @@ def test_conductance_at_the_ends():
     assert np.isnan(hpg.conductance(G, [0] * 6)).all()
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_silhouette(directed, weighted, named, device):
     """As Rousseeuw defines it of similarities, over all pairs."""
     g = example(directed, weighted, named)

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example, without_loops
+from graph_examples import every_kind, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -44,7 +44,7 @@ def test_core_number(name, device):
     assert core.tolist() == expected_core(g)
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_loops_weights_and_names(directed, weighted, named, device):
     """Loops are passed over, weights play no part, and numbers are by index."""
     g = example(directed, weighted, named)

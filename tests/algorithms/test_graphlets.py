@@ -4,8 +4,7 @@ import itertools
 
 import networkx as nx
 import numpy as np
-import pytest
-from graph_examples import KINDS, example, without_loops
+from graph_examples import every_kind, example, without_loops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +39,7 @@ def test_orbits(n, seed, p):
     assert (hpg.graphlet_degrees(G) == enumerated(A)).all()
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_of_examples(directed, weighted, named, device):
     g = example(directed, weighted, named, n=20)
     plain = without_loops(nx.Graph(g))

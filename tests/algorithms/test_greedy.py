@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_examples import KINDS, example, without_loops
+from graph_examples import every_kind, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -110,7 +110,7 @@ def mixed(edge, seed):
     return x ^ x >> 33
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_every_kind_of_graph(directed, weighted, named, device):
     """Directions, weights and loops make no difference, and names are given where vertices are."""
     g = example(directed, weighted, named)

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.special
-from graph_examples import KINDS, example, without_loops
+from graph_examples import every_kind, example, without_loops
 from raising import raises
 
 import hpgraph as hpg
@@ -21,7 +21,7 @@ def listed(found):
     return to_device(found, "cpu").tolist()
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_measures(directed, weighted, named, device):
     g = example(directed, weighted, named)
     G, nodes, weight = hpg.from_networkx(g).to(device), list(g), "weight" if weighted else None

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import graph
 from raising import raises
 from reference_algorithms import GRAPHS, pagerank, random_digraph, stored
 
@@ -14,10 +15,6 @@ from hpgraph.formats import CSR
 
 # Small, with loops, dangling vertices and one that nothing reaches.
 SMALL = random_digraph(40, 150, seed=1)
-
-
-def graph(csr, device="cpu"):
-    return hpg.Graph(csr, directed=True).to(device)
 
 
 def ranks(G, **options):

@@ -6,12 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from arrays import host
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
-
-every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
 
 
 @every_kind

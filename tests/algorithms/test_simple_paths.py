@@ -4,14 +4,13 @@ import itertools
 
 import networkx as nx
 import numpy as np
-import pytest
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_all_shortest_paths(directed, weighted, named, device):
     g, weight = example(directed, weighted, named), "weight" if weighted else None
     G = hpg.from_networkx(g).to(device)
@@ -32,7 +31,7 @@ def test_all_shortest_paths(directed, weighted, named, device):
         assert nx.is_path(g, path) and length(path) == length(wanted[0])
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_all_simple_paths(directed, weighted, named, device):
     g = example(directed, weighted, named)
     G = hpg.from_networkx(g).to(device)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
+from arrays import graph
 from graph_shapes import ENDS, from_and_to, shape
 from raising import raises
 from reference_algorithms import GRAPHS, check_shortest_paths, hubs, random_digraph, sources, stored
@@ -13,10 +14,6 @@ from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import CSR
 
 INF = np.inf
-
-
-def graph(csr, device="cpu"):
-    return hpg.Graph(csr, directed=True).to(device)
 
 
 def arcs(source, target, weight=None, n=None, device="cpu"):

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
@@ -36,7 +36,7 @@ def test_unfit():
     raises(ValueError, "G must be undirected", hpg.top_closeness, ([0], [1]))
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_percolation(directed, weighted, named, device):
     g = example(directed, weighted, named)
     states = dict(zip(g, np.random.default_rng(3).random(len(g)).tolist(), strict=True))

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
@@ -65,7 +65,7 @@ def test_k_truss(name, device):
         assert all(expected.has_edge(u, v) for u, v in zip(source, target, strict=True))
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_every_kind_of_graph(directed, weighted, named, device):
     """Directions and weights play no part, loops are in no truss, and names stay."""
     g = example(directed, weighted, named, n=20)

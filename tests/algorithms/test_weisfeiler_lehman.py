@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example
+from graph_examples import every_kind, example
 from raising import raises
 
 import hpgraph as hpg
@@ -61,7 +61,7 @@ def sides(g, v):
     return [(0, g.out_edges(v)), (1, g.in_edges(v))] if g.is_directed() else [(0, g.edges(v))]
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_colors_are_the_coarsest(directed, weighted, named, device):
     g = example(directed, weighted, named)
     G = hpg.from_networkx(g).to(device)
@@ -112,7 +112,7 @@ def in_order(g, order):
     return hpg.from_networkx(turned)
 
 
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_simrank(directed, weighted, named, device):
     g = example(directed, weighted, named)
     G, nodes = hpg.from_networkx(g).to(device), list(g)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from arrays import graph
 from programs import Guarded
 from reference_algorithms import broom, check_tree, hubs, levels, random_digraph
 
@@ -41,10 +42,6 @@ GRAPHS = {
     "apart": scipy.sparse.block_diag([grid(8)] * 9, format="csr"), "loops": with_loops(),
     "few": random_digraph(70, 300, seed=2),
 }  # fmt: skip
-
-
-def graph(csr, device):
-    return hpg.Graph(csr, directed=True).to(device)
 
 
 def starts(n, k, seed=3):

@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from graph_examples import KINDS, example, same
+from graph_examples import every_kind, example, same
 from raising import raises
 
 import hpgraph as hpg
@@ -22,7 +22,7 @@ WRITERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".dot", ".gv.gz"])
-@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+@every_kind
 def test_to_and_fro(suffix: str, directed: bool, weighted: bool, named: bool, tmp_path: Path) -> None:
     g = example(directed, weighted, named)
     G = hpg.from_networkx(g)
