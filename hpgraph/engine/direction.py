@@ -22,7 +22,7 @@ class Direction:
     mode : {"auto", "push", "pull"}
         "auto" chooses each superstep; the others force one direction.
     alpha : float
-        Share of all arcs above which a push turns into a pull.
+        Share of all arcs above which a pull is considered.
     beta : float
         Share of all vertices below which a shrinking frontier goes back to pushing.
 

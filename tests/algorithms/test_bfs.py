@@ -93,6 +93,16 @@ def test_adjacent_hubs_with_few_in_neighbours(direction, device):
     check_tree(csr, 0, level, parent)
 
 
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
+def test_a_push_that_reaches_many():
+    """The GPU pushes in two passes if a superstep reaches some 140,000 of these vertices."""
+    csr = random_digraph(400_000, 5_000_000, seed=4)
+    level, parent = tree_of(hpg.bfs(graph(csr, "cuda"), 5, direction="push"))
+    assert np.bincount(level[level >= 0]).max() > 200_000
+    assert (level == levels(csr, 5)).all()
+    check_tree(csr, 5, level, parent)
+
+
 def test_a_policy_of_ones_own(device):
     csr = random_digraph(3000, 40_000, seed=1)
     found = hpg.bfs(graph(csr, device), 5, direction=hpg.Direction(alpha=2.0))

@@ -12,8 +12,8 @@ loop of supersteps                                                       share o
 a traversal on the CPU    f + `REACHED` x the vertices that it will      unsettled vertices x (`REACHED` + min(m / n,
                           reach, by the hit rate of the last superstep   m / f)): each exits at its first hit:
                                                                          `traversal_direction`
-a traversal on the GPU    f                                              the same, above `ALPHA` m; back to push by the
-                                                                         arcs the last pull examined (traversal.cuh)
+a traversal on the GPU    f + the vertices that it will reach, in two    unsettled vertices + arcs that they examine;
+                          passes + a share of n (policy.cuh)             back to push by those of the last pull
 ========================  =============================================  ==============================================
 
 Below `ALPHA` no pull is considered, and below `BETA` n a shrinking frontier switches back to push: hysteresis. Both

@@ -35,7 +35,7 @@ ONE_LAUNCH_ARCS = 1 << 22
 
 def _most_at_once(arcs: CSR) -> int:
     """Number of vertices that have at most ONE_LAUNCH_ARCS arcs, for any choice; waits for the device, once a graph."""
-    longest, pieces = persistent.row_lengths(arcs)
+    longest, pieces, _ = persistent.row_lengths(arcs)
     longest = max(longest, 1)
     # All heavy vertices, and light ones in the rest.
     light = max(ONE_LAUNCH_ARCS - pieces * persistent.PIECE, 0) // min(longest, persistent.PIECE)

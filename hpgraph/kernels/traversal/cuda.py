@@ -22,7 +22,9 @@ from hpgraph.kernels.runtime.search import Search
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
-POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=persistent.LIMITS).of()
+POLICY = Layout(
+    "Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", receivers="i64", local=persistent.LIMITS
+).of()
 SPACE = Layout(
     "TraversalSpace<{Index}>", no_in_arcs="*", settled="*", active="*", next="*", queue=persistent.FRONTIER,
     following=persistent.FRONTIER,
@@ -42,18 +44,21 @@ EXCHANGE = Layout(
 
 
 def policy_struct(
-    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
-) -> bytes:
+    n: int, arcs: int, receivers: int, alpha: float, beta: float, forced: int, limit: int, local: bool,
+    leaving: tuple[Any, ...],
+) -> bytes:  # fmt: skip
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An infinite threshold becomes a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, *persistent.local_limits(local), *leaving)
+    return POLICY(*bounds, np.int32(forced), limit, arcs, receivers, *persistent.local_limits(local), *leaving)
 
 
 @attached
-def _policy(out: CSR, alpha: float, beta: float, forced: int, limit: int, local: bool, waits: bool) -> bytes:
+def _policy(
+    out: CSR, receivers: int, alpha: float, beta: float, forced: int, limit: int, local: bool, waits: bool
+) -> bytes:
     n, leaving = out.shape[0], takeover(out).limits(waits)
-    return policy_struct(n, len(out.indices), alpha, beta, forced, limit, local, leaving)
+    return policy_struct(n, len(out.indices), receivers, alpha, beta, forced, limit, local, leaving)
 
 
 @attached
@@ -109,12 +114,14 @@ def traverse(search: Search) -> Callable[[], np.ndarray]:
     plan = _plan(out, search.code, chosen)
     n, arcs, width, turn = out.shape[0], len(out.indices), out.indices.itemsize, takeover(out)
     # A push lists pieces of rows of `out`, a pull those of `in_`.
-    pieces = max(plan.pieces, persistent.heavy_pieces(in_)) * 2 * width
-    words, vertices = (n + 31) // 32 * 4, n * width
+    receiving = persistent.row_lengths(in_)
+    pieces = max(plan.pieces, receiving.pieces) * 2 * width
+    # A push in two passes stores the messages in the next queue.
+    words, vertices = (n + 31) // 32 * 4, n * max(width, search.code.message.itemsize)
     space, record = persistent.Space(words, words, words, vertices, pieces, vertices, pieces), persistent.Record(n)
     # A pull searches all unsettled rows, so it is never thin.
     waits = turn.waits() and forced != PULL
-    policy = _policy(out, search.alpha, search.beta, forced, search.limit, local, waits)
+    policy = _policy(out, receiving.filled, search.alpha, search.beta, forced, search.limit, local, waits)
     # A restarted search needs values that the kernel initializes.
     restarts = forced != PULL and None not in search.beginnings and local
     dense = arcs > DENSE * n
@@ -168,7 +175,7 @@ def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> Divid
     own, exchange = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message)
     chosen = persistent.techniques_type()
     policy = policy_struct(
-        parts.n, parts.arcs, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
+        parts.n, parts.arcs, parts.n, search.alpha, search.beta, search.forced, search.limit, False, parts.limits
     )
 
     def found(part: Part) -> tuple[Any, bytes, bytes]:

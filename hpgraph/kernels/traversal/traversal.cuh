@@ -1,16 +1,16 @@
 // Direction-optimizing breadth-first search and similar programs (the first message wins) in one kernel.
 //
 // A superstep is top-down, a push along the arcs of the queued vertices, or bottom-up: every unsettled vertex pulls
-// until it finds one active in-neighbour (Beamer et al., SC'12). A grid barrier separates supersteps, instead of
+// until it finds one active in-neighbour (Beamer et al., SC'12). A push that reaches many vertices has two passes
+// (two_pass_push.cuh). A grid barrier separates supersteps, instead of
 // launches (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decisions from the same tally, so
 // control returns to the host only at the end. A vertex is settled by its first message; its bit in `settled` is both
 // the test before the claim and the claim.
 //
 // A team of several GPUs (team.cuh) divides the rows. Only the owner of a vertex settles and queues it. In a pull, each
 // part has the frontier of all vertices as a bitmap, and searches its own rows. A push first claims remote vertices in
-// a local bitmap, so that each part sends at most one message to a vertex; the owner takes the first that arrives. If a
-// push reaches many vertices, the owner reads the messages instead (two_pass_push.cuh). All parts take the same
-// decisions, from sums over the parts.
+// a local bitmap, so that each part sends at most one message to a vertex; the owner takes the first that arrives. All
+// parts take the same decisions, from sums over the parts.
 #pragma once
 #include "bottom_up.cuh"
 #include "claims.cuh"
@@ -59,19 +59,20 @@ struct Traversal {
     u32 phase = 0;
     i64 step = 0, previous = 0, thin = 0;
     i64 sent = 0;  // out-arcs of earlier frontiers
+    // Vertices of these, and vertices reached by each arc of the last superstep; floats take fewer registers.
+    float reached = 0, rate = 1;
 
     __device__ void run(const Sources<Index>& sources) {
         begin(sources);
         trace.begin();
         while (now.count && step < policy.limit && !team.lost && !leaves()) {
-            // The fourth argument: out-arcs of vertices not yet reached.
-            direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
+            direction = policy.turn(direction, now, previous, outlook(), n);
             previous = now.count;
             if (direction == PUSH && !queued) list_frontier();
             else if (direction == PULL && queued) mark_frontier();
             if (direction == PULL) pull();
             else if (holds()) run_on_one_block();
-            else if (reaches_many()) push_in_two_passes();
+            else if (policy.reaches_many(now, outlook(), n)) push_in_two_passes();
             else if (is_short<T>(queue_tally())) push_short();
             else push([&](auto visit) {
                 for_each_arc<T, Index>(out, queue(), queue_tally().light, queue_tally().pieces, visit);
@@ -107,7 +108,10 @@ private:
         if constexpr (Team::DIVIDED) return false;
         else return policy.local.leave(now, thin);
     }
-    __device__ bool reaches_many() const { return Team::DIVIDED && (i64)now.arcs > n / PASS_COST; }
+    __device__ Outlook outlook() const {
+        const float waiting = (float)policy.receivers - reached - (float)now.count;
+        return {fmaxf(waiting, 1), (float)(policy.arcs - sent - (i64)now.arcs), rate};
+    }
 
     // The tally of this part's queue, after a barrier of the part.
     __device__ void read_own() {
@@ -138,7 +142,7 @@ private:
             // 0 if all remote messages of the last superstep reached settled vertices.
             if (!count) --step;
         }
-        sent += arcs;
+        sent += arcs, reached += (float)count, rate = __fdividef((float)now.count, (float)arcs);
         if (count) trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
     }
 
@@ -208,7 +212,7 @@ private:
                         return at < policy.limit && (policy.forced >= 0 || !policy.dense(found));
                     });
             team.wait();
-            sent += now.arcs + result.sent;
+            sent += now.arcs + result.sent, reached += (float)(now.count + result.reached), rate = 1;
             now = result.tally, step = result.step, previous = result.previous, thin = result.thin;
             queue_turned = !queue_turned;
         }
@@ -216,7 +220,7 @@ private:
 
     __device__ void pull() {
         Tally* const tally = next_tally();
-        const i64 count = now.count;
+        const i64 count = now.count, arcs = now.arcs;
         u32* const next = front(!bits_turned);
         const auto collect = [&](auto look) {
             Collector<T, Index> found(out.indptr, following(), tally);
@@ -235,7 +239,7 @@ private:
         bits_turned = !bits_turned;
         share_front();
         if constexpr (Team::DIVIDED) meet();
-        note(count, 0);
+        note(count, arcs);
     }
 
     // A separate loop, to keep values of the other paths out of its registers.
@@ -314,34 +318,45 @@ private:
         }
     }
 
+    // One GPU keeps settled bits in the bitmap of this frontier, which is queued, and messages in the next queue, as
+    // the next frontier is a bitmap.
+    __device__ decltype(auto) mail() const {
+        if constexpr (Team::DIVIDED) return (exchange.mail);
+        else return Mail<Message, 1>{{space.settled}, {front(bits_turned)}, {(Message*)following().light}};
+    }
+
     // See two_pass_push.cuh.
     __device__ void push_in_two_passes() {
-        if constexpr (Team::DIVIDED) {
-            const Mail<Message>& mail = exchange.mail;
-            const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-            Collector<T, Index> found(out.indptr, following(), next_tally());
-            for (i64 w = thread; w < (n + 31) / 32; w += threads) mail.before[team.parts.me][w] = space.settled[w];
-            team.wait();
-            Message* const messages = mail.messages[team.parts.me];
-            for_each_arc<T, Index>(out, queue(), own.light, own.pieces, [&](const Batch<Index, T::BATCH>& batch) {
-                Index v[T::BATCH];
-                const u32 claimed = claim(program, out, space.settled, batch, v);
+        const i64 count = now.count, arcs = now.arcs;
+        const auto& mail = this->mail();
+        u32* const before = mail.before[team.me()];
+        Message* const messages = mail.messages[team.me()];
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        Collector<T, Index> found(out.indptr, following(), next_tally());
+        for (i64 w = thread; w < (n + 31) / 32; w += threads) before[w] = space.settled[w];
+        team.wait();
+        const Tally& queued_now = queue_tally();
+        for_each_arc<T, Index>(out, queue(), queued_now.light, queued_now.pieces, [&](const Batch<Index, T::BATCH>& batch) {
+            Index v[T::BATCH];
+            const u32 claimed = claim(program, out, space.settled, batch, v);
 #pragma unroll
-                for (int k = 0; k < T::BATCH; ++k)
-                    if (claimed >> k & 1)
-                        messages[v[k]] = program.gather(batch.source[k], out.weight(batch.arc[k]), v[k]);
-            });
+            for (int k = 0; k < T::BATCH; ++k)
+                if (claimed >> k & 1)
+                    messages[v[k]] = program.gather(batch.source[k], out.weight(batch.arc[k]), v[k]);
+        });
+        if constexpr (Team::DIVIDED) {
             team.wrote = true;
             team.meet([](Report&) {});
-            take_messages(program, step, team.first_word(), team.last_word(n), out.indptr, team.parts, mail,
-                          front(!bits_turned), found);
-            found.finish_pull(sums, 0);
-            bits_turned = !bits_turned, queued = false;
+        } else {
             team.wait();
-            share_front();
-            meet();
-            note(0, 0);
         }
+        take_messages(program, step, team, n, out.indptr, mail, front(!bits_turned), found);
+        found.finish_pull(sums, 0);
+        bits_turned = !bits_turned, queued = false;
+        if constexpr (Team::DIVIDED) team.wait();
+        share_front();
+        meet();
+        note(count, arcs);
     }
 };
 

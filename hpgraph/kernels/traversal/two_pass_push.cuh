@@ -13,36 +13,33 @@
 
 namespace hpgraph {
 
-// Vertices that the second pass scans in the time that a push takes for one: 30 sequential bytes against three sectors
-// of 32 bytes and a place in the queue. A push reaches at most as many vertices as it sends arcs.
-constexpr int PASS_COST = 4;
-
 // Arrays of all vertices, one in each part's memory.
-template <class Message>
+template <class Message, int parts = MAX_PARTS>
 struct Mail {
-    u32* settled[MAX_PARTS];       // bitmap of own vertices that are settled, and of remote ones claimed by this part
-    u32* before[MAX_PARTS];        // the same at the beginning of the superstep
-    Message* messages[MAX_PARTS];  // of the vertices claimed since
+    u32* settled[parts];       // bitmap of own vertices that are settled, and of remote ones claimed by this part
+    u32* before[parts];        // the same at the beginning of the superstep
+    Message* messages[parts];  // of the vertices claimed since
 
     // Bitmap of 32 vertices that a part has claimed in this superstep.
     __device__ u32 arrived(int part, i64 word) const { return __ldcg(settled[part] + word) & ~__ldcg(before[part] + word); }
 };
 
-// The second pass, over the words from `begin` to `end`; messages of the own part first. `next` receives the bitmap of
-// changed vertices.
-template <class Program, class T, class Index, class Message>
-__device__ void take_messages(const Program& program, i64 step, i64 begin, i64 end, const i64* indptr, const Parts& parts,
-                              const Mail<Message>& mail, u32* next, Collector<T, Index>& found) {
+// The second pass, over the words of the team's part; its own messages first. `next` receives the bitmap of changed
+// vertices.
+template <class Program, class Team, class T, class Index, class Message, int parts>
+__device__ void take_messages(const Program& program, i64 step, const Team& team, i64 n, const i64* indptr,
+                              const Mail<Message, parts>& mail, u32* next, Collector<T, Index>& found) {
     constexpr int AT_ONCE = 4;
-    const int lane = lane_of_warp();
+    const int lane = lane_of_warp(), me = (int)team.me();
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    u32* const settled = mail.settled[parts.me];
+    const i64 begin = team.first_word(), end = team.last_word(n);
+    u32* const settled = mail.settled[me];
     for (i64 first = begin + warp * AT_ONCE; first < end; first += warps * AT_ONCE) {
         const i64 word = first + lane;
         const bool exists = lane < AT_ONCE && word < end;
-        u32 done = exists ? mail.before[parts.me][word] : ALL, changed = 0;
-        for (int turn = 0; turn < parts.count; ++turn) {
-            const int part = turn == 0 ? (int)parts.me : turn <= parts.me ? turn - 1 : turn;
+        u32 done = exists ? mail.before[me][word] : ALL, changed = 0;
+        for (int turn = 0; turn < (int)team.size(); ++turn) {
+            const int part = turn == 0 ? me : turn <= me ? turn - 1 : turn;
             const u32 arrived = exists ? mail.arrived(part, word) & ~done : 0;
             if (!__any_sync(ALL, arrived)) continue;
             done |= arrived;

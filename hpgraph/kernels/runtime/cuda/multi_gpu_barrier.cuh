@@ -166,6 +166,7 @@ struct MultiGpuBarrier {
     }
 
     __device__ i64 size() const { return parts.count; }
+    __device__ i64 me() const { return parts.me; }
     __device__ bool owns(i64 v) const { return parts.owns(v); }
     __device__ i64 first_word() const { return parts.first_word(); }
     __device__ i64 last_word(i64) const { return parts.last_word(); }
@@ -285,6 +286,7 @@ struct OneGpu {
 
     __device__ void wait() { barrier.wait(); }
     __device__ i64 size() const { return 1; }
+    __device__ i64 me() const { return 0; }
     __device__ bool owns(i64) const { return true; }
     __device__ i64 first_word() const { return 0; }
     __device__ i64 last_word(i64 n) const { return (n + 31) / 32; }

@@ -54,7 +54,7 @@ struct LocalTally {
 // Result of the block's supersteps for the grid.
 struct LocalReturn {
     Tally tally;
-    i64 step, previous, sent;  // `sent`: arcs sent, without those of `now`
+    i64 step, previous, sent, reached;  // the last two: arcs and vertices of the frontiers after the first
     i64 thin;                  // thin supersteps so far
 };
 
@@ -119,7 +119,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     }
     for (u32 i = threadIdx.x; i < now.light; i += THREADS) local.slots[0][i] = queue.light[i];
     __syncthreads();
-    i64 previous = now.count, sent = 0;
+    i64 previous = now.count, sent = 0, reached = 0;
     int level = 0;
     while (true) {
         const LocalTally here = local.tallies[level % 3];
@@ -130,7 +130,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
         const Index* slots = local.slots[level & 1];
         LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following};
         previous = here.count;
-        if (level) sent += here.arcs;
+        if (level) sent += here.arcs, reached += here.count;
         thin += here.arcs <= THIN;
         ++step;
         for_each_arc_of_few<T::BATCH, Index>(here.light, here.arcs, threadIdx.x, THREADS, [&](u32 i) {
@@ -146,7 +146,8 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
         following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces, 0}, step, previous, sent, thin};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces, 0}, step, previous, sent,
+                              reached, thin};
 }
 
 }  // namespace hpgraph

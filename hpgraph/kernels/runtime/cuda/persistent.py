@@ -38,7 +38,7 @@ SOURCES = Layout("Sources<{Index}>", list="*", count="i64", single="Index")
 TRACE = Layout("Trace", rows="*", room="i64", outcome="*")
 LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", to_host="*")
 _TALLY = Layout("Tally", count="u64", arcs="u64", looked="u64", light="u64", pieces="u64", put_off="u64")
-_LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", thin="i64")
+_LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", reached="i64", thin="i64")
 HEADER_FIELDS = Layout(
     "Header", barrier="unsigned", tally=(_TALLY, 3), far_tail=("u64", 2), repeated=("u64", 2),
     received_tail=("u64", 2), local=_LOCAL_RETURN,
@@ -52,10 +52,11 @@ SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
 class RowLengths(NamedTuple):
-    """Length of a matrix's longest row, and the pieces that all heavy vertices together take in the queue."""
+    """Length of a matrix's longest row, the queue's room for pieces of all heavy vertices, and rows with entries."""
 
     longest: int
     pieces: int
+    filled: int
 
 
 @attached
@@ -63,7 +64,7 @@ def row_lengths(arcs: CSR) -> RowLengths:
     """The `RowLengths` of a graph's arcs; waits for the device, once a graph."""
     length, rows = lengths_of(arcs.indptr)
     pieces = int((-(-length // PIECE) * rows)[length > PIECE].sum())
-    return RowLengths(int(length[rows > 0].max(initial=0)), pieces)
+    return RowLengths(int(length[rows > 0].max(initial=0)), pieces, int(rows[length > 0].sum()))
 
 
 def heavy_pieces(arcs: CSR) -> int:
