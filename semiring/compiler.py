@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 from numba.core import errors, interpreter
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.typed_passes import IRLegalization
+from numba.core.typed_passes import IRLegalization, NativeLowering
 from numba.core.untyped_passes import TranslateByteCode
+
+from hpgraph.semiring.lowering import PlainLowering
 
 # Instructions that begin a ``with``; since Python 3.14 the second.
 _WITH = ("BEFORE_WITH", "LOAD_SPECIAL")
@@ -56,6 +58,11 @@ class _Legalize(IRLegalization):  # type: ignore[misc]
         return bool(super().run_pass(state)) if state.flags.nrt else True
 
 
+_INSTEAD: dict[type, type] = {
+    TranslateByteCode: _Translate, IRLegalization: _Legalize, NativeLowering: PlainLowering,
+}  # fmt: skip
+
+
 class Passes(PassManager):  # type: ignore[misc]
     """Passes that run one after the other."""
 
@@ -81,7 +88,7 @@ class PlainCompiler(CompilerBase):  # type: ignore[misc]
         """The passes."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes = Passes(usual.pipeline_name)
-        instead = {TranslateByteCode: _Translate, IRLegalization: _Legalize, **self.instead}
+        instead = {**_INSTEAD, **self.instead}
         passes.passes = [(instead.get(each, each), what) for each, what in usual.passes if each not in self.unused]
         passes.finalize()
         return [passes]

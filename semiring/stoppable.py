@@ -11,19 +11,19 @@ from numba.core import cgutils, types
 from numba.core import ir as numba_ir
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
 from hpgraph.core.patches import libraries
 from hpgraph.semiring.code_library import InnerLibrary
 from hpgraph.semiring.compiler import PlainCompiler
+from hpgraph.semiring.lowering import Lowering
 from hpgraph.semiring.stop import is_set
 
 # A loop of at most this many iterations ends within microseconds, and is not checked.
 _LONG = 4096
 
 
-class _CheckingLower(Lower):
+class _CheckingLower(Lowering):
     """Code generation with a check of the stop word before each iteration of a loop.
 
     A ``for`` loop without inner loops is only checked over a range of more than `_LONG` numbers: LLVM then splits it
@@ -88,7 +88,7 @@ class _CheckingLowering(BaseNativeLowering):
     _name = "hpgraph_looking_lowering"
 
     @property
-    def lowering_class(self) -> type[Lower]:
+    def lowering_class(self) -> type[Lowering]:
         return _CheckingLower
 
 

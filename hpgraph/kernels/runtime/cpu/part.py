@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from numba import njit, types
 from numba.core.analysis import dead_branch_prune
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFusionPass
+from numba.core.typed_passes import InlineOverloads, NativeParforLowering, NopythonRewrites, ParforFusionPass
 from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 from numba.extending import is_jitted
 from numba.parfors.parfor import simplify_parfor_body_CFG
@@ -14,6 +14,7 @@ from numba.parfors.parfor import simplify_parfor_body_CFG
 from hpgraph.core.patches import applies
 from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
 from hpgraph.semiring.compiler import PlainCompiler
+from hpgraph.semiring.lowering import ParforLowering
 
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
@@ -59,7 +60,9 @@ class LoopBodies(FunctionPass):  # type: ignore[misc]
         return True
 
 
-_INSTEAD: dict[type, type] = {DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies}
+_INSTEAD: dict[type, type] = {
+    DeadBranchPrune: PruneBranches, ParforFusionPass: LoopBodies, NativeParforLowering: ParforLowering,
+}  # fmt: skip
 
 
 class PartCompiler(PlainCompiler):

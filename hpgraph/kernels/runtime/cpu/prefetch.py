@@ -15,13 +15,16 @@ from numba.core import cgutils
 from hpgraph.semiring.intrinsic import instruction, intrinsic
 
 
+def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
+    return context.data_model_manager[array_type].get(builder, array, "data")
+
+
 def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _place_in(context, builder, sig.args[0], args[0], args[1])
 
 
 def _place_in(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [position], inbounds=True)
+    return builder.gep(_data(context, builder, array_type, array), [position], inbounds=True)
 
 
 def load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -93,7 +96,7 @@ def prefetch_place(context: Any, builder: Any, array_type: Any, array: Any, posi
     fetch = builder.module.declare_intrinsic(
         "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
     )
-    data = context.make_array(array_type)(context, builder, array).data
+    data = _data(context, builder, array_type, array)
     # Into all levels of cache, of the data cache.
     how = (ir.Constant(flag, number) for number in (write, 3, 1))
     builder.call(fetch, [builder.bitcast(builder.gep(data, [position]), byte), *how])
