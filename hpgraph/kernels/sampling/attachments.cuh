@@ -20,21 +20,67 @@ __device__ __forceinline__ Index followed(const i64* place, const Index* target,
     return at & 1 ? target[edge] : (Index)(edge < m ? 0 : edge / m + m);
 }
 
-// Whether an earlier edge of the same vertex has the same target; if so, the edge is redrawn.
+// A vertex of many edges finds repeated targets by a hash table of 2 m slots, with the first of its edges to each target:
+// a scan of its earlier edges would be quadratic in m. No table where m is small.
+using Slots = unsigned*;
+constexpr unsigned NO_EDGE = ~0u;
+constexpr int TRIES = 256;
+
+__device__ __forceinline__ unsigned first_slot(i64 target, i64 m) {
+    return __umulhi((unsigned)mixed((u64)target), (unsigned)(2 * m));
+}
+
+// Slots are the same for any order of the edges; `slots`: of the vertices from edge `done` on, all NO_EDGE before.
 template <class Index>
-__device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64 m, const Index* target, i64* place) {
-    for (i64 other = edge / m * m; other < edge; ++other)
-        if (target[other] == target[edge]) {
-            place[edge] = draw_place(seed, edge, attempt, m);
-            return true;
+__device__ __forceinline__ void enter_target(i64 edge, i64 m, i64 done, const Index* target, Slots slots) {
+    const i64 begin = edge / m * m;
+    const unsigned own = (unsigned)(edge - begin);
+    slots += 2 * (begin - done);
+    for (unsigned at = first_slot(target[edge], m);; at = at + 1 == 2 * m ? 0 : at + 1) {
+        const unsigned other = atomicCAS(slots + at, NO_EDGE, own);
+        if (other == NO_EDGE) return;
+        if (target[begin + other] == target[edge]) {
+            atomicMin(slots + at, own);
+            return;
         }
+    }
+}
+
+// Whether an earlier edge of the same vertex has this target.
+template <class Index>
+__device__ __forceinline__ bool is_taken(Index drawn, i64 edge, i64 m, i64 done, const Index* target,
+                                         const unsigned* slots) {
+    const i64 begin = edge / m * m;
+    if (slots == nullptr) {
+        for (i64 other = begin; other < edge; ++other)
+            if (target[other] == drawn) return true;
+        return false;
+    }
+    slots += 2 * (begin - done);
+    for (unsigned at = first_slot(drawn, m); slots[at] != NO_EDGE; at = at + 1 == 2 * m ? 0 : at + 1)
+        if (target[begin + slots[at]] == drawn) return begin + slots[at] < edge;
     return false;
+}
+
+// Redraws the edge if an earlier edge of the same vertex has the same target: up to TRIES times while the drawn end is
+// final and has been taken too, as most are for the first vertices.
+template <class Index>
+__device__ __forceinline__ bool drawn_again(u64 seed, i64 edge, int attempt, i64 m, i64 done, const Index* target,
+                                            const unsigned* slots, i64* place) {
+    bool taken = is_taken(target[edge], edge, m, done, target, slots);
+    if (!taken) return false;
+    for (int tries = 0; taken && tries < TRIES; ++tries) {
+        const i64 at = draw_place(seed, edge, attempt * TRIES + tries, m);
+        place[edge] = at;
+        taken = at >> 1 < done && is_taken(followed(place, target, done, m, at), edge, m, done, target, slots);
+    }
+    return true;
 }
 
 // The first `count` edges, by one block: the star of vertex 0, then rounds that each double the number of edges.
 template <class Index>
 __global__ void __launch_bounds__(1024)
-attach_first(u64 seed, i64 m, i64 count, i64* place, Index* source, Index* target) {
+attach_first(u64 seed, i64 m, i64 count, i64* place, Index* source, Index* target, Slots slots) {
     for (i64 edge = threadIdx.x; edge < m; edge += blockDim.x) source[edge] = 0, target[edge] = (Index)(edge + 1);
     for (i64 done = m, end; done < count; done = end) {
         end = 2 * done < count ? 2 * done : count;
@@ -47,10 +93,16 @@ attach_first(u64 seed, i64 m, i64 count, i64* place, Index* source, Index* targe
             __syncthreads();
             for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x)
                 target[edge] = followed(place, target, done, m, place[edge]);
+            if (slots != nullptr) {
+                for (i64 slot = threadIdx.x; slot < 2 * (end - done); slot += blockDim.x) slots[slot] = NO_EDGE;
+                __syncthreads();
+                for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x)
+                    enter_target(edge, m, done, target, slots);
+            }
             __syncthreads();
             again = false;
             for (i64 edge = done + threadIdx.x; edge < end; edge += blockDim.x)
-                again |= drawn_again(seed, edge, attempt, m, target, place);
+                again |= drawn_again(seed, edge, attempt, m, done, target, slots, place);
             again = __syncthreads_or(again);
         }
     }
@@ -72,12 +124,19 @@ __global__ void follow_places(const i64* __restrict__ place, i64 m, i64 done, i6
     target[edge] = followed(place, target, done, m, at);
 }
 
+template <class Index>
+__global__ void enter_targets(i64 m, i64 done, i64 end, const Index* __restrict__ target, Slots slots) {
+    const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (edge < end) enter_target(edge, m, done, target, slots);
+}
+
 // Lists the edges to redraw, in any order.
 template <class Index>
-__global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target, i64* place,
-                           i64* list, u64* again) {
+__global__ void draw_again(u64 seed, int attempt, i64 m, i64 done, i64 end, const Index* __restrict__ target,
+                           const unsigned* __restrict__ slots, i64* place, i64* list, u64* again) {
     const i64 edge = done + (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (edge < end && drawn_again(seed, edge, attempt, m, target, place)) list[atomicAdd(again, 1ull)] = edge;
+    if (edge < end && drawn_again(seed, edge, attempt, m, done, target, slots, place))
+        list[atomicAdd(again, 1ull)] = edge;
 }
 
 template <class Index>

@@ -33,7 +33,7 @@ ORDERED = KernelSet(
 )  # fmt: skip
 ATTACHMENTS = KernelSet(
     "attachments.cuh", "edges by degrees",
-    {"<{Index}>": "draw_places follow_places draw_again follow_listed"},
+    {"<{Index}>": "draw_places follow_places enter_targets draw_again follow_listed"},
 )  # fmt: skip
 SHUFFLES = KernelSet(
     "shuffles.cuh", "shuffles", {"<{Value}>": "shuffle"},
@@ -42,6 +42,8 @@ SHUFFLES = KernelSet(
 FIRST = KernelSet("attachments.cuh", "the first edges by degrees", {"<{Index}>": "attach_first"}, threads=1024)
 # Edges that one block draws: rounds of few edges cost launches.
 _FIRST = 1 << 16
+# Edges of a vertex up to which a scan finds repeated targets, not a hash table.
+_FEW_ENDS = 128
 # Edges of a thread of `recursive_edges`, which shares a table with its block.
 _EDGES = 16
 
@@ -111,16 +113,23 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     place, listed = cupy.empty(count, np.int64), cupy.empty(count, np.int64)
     kernels, seed = ATTACHMENTS.of(Index=ids), word(int(rng.integers(1 << 62)))
     done = min(max(_FIRST // m, 1) * m, count)
-    FIRST.of(Index=ids).launch("attach_first", 1, seed, np.int64(m), np.int64(done), place, source, target)
+    # Two slots an edge of a round, beyond the edges that are listed.
+    first_slots = listed if m > _FEW_ENDS else None
+    FIRST.of(Index=ids).launch("attach_first", 1, seed, np.int64(m), np.int64(done), place, source, target, first_slots)
     while done < count:
         # Doubles the number of vertices: draws of earlier edges are final.
         end = min(2 * done, count)
         bounds, attempt = (np.int64(m), np.int64(done), np.int64(end)), 1
+        slots = listed[done:end] if m > _FEW_ENDS else None
         kernels.each("draw_places", end - done, seed, *bounds, place, source)
         kernels.each("follow_places", end - done, place, *bounds, np.False_, target)
         while True:
+            if slots is not None:
+                slots.fill(-1)
+                kernels.each("enter_targets", end - done, *bounds, target, slots)
             again = cupy.zeros(1, np.uint64)
-            kernels.each("draw_again", end - done, seed, np.int32(attempt), *bounds, target, place, listed, again)
+            drawing = seed, np.int32(attempt), *bounds, target, slots, place, listed, again
+            kernels.each("draw_again", end - done, *drawing)
             if not (drawn := int(again[0])):
                 break
             kernels.each("follow_places", end - done, place, *bounds, np.True_, target)
