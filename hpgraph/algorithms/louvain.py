@@ -80,7 +80,7 @@ def louvain(
     base = level
     hierarchy: list[Any] = []
     xp, backend = array_module(graph.device), kernels(graph.device)
-    backend.begin_moves(level)
+    backend.begin_moves(level, plain=start is None)
     label = first = start_of(graph, start)
     quality = quality_of(level, label, len(label), resolution)
     while len(hierarchy) < limit:
@@ -244,7 +244,7 @@ class Search:
         self._graph, self._base, self._resolution = graph, level, resolution
         self._threshold, self._limit, self._largest = threshold, limit, largest
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
-        self._backend.begin_moves(level)
+        self._backend.begin_moves(level, plain=False)
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
         """The levels of the last iteration that raised the quality; ``given``: `label` are not singletons."""

@@ -79,7 +79,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
             given = [dict(zip(("above", "tally", "line", "filtered"), kind, strict=True)) for kind in kinds]
             counts = [of_set(cuda_triangles.KERNELS, arch, **types, **kind) for kind in given]
             yield counts[0][0], dict.fromkeys(name for count in counts for name in count[1]), arch, counts[0][3]
-        frequent = {"frequent": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}
+        frequent = {"frequent": True, "plain": True, "Index": ids, "Weight": "hpgraph::One", "Sum": np.dtype(np.uint32)}
         yield of_set(communities.KERNELS, arch, **frequent)
         yield of_set(cuda_bands.KERNELS, arch, Index=ids)
         for level, bits, words in (
@@ -115,7 +115,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
                                 ("int", "hpgraph::Pattern", NEWEST)):  # fmt: skip
         yield of_set(cuda_spanning_forest.KERNELS, arch, Id=DTYPES[index], Weight=weight)
     for types, arch in zip(COMMUNITIES, GENERATIONS, strict=False):
-        yield of_set(communities.KERNELS, arch, frequent=False, **types)
+        yield of_set(communities.KERNELS, arch, frequent=False, plain=arch == OLDEST, **types)
         yield of_set(cuda_aggregate.KERNELS, arch, **types)
     for index, data, term, arch in (
         ("int", "char", similarity.ONE, OLDEST), ("long long", "char", similarity.VALUE, NEWEST),
@@ -195,7 +195,7 @@ def test_kernels_in_which_not_all_functions_are_inlined(room: Any, types: dict[s
 
 
 def test_types_of_communities_are_those_of_the_host() -> None:
-    source, names, arch, text = of_set(communities.KERNELS, "sm_90", frequent=False, **COMMUNITIES[2])
+    source, names, arch, text = of_set(communities.KERNELS, "sm_90", frequent=False, plain=False, **COMMUNITIES[2])
     translates(source, names=names, arch=arch, **text)
     source, names, arch, text = of_set(cuda_aggregate.KERNELS, "sm_90", **COMMUNITIES[2])
     translates(source, names=names, arch=arch, **text)

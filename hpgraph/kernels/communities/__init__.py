@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """Interface of a backend."""
 
-    def begin_moves(self, level: Level) -> None:
-        """Begin to compile local moving and aggregation for a level and the graphs of its communities."""
+    def begin_moves(self, level: Level, plain: bool) -> None:
+        """Begin to compile local moving and aggregation for a level and the graphs of its communities.
+
+        ``plain``: there is no refinement, and no vertex moves to be alone.
+        """
 
     def move_vertices(
         self, level: Level, label: Any, resolution: float, seed: int, few: tuple[float, float], *,

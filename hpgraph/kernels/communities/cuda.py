@@ -30,8 +30,8 @@ MOVING = Layout(
     rounds="int", bits="int", two_sided="int", refining="int", alone="int", by_weight="int",
 )  # fmt: skip
 KERNELS = KernelSet(
-    "move_groups.cuh", "communities", {"<{frequent}, {Index}, {Weight}, {Sum}>": "move_groups"}, layouts=(MOVING,),
-    cooperative=True,
+    "move_groups.cuh", "communities", {"<{frequent}, {plain}, {Index}, {Weight}, {Sum}>": "move_groups"},
+    layouts=(MOVING,), cooperative=True,
 )  # fmt: skip
 
 
@@ -49,16 +49,24 @@ class _Search(NamedTuple):
     alone: bool = False
     limit: int = 0
 
+    def is_plain(self, level: Level | None) -> bool:
+        """Whether it has no option, so that a smaller kernel does."""
+        if level is None:
+            return True
+        options = self.within is not None or self.by_weight or self.alone or self.limit
+        return not (options or level.is_two_sided or level.movable is not None)
 
-def begin_moves(level: Level) -> None:
+
+def begin_moves(level: Level, plain: bool) -> None:
     """See `hpgraph.kernels.communities.Communities`."""
     if level.arcs.nnz:
         types = groups.types_of(level.arcs, groups.sum_type(level))
+        kinds = (_Search(0, alone=not plain).is_plain(level), _Search(0).is_plain(level))
         # In graphs of communities all arcs have weights.
-        both = types, {**types, "Weight": np.dtype(np.int64)}
-        for kernels, which in ((KERNELS, {"frequent": False}), (AGGREGATING, {})):
-            for given in both:
-                kernels.of(**which, **given)
+        for given in (types, {**types, "Weight": np.dtype(np.int64)}):
+            for kind in kinds:
+                KERNELS.of(frequent=False, plain=kind, **given)
+            AGGREGATING.of(**given)
         groups.KERNELS.of(Index=types["Index"])
 
 
@@ -122,7 +130,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: groups.Beginni
     sums = np.dtype(np.uint32) if level is None else groups.sum_type(level)
     strengths = (None, None) if level is None else (level.sent, level.received)
     types = groups.types_of(arcs, sums)
-    kernel = KERNELS.of(frequent=level is None, **types).functions["move_groups"]
+    kernel = KERNELS.of(frequent=level is None, plain=search.is_plain(level), **types).functions["move_groups"]
     limited = PRIORITIES * n if search.limit else 0
     check_memory(n * (1 + 3 * ids.itemsize) + 8 * limited, "the work space of communities", "cuda")
     counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), groups.row_counts(arcs)

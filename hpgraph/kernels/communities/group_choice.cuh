@@ -108,12 +108,20 @@ __device__ Choice best_of_lanes(Choice best, Ties ties) {
     return best;
 }
 
-template <bool FREQUENT, class Index, class W, class Sum>
+template <bool FREQUENT, bool PLAIN, class Index, class W, class Sum>
 struct Chooser {
     using Table = GroupTable<Index, Sum>;
     using FarTable = GroupTable<Index, Sum, u64>;
     const Moving<Index, W, Sum>& m;
     int round, bits;
+
+    // The options of a search: a plain one has none.
+    __device__ i64 limit() const { return PLAIN ? 0 : m.limit; }
+    __device__ bool two_sided() const { return !PLAIN && m.two_sided; }
+    __device__ bool refining() const { return !PLAIN && m.refining; }
+    __device__ bool by_weight() const { return !PLAIN && m.by_weight; }
+    __device__ bool alone() const { return !PLAIN && m.alone; }
+    __device__ const unsigned char* movable() const { return PLAIN ? nullptr : m.movable; }
 
     __device__ int batch_of(u64 v) const {
         if (FREQUENT) return 0;
@@ -121,10 +129,10 @@ struct Chooser {
     }
     __device__ Ties ties_of(Index v) const {
         const u64 chance = m.seed ^ u64(v) * 0x9E3779B97F4A7C15ull;
-        if (FREQUENT || !m.by_weight) return {chance, chance, 0};
-        return {chance, m.seed, EVIDENCE * double(m.two_sided ? m.sent[v] + m.received[v] : m.sent[v])};
+        if (FREQUENT || !by_weight()) return {chance, chance, 0};
+        return {chance, m.seed, EVIDENCE * double(two_sided() ? m.sent[v] + m.received[v] : m.sent[v])};
     }
-    __device__ bool counts(Index u, Index v) const { return u != v && (FREQUENT || !m.refining || m.within[u] == m.within[v]); }
+    __device__ bool counts(Index u, Index v) const { return u != v && (FREQUENT || !refining() || m.within[u] == m.within[v]); }
 
     // As on the CPU: no contraction to fused operations.
     __device__ double score(i64 sum, i64 sent, i64 received, i64 group_sent, i64 group_received) const {
@@ -139,15 +147,15 @@ struct Chooser {
     __device__ Strengths strengths_of(Index v, Index own) const {
         if (FREQUENT) return {0, 0, 0, 0};
         const i64 sent = m.sent[v], group_sent = i64(m.group_sent[own]);
-        return {sent, m.two_sided ? m.received[v] : sent, group_sent, m.two_sided ? i64(m.group_received[own]) : group_sent};
+        return {sent, two_sided() ? m.received[v] : sent, group_sent, two_sided() ? i64(m.group_received[own]) : group_sent};
     }
     // Score of another community c for a vertex.
     __device__ Choice offer(Index v, Index c, i64 sum, const Strengths& of) const {
         if (FREQUENT) return {double(sum), u64(c)};
-        if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NO_LABEL};
-        if (m.limit && m.group_load[c] + m.load[v] > m.limit) return {0, NO_LABEL};
+        if (refining() && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NO_LABEL};
+        if (limit() && m.group_load[c] + m.load[v] > limit()) return {0, NO_LABEL};
         const i64 group_sent = i64(m.group_sent[c]);
-        return {score(sum, of.sent, of.received, group_sent, m.two_sided ? i64(m.group_received[c]) : group_sent), u64(c)};
+        return {score(sum, of.sent, of.received, group_sent, two_sided() ? i64(m.group_received[c]) : group_sent), u64(c)};
     }
     // Writes the target of a vertex; by one thread.
     __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties, const Strengths& of) const {
@@ -158,9 +166,9 @@ struct Chooser {
         }
         const double stay = score(inside, of.sent, of.received, of.group_sent - of.sent, of.group_received - of.received);
         Index to = best.label != NO_LABEL && best.score > stay ? Index(best.label) : own;
-        if (m.by_weight && best.score == stay && stay >= ties.least && is_better<FREQUENT>(best, {stay, u64(own)}, ties))
+        if (by_weight() && best.score == stay && stay >= ties.least && is_better<FREQUENT>(best, {stay, u64(own)}, ties))
             to = Index(best.label);
-        if (m.refining) {
+        if (refining()) {
             // Another vertex may have joined it in this round.
             if (m.group_size[own] != 1) to = own;
         } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) {
@@ -169,7 +177,7 @@ struct Chooser {
             if (!apart) to = own;
         }
         // The vertex leaves for the empty community with its own number, which no other vertex takes.
-        if (m.alone && (to == own ? stay : best.score) < 0 && m.group_size[v] == 0) to = v;
+        if (alone() && (to == own ? stay : best.score) < 0 && m.group_size[v] == 0) to = v;
         m.target[place] = to;
     }
 
@@ -355,31 +363,18 @@ struct Chooser {
         if (lane == 0) settle(place, v, own, i64(inside), best, ties, of);
     }
 
-    __device__ void by_warp(i64 place, Row row, Index* keys, Sum* sums) const {
-        if (row.end - row.begin <= TWO_A_LANE) return by_registers(place, row);
-        const int lane = lane_of_warp();
-        const Index v = row.v, own = m.label[v];
-        const Strengths of = strengths_of(v, own);
-        const Table table{keys, sums, u32(2 * (row.end - row.begin))};
-        const Ties ties = ties_of(v);
-        u64 inside = gather(v, own, row.begin, row.end, lane, 32, table);
-        __syncwarp();
-        const Choice best = best_of_warp<FREQUENT>(look(v, 0, table.slots, lane, 32, table, ties, of), ties);
-        inside = warp_sum(inside);
-        if (lane == 0) settle(place, v, own, i64(inside), best, ties, of);
-        __syncwarp();
-    }
-
-    // Reduces the sum and the best choice over the block, in thread 0.
-    __device__ void join_block(Ties ties, u64& inside, Choice& best) const {
+    // Reduces the sum and the best choice over the warp or, in thread 0, over the block.
+    __device__ void join(bool whole, Ties ties, u64& inside, Choice& best) const {
         __shared__ u64 insides[GROUP_WARPS];
         __shared__ Choice bests[GROUP_WARPS];
         inside = warp_sum(inside);
         best = best_of_warp<FREQUENT>(best, ties);
+        if (!whole) return;
         __syncthreads();
         if (lane_of_warp() == 0) insides[threadIdx.x / 32] = inside, bests[threadIdx.x / 32] = best;
         __syncthreads();
         if (threadIdx.x == 0) {
+#pragma unroll 1
             for (int w = 1; w < GROUP_WARPS; ++w) {
                 inside += insides[w];
                 if (is_better<FREQUENT>(bests[w], best, ties)) best = bests[w];
@@ -387,17 +382,20 @@ struct Chooser {
         }
     }
 
-    __device__ void by_block(i64 place, Row row, Index* keys, Sum* sums) const {
+    // A row in a table of the warp or, if `whole`, of the block. One function for both: it takes long to compile.
+    __device__ void by_table(i64 place, Row row, bool whole, Index* keys, Sum* sums) const {
+        const int first = whole ? threadIdx.x : lane_of_warp(), stride = whole ? GROUP_THREADS : 32;
+        const auto sync = [&] { whole ? __syncthreads() : __syncwarp(); };
         const Index v = row.v, own = m.label[v];
         const Strengths of = strengths_of(v, own);
         const Table table{keys, sums, u32(2 * (row.end - row.begin))};
         const Ties ties = ties_of(v);
-        u64 inside = gather(v, own, row.begin, row.end, threadIdx.x, GROUP_THREADS, table);
-        __syncthreads();
-        Choice best = look(v, 0, table.slots, threadIdx.x, GROUP_THREADS, table, ties, of);
-        join_block(ties, inside, best);
-        if (threadIdx.x == 0) settle(place, v, own, i64(inside), best, ties, of);
-        __syncthreads();
+        u64 inside = gather(v, own, row.begin, row.end, first, stride, table);
+        sync();
+        Choice best = look(v, 0, table.slots, first, stride, table, ties, of);
+        join(whole, ties, inside, best);
+        if (first == 0) settle(place, v, own, i64(inside), best, ties, of);
+        sync();
     }
 };
 

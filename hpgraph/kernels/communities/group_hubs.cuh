@@ -5,9 +5,9 @@
 
 namespace hpgraph {
 
-template <bool FREQUENT, class Index, class W, class Sum>
-struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
-    using Base = Chooser<FREQUENT, Index, W, Sum>;
+template <bool FREQUENT, bool PLAIN, class Index, class W, class Sum>
+struct HubChooser : Chooser<FREQUENT, PLAIN, Index, W, Sum> {
+    using Base = Chooser<FREQUENT, PLAIN, Index, W, Sum>;
     using Base::m;
     using typename Base::FarTable;
     using typename Base::Strengths;
@@ -46,7 +46,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
         const u64 begin = u64(piece) * PIECE_SLOTS;
         Choice best = this->look(v, begin, min(begin + u64(PIECE_SLOTS), whole.slots), threadIdx.x, GROUP_THREADS, whole, ties, of);
         u64 inside = 0;
-        this->join_block(ties, inside, best);
+        this->join(true, ties, inside, best);
         if (threadIdx.x == 0) {
             bests[piece] = best;
             __threadfence();
@@ -60,7 +60,7 @@ struct HubChooser : Chooser<FREQUENT, Index, W, Sum> {
             const Choice one{__ldcg(&bests[p].score), __ldcg(&bests[p].label)};
             if (is_better<FREQUENT>(one, best, ties)) best = one;
         }
-        this->join_block(ties, inside, best);
+        this->join(true, ties, inside, best);
         if (threadIdx.x == 0) {
             this->settle(place, v, own, i64(atomicExch(m.hub_inside + hub, 0ull)), best, ties, of);
             m.hub_done[hub] = 0;

@@ -22,17 +22,17 @@ struct MoveShare {
     u64 tally[2];  // communities, and moves
 };
 
-template <bool FREQUENT, class Index, class W, class Sum>
-struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
-    using HubChooser<FREQUENT, Index, W, Sum>::m;
+template <bool FREQUENT, bool PLAIN, class Index, class W, class Sum>
+struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
+    using HubChooser<FREQUENT, PLAIN, Index, W, Sum>::m;
 
     __device__ Mover(const Moving<Index, W, Sum>& moving, int round)
-        : HubChooser<FREQUENT, Index, W, Sum>{{moving, round, 0}} {}
+        : HubChooser<FREQUENT, PLAIN, Index, W, Sum>{{moving, round, 0}} {}
 
     __device__ bool is_listed(i64 v) const {
         const bool is_active = m.active[v] & IS_ACTIVE;
         if (FREQUENT || !is_active) return is_active;
-        return (!m.movable || m.movable[v]) && (!m.refining || m.group_size[m.label[v]] == 1);
+        return (!this->movable() || this->movable()[v]) && (!this->refining() || m.group_size[m.label[v]] == 1);
     }
     __device__ int bucket_of(i64 v) const {
         const i64 degree = m.indptr[v + 1] - m.indptr[v];
@@ -45,7 +45,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     __device__ __forceinline__ void draw_batches(u64* set, i64 low, i64 high, GridBarrier& barrier) {
         u64 count = 0;
         for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS)
-            count += m.active[v] & IS_ACTIVE && (!m.movable || m.movable[v]);
+            count += m.active[v] & IS_ACTIVE && (!this->movable() || this->movable()[v]);
         count = warp_sum(count);
         if (lane_of_warp() == 0 && count) atomicAdd(set + ACTIVE, count);
         barrier.wait();
@@ -94,14 +94,20 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     // Chooses for the vertices of a batch, whose buckets start at `at`; for hubs this only begins the sums.
     __device__ __forceinline__ void choose(const i64* at, u64 groups, i64* ends, Index* keys, Sum* sums) const {
         const int warp = threadIdx.x / 32;
-        Index* const warp_keys = keys + warp * WARP_SLOTS;
-        Sum* const warp_sums = sums + warp * WARP_SLOTS;
-        if (at[0] < at[1]) this->gather_hubs(at[0], at[1], groups, ends, keys, sums);
-        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x,
-                         [&](i64 place, auto row) { this->by_block(place, row, keys, sums); });
         const i64 number = (i64)blockIdx.x * GROUP_WARPS + warp, warps = (i64)gridDim.x * GROUP_WARPS;
-        this->for_listed(at[2] + number, at[3], warps,
-                         [&](i64 place, auto row) { this->by_warp(place, row, warp_keys, warp_sums); });
+        if (at[0] < at[1]) this->gather_hubs(at[0], at[1], groups, ends, keys, sums);
+        const auto by_row = [&](int whole) {
+            const int slot = whole ? 0 : warp * WARP_SLOTS;
+            this->for_listed(at[2 - whole] + (whole ? blockIdx.x : number), at[3 - whole], whole ? gridDim.x : warps,
+                             [&](i64 place, auto row) {
+                                 if (!(FREQUENT && whole) && row.end - row.begin <= TWO_A_LANE) this->by_registers(place, row);
+                                 else this->by_table(place, row, whole, keys + slot, sums + slot);
+                             });
+        };
+        if constexpr (FREQUENT) by_row(1), by_row(0);
+        else
+#pragma unroll 1
+            for (int whole = 1; whole >= 0; --whole) by_row(whole);
         for (i64 i = at[3] + number * 2; i < at[4]; i += warps * 2) {
             const i64 place = i + lane_of_warp() / HALF_ARCS;
             this->template by_lanes<HALF_ARCS>(place, place < at[4]);
@@ -130,7 +136,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     }
     __device__ void find_excess(i64 begin, i64 end) const {
         for_moving(begin, end, [&](i64 place, Index, Index to, int priority) {
-            if (m.group_load[to] + __ldcg(m.demand + priority * m.n + to) > m.limit) m.target[place] = Index(-2 - to);
+            if (m.group_load[to] + __ldcg(m.demand + priority * m.n + to) > this->limit()) m.target[place] = Index(-2 - to);
         });
     }
     __device__ void clear_demand(i64 begin, i64 end) const {
@@ -157,14 +163,14 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             if (FREQUENT) continue;
             add_to(m.group_size + own, Index(-1));
             add_to(m.group_size + to, Index(1));
-            if (m.limit) {
+            if (this->limit()) {
                 atomicAdd((u64*)m.group_load + own, 0 - u64(m.load[v]));
                 atomicAdd((u64*)m.group_load + to, u64(m.load[v]));
             }
             const Sum sent = Sum(m.sent[v]);
             atomicAdd(m.group_sent + own, 0 - sent);
             atomicAdd(m.group_sent + to, sent);
-            if (m.two_sided) {
+            if (this->two_sided()) {
                 const Sum received = Sum(m.received[v]);
                 atomicAdd(m.group_received + own, 0 - received);
                 atomicAdd(m.group_received + to, received);
@@ -187,7 +193,7 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
             const unsigned char flags = m.active[u];
             const bool is_apart = FREQUENT || m.label[u] != to;
             if (flags & IS_ACTIVE || !is_apart) continue;
-            if (FREQUENT || m.by_weight || !(flags & IS_LONG) || is_woken(u, v)) m.active[u] = flags | IS_ACTIVE;
+            if (FREQUENT || this->by_weight() || !(flags & IS_LONG) || is_woken(u, v)) m.active[u] = flags | IS_ACTIVE;
         }
     }
     // The same for a batch, whose buckets start at `at`: rows of hubs by chunks, others by a block or a warp.
@@ -211,7 +217,8 @@ struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
     }
 };
 
-template <bool FREQUENT, class Index, class W, class Sum>
+// PLAIN: without any option, which takes two thirds of the time to compile.
+template <bool FREQUENT, bool PLAIN, class Index, class W, class Sum>
 __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W, Sum> m) {
     extern __shared__ __align__(16) u64 room[];
     __shared__ MoveShare share;
@@ -228,7 +235,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
     // Without batches, the previous round's list is reused if all vertices are examined again.
     bool is_known = false;
     for (int round = 0; round < m.rounds; ++round) {
-        Mover<FREQUENT, Index, W, Sum> mover{m, round};
+        Mover<FREQUENT, PLAIN, Index, W, Sum> mover{m, round};
         u64* const set = m.counters + (round & 1) * SET;
         if (threadIdx.x < 2) tally[threadIdx.x] = 0;
         __syncthreads();
@@ -239,13 +246,13 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         }
         barrier.wait();
         // Each listed vertex may start a new community.
-        const u64 most = !FREQUENT && m.alone ? groups + u64(starts[BUCKETS]) : groups;
+        const u64 most = !FREQUENT && mover.alone() ? groups + u64(starts[BUCKETS]) : groups;
         // The next round's counters are no longer read.
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < SET; i += GROUP_THREADS) m.counters[((round + 1) & 1) * SET + i] = 0;
         // If communities are given, few moves are expected.
         if (!FREQUENT && round == 0 && groups < u64(m.joined)) last = 0;
-        bool waking = (FREQUENT || !m.refining) && last <= u64(m.many);
+        bool waking = (FREQUENT || !mover.refining()) && last <= u64(m.many);
         for (int batch = 0; batch < 1 << mover.bits; ++batch) {
             const i64* const at = starts + batch * BINS;
             if (at[0] == at[BINS]) continue;
@@ -255,7 +262,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
                 mover.look_at_hubs(at[0], at[1], most, share.ends);
                 barrier.wait();
             }
-            if (!FREQUENT && m.limit) {
+            if (!FREQUENT && mover.limit()) {
                 mover.add_demand(at[0], at[BINS]);
                 barrier.wait();
                 mover.find_excess(at[0], at[BINS]);
