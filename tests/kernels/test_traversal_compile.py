@@ -163,7 +163,7 @@ def test_without_techniques():
     chosen = "hpgraph::Techniques<0, 0, 0, 1, 0>"
     name = f"hpgraph::traverse<Program, int, hpgraph::Pattern, {chosen}>"
     translates(*traversal_of(bfs.Tree, None, ())[:3], (name,))
-    name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
+    name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}, true>"
     translates(*relaxation_of(distances.SingleDistances, "float32")[:3], (name,))
 
 

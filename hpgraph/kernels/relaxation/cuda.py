@@ -30,6 +30,9 @@ LIMITS, TRACE = persistent.LIMITS.of(), persistent.TRACE.of()
 SOURCE, MESSAGE = "delta_stepping.cuh", "Program::Message"
 # Mean degree above which a graph's first search is expected to occupy the whole grid.
 DENSE = 8
+# Mean degree up to which a warp of a short queue looks ahead: elsewhere too many arcs are repeated (on chained cliques
+# half of the time more).
+SPARSE = 4
 # Threads, and arcs of each in flight, without buckets and with them. Against 1,024 threads with three arcs, which have
 # too few registers, widest paths take 0.98 of the time on kron21 and on social22 and 0.96 on urand23, shortest paths
 # 0.96, 0.94 and 0.92 (H100; as without buckets 0.97, 0.98 and 0.94).
@@ -70,8 +73,9 @@ def _priority(dtype: np.dtype, least: Any, delta: float | None, ceiling: float |
 @attached
 def _plan(out: CSR, code: ProgramCode, chosen: str, threads: int) -> persistent.Plan:
     ids, dtype = out.indices.dtype, code.message
+    sparse = threads == persistent.THREADS and len(out.indices) <= SPARSE * out.shape[0]
     layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
-    return persistent.plan(out, code, SOURCE, "relax", f"{MESSAGE}, {chosen}", layouts, threads)
+    return persistent.plan(out, code, SOURCE, "relax", f"{MESSAGE}, {chosen}, {int(sparse)}", layouts, threads)
 
 
 def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:

@@ -41,12 +41,10 @@ struct Priority {
     Value threshold, delta, ceiling, largest;  // threshold and delta: the initial ones
 };
 
-// Maximum mean degree, and maximum number of vertices, at which a warp of a short queue looks ahead: elsewhere too many
-// arcs are repeated (on chained cliques half of the time more).
-constexpr i64 ARCS_AHEAD = 4;
+// Maximum number of vertices at which a warp of a short queue looks ahead, in sparse graphs.
 constexpr int VERTICES_AHEAD = 8;
 
-template <class T, class Team, class Exchange, class Program, class Index, class Weight, class Value>
+template <class T, bool SPARSE, class Team, class Exchange, class Program, class Index, class Weight, class Value>
 struct Relaxation {
     Team& team;
     const Exchange& exchange;
@@ -263,15 +261,9 @@ private:
         return [this](bool has_one, Index v) { append(has_one, v, exchange.listed, team.header->received_tail); };
     }
 
-    // Separate loops, to keep values of the other paths out of their registers.
+    // A separate loop, to keep values of the other paths out of its registers.
     __device__ void run_short() {
-        if constexpr (THREADS <= 640 && !Team::DIVIDED)
-            if (all_arcs <= ARCS_AHEAD * n) return repeat_short<true>();
-        repeat_short<false>();
-    }
-    template <bool sparse>
-    __device__ void repeat_short() {
-        do superstep<sparse>([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
+        do superstep<SPARSE>([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, queue_tally(), visit); });
         while (!Team::DIVIDED && now.count && step < limit && is_short<T>(queue_tally()) && !holds());
     }
 
@@ -355,7 +347,7 @@ private:
 };
 
 // Run a relaxation by the calling kernel, whose shared memory it takes.
-template <class T, class Team, class Exchange, class Program, class Index, class Weight, class Value>
+template <class T, bool SPARSE, class Team, class Exchange, class Program, class Index, class Weight, class Value>
 __device__ void run_relaxation(Team& team, const Exchange& exchange, const Program& program, i64 n, i64 arcs,
                                const Arcs<Index, Weight>& out, const Sources<Index>& sources,
                                const Priority<Value>& priority, i64 limit, const LocalLimits& limits,
@@ -369,7 +361,7 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
         sums.wanted[0] = sums.wanted[1] = repeated = 0;
         bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0, 0, 0};
     }
-    Relaxation<T, Team, Exchange, Program, Index, Weight, Value> relaxation{
+    Relaxation<T, SPARSE, Team, Exchange, Program, Index, Weight, Value> relaxation{
         team, exchange, program, n, arcs, out, priority, limit, limits, space, trace, local,
         Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[1 + Team::DIVIDED]), sums,
         bucket, repeated};
@@ -381,13 +373,13 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
     }
 }
 
-template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
+template <class Program, class Index, class Weight, class Value, class T = Techniques<>, bool SPARSE = false>
 __global__ void __launch_bounds__(THREADS, 1)
 relax(const Program program, const i64 n, const i64 arcs, const Arcs<Index, Weight> out, const Sources<Index> sources,
       const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index, Value> space,
       const Trace trace, Header* const header) {
     OneGpu team(header);
-    run_relaxation<T>(team, 0, program, n, arcs, out, sources, priority, limit, limits, space, trace);
+    run_relaxation<T, SPARSE>(team, 0, program, n, arcs, out, sources, priority, limit, limits, space, trace);
 }
 
 template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
@@ -398,7 +390,7 @@ relax_divided(const Program program, const i64 n, const i64 arcs, const Arcs<Ind
               const Parts parts, const u64 launch) {
     __shared__ BlockFlags flags;
     MultiGpuBarrier team(parts, launch, flags);
-    run_relaxation<T>(team, exchange, program, n, arcs, out, sources, priority, limit, limits, space, trace);
+    run_relaxation<T, false>(team, exchange, program, n, arcs, out, sources, priority, limit, limits, space, trace);
 }
 
 }  // namespace hpgraph
