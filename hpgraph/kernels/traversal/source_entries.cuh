@@ -72,36 +72,34 @@ struct EntryCollector {
 
 template <int W, class Delivery, class Index, class Weight>
 struct Claiming {
-    // Arcs that a lane of the warp has in flight: of its own entry, and of entries that the warp shares.
-    static constexpr int OF_ONE = 4, OF_SHARED = 2;
+    // Arcs that a lane has in flight.
+    static constexpr int SIZE = 4;
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     u64* reached;
     i64 step;
     EntryCollector<Index, W>& found;
 
-    template <int size>
     struct Some {
-        bool live[size];
-        u64 bits[size];
-        Index source[size];
-        i64 arc[size];
-        int word[size];
+        bool live[SIZE];
+        u64 bits[SIZE];
+        Index source[SIZE];
+        i64 arc[SIZE];
+        int word[SIZE];
     };
 
     // All claims are in flight before the first result is used.
-    template <int size>
-    __device__ void visit(const Some<size>& some) {
-        Index v[size];
-        u64 news[size], before[size];
-        i64 begin[size], end[size];
+    __device__ void visit(const Some& some) {
+        Index v[SIZE];
+        u64 news[SIZE], before[SIZE];
+        i64 begin[SIZE], end[SIZE];
 #pragma unroll
-        for (int k = 0; k < size; ++k) v[k] = some.live[k] ? out.indices[some.arc[k]] : 0;
+        for (int k = 0; k < SIZE; ++k) v[k] = some.live[k] ? out.indices[some.arc[k]] : 0;
 #pragma unroll
-        for (int k = 0; k < size; ++k)
+        for (int k = 0; k < SIZE; ++k)
             news[k] = some.live[k] ? some.bits[k] & ~reached[(i64)v[k] * W + some.word[k]] : 0;
 #pragma unroll
-        for (int k = 0; k < size; ++k) {
+        for (int k = 0; k < SIZE; ++k) {
             if constexpr (Delivery::CHOOSES)
                 if (news[k])
                     news[k] = delivery.passing(some.source[k], out.weight(some.arc[k]), v[k], some.word[k], news[k]);
@@ -109,9 +107,9 @@ struct Claiming {
             // Most claims succeed: load the row pointers of the vertex meanwhile.
             begin[k] = news[k] ? out.indptr[v[k]] : 0, end[k] = news[k] ? out.indptr[v[k] + 1] : 0;
         }
-        Entry<Index> entries[size];
+        Entry<Index> entries[SIZE];
 #pragma unroll
-        for (int k = 0; k < size; ++k) {
+        for (int k = 0; k < SIZE; ++k) {
             u64 fresh = news[k] & ~before[k];
             if (fresh) {
                 found.sums.pairs += __popcll(fresh);
@@ -123,57 +121,38 @@ struct Claiming {
         found.add(entries);
     }
 
-    // The arcs of all entries; warp-collective.
+    // The arcs of all entries; warp-collective. A warp takes 32 entries at a time, and then its part of each long one. If
+    // all are short, each lane has its own; if not, the warp shares their arcs.
     __device__ void run(const EntryList<Index>& entries, u32 light, u32 longer) {
-        const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
-        run_light(entries.list, light, warp, warps);
-        for (u32 i = 0; i < longer; ++i) {
-            const Entry<Index> one = entries.list[entries.room - 1 - i];
-            // Each entry begins at a different warp.
-            for (u32 t = (warp + i * 61) % warps * 32 * OF_SHARED; t < one.arcs(); t += warps * 32 * OF_SHARED)
-                take<OF_SHARED>(one, t + lane_of_warp(), 32);
-        }
-    }
-
-private:
-    template <int size>
-    __device__ void take(const Entry<Index>& one, u32 first, u32 stride) {
-        Some<size> some;
-#pragma unroll
-        for (int k = 0; k < size; ++k) {
-            const u32 t = first + k * stride;
-            some.live[k] = t < one.arcs(), some.bits[k] = one.bits, some.source[k] = one.vertex;
-            some.arc[k] = one.start + t, some.word[k] = one.word();
-        }
-        visit(some);
-    }
-
-    // A warp takes 32 entries at a time. If all are short, each lane has its own; if not, the warp shares their arcs.
-    __device__ void run_light(const Entry<Index>* list, u32 light, u32 warp, u32 warps) {
+        const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS, lane = lane_of_warp();
         // If there are fewer than 32 a warp, divide them evenly.
         const u32 share = min(32u, (light + warps - 1) / warps);
-        for (u32 first = warp * share; first < light; first += warps * share) {
-            const bool has_one = lane_of_warp() < share && first + lane_of_warp() < light;
-            const Entry<Index> mine = has_one ? list[first + lane_of_warp()] : Entry<Index>{0, 0, 0, 0};
+        for (u32 first = warp * share, i = 0; first < light || i < longer;) {
+            const bool is_light = first < light;
+            const bool has_one = is_light ? lane < share && first + lane < light : lane == 0;
+            const Entry<Index> mine = has_one ? entries.list[is_light ? first + lane : entries.room - 1 - i]
+                                              : Entry<Index>{0, 0, 0, 0};
             const WarpScan scan((int)mine.arcs());
-            if (!__any_sync(ALL, mine.arcs() > OF_ONE)) {
-                take<OF_ONE>(mine, 0, 1);
-                continue;
-            }
+            const bool alone = is_light && !__any_sync(ALL, mine.arcs() > SIZE);
             const i64 offset = mine.start - (scan.through - (int)mine.arcs());
-            for (int begin = 0; begin < scan.total; begin += 32 * OF_SHARED) {
-                Some<OF_SHARED> some;
+            // Each long entry begins at a different warp.
+            const u32 begin = is_light ? 0 : (warp + i * 61) % warps * 32 * SIZE, stride = is_light ? 1 : warps;
+            for (u32 at = begin; at < scan.total; at += stride * 32 * SIZE) {
+                Some some;
 #pragma unroll
-                for (int k = 0; k < OF_SHARED; ++k) {
-                    const int t = begin + 32 * k + lane_of_warp(), owner = scan.owner(t);
-                    some.live[k] = t < scan.total;
+                for (int k = 0; k < SIZE; ++k) {
+                    const int t = at + 32 * k + lane, owner = alone ? lane : scan.owner(t);
+                    some.live[k] = alone ? k < mine.arcs() : t < scan.total;
                     some.bits[k] = __shfl_sync(ALL, mine.bits, owner);
                     some.source[k] = __shfl_sync(ALL, mine.vertex, owner);
-                    some.arc[k] = __shfl_sync(ALL, offset, owner) + t;
+                    some.arc[k] = alone ? mine.start + k : __shfl_sync(ALL, offset, owner) + t;
                     some.word[k] = W == 1 ? 0 : __shfl_sync(ALL, mine.word(), owner);
                 }
                 visit(some);
+                if (alone) break;
             }
+            if (is_light) first += warps * share;
+            else ++i;
         }
     }
 };

@@ -111,9 +111,10 @@ struct SourceBlock {
     __align__(16) char slots[BYTES];
 };
 
-// Add the block's sums to the tally at the end of a superstep; collective over the block.
+// Add the block's sums to the tally at the end of a superstep; collective over the block. Not inlined, as it is called in
+// several places, once a superstep.
 template <int W>
-__device__ void flush_sums(SourceBlock<W>& block, const SourceSums<W>& sums, MultiSourceTally* tally) {
+__device__ __noinline__ void flush_sums(SourceBlock<W>& block, SourceSums<W> sums, MultiSourceTally* tally) {
     const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     const u64 mine[SUMS] = {sums.count, sums.arcs, sums.pairs, sums.looked};
 #pragma unroll
