@@ -17,6 +17,8 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
 from numba.parfors.parfor_lowering import ParforLower
 
+from hpgraph.core.patches import applies
+
 
 class _Builder(llvm.IRBuilder):  # type: ignore[misc]
     """Generates no code for a field of a structure that was put together in the same function."""
@@ -33,7 +35,7 @@ class _Builder(llvm.IRBuilder):  # type: ignore[misc]
         return super().extract_value(agg, field, name)
 
 
-class Lowering(Lower):  # type: ignore[misc]
+class _Registers(Lower):  # type: ignore[misc]
     """Code generation of one function."""
 
     def setup_function(self, fndesc: Any) -> None:
@@ -124,7 +126,10 @@ class Lowering(Lower):  # type: ignore[misc]
         return builder.gep(fields.get(builder, held, "data"), [place])
 
 
-class _ParforLowering(Lowering, ParforLower):  # type: ignore[misc]
+Lowering: Any = _Registers if applies("lowering") else Lower
+
+
+class _ParforRegisters(_Registers, ParforLower):  # type: ignore[misc]
     """Code generation of a function with parallel loops, whose variables are all memory."""
 
 
@@ -149,4 +154,4 @@ class ParforLowering(NativeParforLowering):  # type: ignore[misc]
     @property
     def lowering_class(self) -> type:
         """The class that generates code."""
-        return _ParforLowering
+        return _ParforRegisters if applies("lowering") else ParforLower  # type: ignore[no-any-return]

@@ -54,6 +54,11 @@ PATCHES = {
         "40 % of the processor time to compile the same",
         "Numba, JITCodeLibrary: makes machine code of each function beside its copies in all callers",
     ),
+    "lowering": Patch(
+        *_NUMBA,
+        "7 % of the processor time of `hpgraph warmup`",
+        "Numba, Lower: keeps each variable that several blocks use in memory, and each array of accessed elements",
+    ),
     "analyses": Patch(
         *_NUMBA,
         "4 % of the processor time to compile the kernel of bfs, and 2 % by registries alone",
