@@ -24,6 +24,7 @@ from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.formats import launch
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request, build_cached
+from hpgraph.kernels.runtime.cuda.nvrtc import build
 
 pytest.importorskip("cuda.core")
 sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
@@ -63,6 +64,13 @@ def test_recorded_kernels_of_formats_have_the_present_texts() -> None:
     recorded += [text for text, _, kernels in cupy_kernels._record()["texts"] if kernels]
     assert recorded
     assert set(recorded) <= present
+
+
+def test_recorded_checks_of_structs_hold() -> None:
+    """A kernel that checks another layout would not compile, and would be missing in the wheel."""
+    kernel = "\n__global__ void nothing() {}"
+    for one in {(request.source, request.checks): request for request in requested() if request.checks}.values():
+        build(one.source, one.prologue, (), ("nothing",), "sm_90", one.checks + kernel)
 
 
 def _other_text(folder: Path) -> dict[str, str]:
