@@ -30,6 +30,10 @@ def again(x):
     return again(x)
 
 
+def scaled(x, *, factor=2.0):
+    return x * factor
+
+
 def caught(x):
     try:
         return 1 / x
@@ -54,6 +58,7 @@ ERRORS = [
     (lambda v: v.x.nothing(), "Unknown attribute 'nothing' of type float64"),
     (lambda v: box(v.x, v.x), "too many positional arguments"),
     (lambda v: box(y=v.x), "y"),
+    (lambda v: scaled(v.x), "parameters that are given by name alone, as in (x, *, factor=2.0): leave out the *"),
     (lambda v: again(v.x), "it calls itself without end"),
     (lambda v: either(v), "it returns one of several types"),
     (lambda v: sum(x for x in (v.x, v.x)), "it has a generator in it"),
