@@ -66,7 +66,7 @@ def power_law_fit(values: Any, *, xmin: float | None = None, discrete: bool | No
     --------
     >>> G = hpg.datasets.barabasi_albert_graph(20_000, 3)
     >>> round(hpg.power_law_fit(G.out_degree).alpha, 1)
-    2.8
+    2.9
     """
     array = to_device(as_array(values, "values"), "cpu")
     if array.ndim != 1 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():

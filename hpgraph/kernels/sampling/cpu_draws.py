@@ -29,7 +29,7 @@ from hpgraph.semiring.stop import is_stopped
 
 # Gaps of a block: its arrays fit L1.
 BLOCK = 2048
-# Numbers up to which NumPy takes some milliseconds, and spares seconds of compiling.
+# Numbers up to which NumPy or Python takes some milliseconds, and spares seconds of compiling.
 MAX_SERIAL = 1 << 17
 # Prefetch distance, in edges, of the ends that later edges draw.
 AHEAD = 32
@@ -73,8 +73,7 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
 def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
     count = m * (n - m)
-    # In NumPy each round draws another time the edges of vertices that drew one twice: many rounds of many edges.
-    if count <= MAX_SERIAL and m <= FEW_ENDS:
+    if count <= MAX_SERIAL:
         return draws.attachments(rng, n, m)
     source, target = np.empty((2, count), index_dtype(n))
     drawn_by = np.zeros(n if m > FEW_ENDS else 0, source.dtype)

@@ -1,5 +1,6 @@
 """Sets of numbers and of pairs of vertices, drawn in order, in NumPy: for few of them."""
 
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -45,32 +46,20 @@ def rows_of_pairs(n: int, place: Any, directed: bool) -> CSR:
 
 
 def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
-    """`hpgraph.kernels.sampling.Sampling.attachments` in NumPy."""
-    count = m * (n - m)
-    edge = np.arange(count, dtype=np.int64)
-    source, target, place = edge // m + m, edge + 1, np.zeros(count, np.int64)
-    source[:m] = 0
-    # The ends of edge e are at places 2e and 2e + 1; those of the vertices before are drawn.
-    bound = edge // m * (2 * m)
-    done = m
-    while done < count:
-        # Doubles the number of vertices: draws of earlier edges are final.
-        new = again = edge[done : 2 * done]
-        while len(again):
-            place[again] = (rng.random(len(again)) * bound[again]).astype(np.int64)
-            following, at = new, place[new]
-            while len(following):
-                drawn = (at & 1 == 1) & (at >> 1 >= done)
-                ends, of = following[~drawn], at[~drawn]
-                target[ends] = np.where(of & 1 == 0, source[of >> 1], target[of >> 1])
-                following, at = following[drawn], place[at[drawn] >> 1]
-            # Each vertex has its edges in a row of m.
-            rows = target[new].reshape(-1, m)
-            ordered = np.sort(rows, axis=1)
-            bad = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-            column = np.argsort(rows[bad], axis=1)
-            values = np.take_along_axis(rows[bad], column, axis=1)
-            row, later = np.nonzero(values[:, 1:] == values[:, :-1])
-            again = done + bad[row] * m + column[row, later + 1]
-        done += len(new)
+    """`hpgraph.kernels.sampling.Sampling.attachments` in Python."""
+    # Both ends of each edge, and first those of the star.
+    ends = [end for leaf in range(1, m + 1) for end in (0, leaf)]
+    draw = _uniform(rng).__next__
+    for vertex in range(m + 1, n):
+        bound, chosen = len(ends), dict[int, None]()
+        while len(chosen) < m:
+            chosen[ends[int(draw() * bound)]] = None
+        for other in chosen:
+            ends += vertex, other
+    source, target = np.array(ends, np.int64).reshape(-1, 2).T.copy()
     return source, target
+
+
+def _uniform(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(4096).tolist()
