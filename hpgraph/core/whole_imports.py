@@ -17,8 +17,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from hpgraph.core.locks import uncollected
-
 _PACKAGES = frozenset({
     "hpgraph", "numba", "llvmlite", "scipy", "cupy", "cupyx", "tqdm", "pandas", "networkx", "fsspec", "matplotlib",
     "dask", "distributed",
@@ -58,8 +56,7 @@ def _whole(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     def exec_module(module: ModuleType) -> None:
         whole = False
         try:
-            # Modules leave little garbage: collections would take .03 of a first call with a full cache.
-            with later(), uncollected():
+            with later():
                 load(module)
                 whole = True
         except BaseException:
