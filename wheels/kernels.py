@@ -39,7 +39,7 @@ from hpgraph.core.ready_kernels import CuPyRequest
 from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.kernels.runtime.cuda.compile import Request
-from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, symbols_of
+from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, translated
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUESTS = Path(__file__).with_name("requests.json")
@@ -347,20 +347,16 @@ def _compiled(task: tuple[Request | CuPyRequest, str, str]) -> str:
 
 def compiled_for_cupy(request: CuPyRequest, arch: str, folder: str) -> str:
     """The same of a kernel of CuPy's."""
-    import cuda.core as core
     import cupy
     from cupy._core.core import assemble_cupy_compiler_options
 
-    headers = [option[2:] for option in assemble_cupy_compiler_options(()) if option.startswith("-I")]
-    defined = [option[2:] for option in request.options if option.startswith("-D")]
+    headers = [option for option in assemble_cupy_compiler_options(()) if option.startswith("-I")]
+    defined = [option for option in request.options if option.startswith("-D")]
     try:
         # As cupy.cuda.compiler does, which asks for a GPU.
-        options = core.ProgramOptions(
-            arch=arch, std="c++17", ftz=True, device_as_default_execution_space=True, include_path=headers,
-            define_macro=defined or None,
-        )  # fmt: skip
-        made = core.Program(request.source, "c++", options).compile("cubin", name_expressions=request.kernels)
-        content = json.dumps(symbols_of(made)).encode() + b"\n" + bytes(made.code)
+        options = ["-ftz=true", *headers, *defined]
+        code, symbols = translated(request.source, request.kernels, arch, options, "CuPy")
+        content = json.dumps(symbols).encode() + b"\n" + code
         cache_folder.write_sealed(Path(folder) / f"{request.key(cupy.__version__, arch)}.cupy", content)
     except Exception as error:  # of another version: CuPy compiles it when it is wanted
         return f"CuPy's {request.source[-80:]!r}, {arch}: {str(error).strip().splitlines()[0][:150]}"
