@@ -1,24 +1,25 @@
-"""Whether a function is monotone in one attribute of its first parameter, from Numba's IR.
+"""Whether a function is monotone in one attribute of its first parameter, by symbolic execution without Numba.
 
 An abstract interpretation (P. Cousot, R. Cousot, POPL'77) over four kinds of values: independent of the attribute, the
 attribute itself, non-decreasing in it, and anything else. A function that is not proved monotone counts as one that may
-fall.
+fall, as does one with loops, which are not followed.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from types import CellType, FunctionType
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numba.core import ir
+from hpgraph.semiring.references import global_names
+from hpgraph.semiring.tracing import MAX_WAYS, Paths, Refused, is_straight
 
 
 class Course(IntEnum):
@@ -38,131 +39,103 @@ _ROUNDED = {float, np.float32, np.float64}
 
 
 @lru_cache(maxsize=512)
-def course(function: Callable[..., Any], attribute: str, constant: frozenset[str] = frozenset({"id"})) -> Course:
+def course(function: Any, attribute: str, constant: frozenset[str] = frozenset({"id"})) -> Course:
     """Whether a function is monotone in an attribute of its first parameter, with all else fixed."""
-    from numba.core import errors
-    from numba.core.compiler import run_frontend
-
+    paths = Paths(MAX_WAYS)
     try:
-        found = run_frontend(function)
-    except (errors.NumbaError, NotImplementedError):  # the compilation reports what Numba cannot read
-        return Course.UNKNOWN
-    return _Interpretation(found, attribute, constant).result()
-
-
-class _Interpretation:
-    def __init__(self, function: ir.FunctionIR, attribute: str, constant: frozenset[str]) -> None:
-        self._blocks = list(function.blocks.values())
-        self._attribute, self._constant = attribute, constant
-        names = function.arg_names
-        self._source, self._vertices = names[0], {names[0], names[-1]}
-        self._courses: dict[str, Course] = {}
-        self._objects = self._fixed_objects()
-
-    def _fixed_objects(self) -> dict[str, Any]:
-        """Values of variables that are assigned once: functions, modules, numbers."""
-        from numba.core import ir
-
-        assigned = [s for block in self._blocks for s in block.body if isinstance(s, ir.Assign)]
-        times = Counter(statement.target.name for statement in assigned)
-        return {
-            statement.target.name: statement.value.value
-            for statement in assigned
-            if isinstance(statement.value, ir.Global | ir.FreeVar | ir.Const) and times[statement.target.name] == 1
-        }
-
-    def result(self) -> Course:
-        from numba.core import ir
-
-        returned, before = Course.CONSTANT, None
-        # Assignments are joined, in any order, to a fixed point; five kinds bound the number of passes.
-        while before != self._courses:
-            before = dict(self._courses)
-            for block in self._blocks:
-                for statement in block.body:
-                    if isinstance(statement, ir.Assign):
-                        self._assign(statement.target.name, statement.value)
-                    elif isinstance(statement, ir.Return):
-                        returned = max(returned, self._of(statement.value))
-                    elif isinstance(statement, ir.Branch):
-                        if self._of(statement.cond) != Course.CONSTANT:
-                            return Course.UNKNOWN
-                    elif not isinstance(statement, ir.Jump | ir.Del):
-                        return Course.UNKNOWN
-        return returned
-
-    def _of(self, variable: ir.Var) -> Course:
-        # Optimistic start of the fixed-point iteration.
-        return self._courses.get(variable.name, Course.CONSTANT)
-
-    def _join(self, variables: Iterable[ir.Var]) -> Course:
-        return max((self._of(variable) for variable in variables), default=Course.CONSTANT)
-
-    def _assign(self, name: str, value: Any) -> None:
-        from numba.core import ir
-
-        if isinstance(value, ir.Arg):
-            found = Course.UNKNOWN if value.name in self._vertices else Course.CONSTANT
-        elif isinstance(value, ir.Global | ir.FreeVar | ir.Const):
-            found = Course.CONSTANT
-        elif isinstance(value, ir.Var):
-            found = self._of(value)
-        elif isinstance(value, ir.Expr):
-            found = self._expression(name, value)
-        else:
-            found = Course.UNKNOWN
-        self._courses[name] = max(found, self._courses.get(name, Course.CONSTANT))
-
-    def _expression(self, name: str, value: ir.Expr) -> Course:
-        if value.op == "getattr":
-            return self._getattr(name, value)
-        if value.op == "cast":
-            return self._of(value.value)
-        operands = [variable for variable in value.list_vars() if variable.name not in self._vertices]
-        if len(operands) < len(value.list_vars()):
+        code, own = function.__code__, function.__globals__
+        if not is_straight(code):
             return Course.UNKNOWN
-        if self._join(operands) == Course.CONSTANT:
-            return Course.CONSTANT
-        if value.op in ("binop", "inplace_binop"):
-            return self._binop(value.fn if value.op == "binop" else value.immutable_fn, value.lhs, value.rhs)
-        if value.op == "call" and not value.kws and value.vararg is None:
-            return self._call(self._objects.get(value.func.name), value.args)
+        names = {name: _known(own.get(name, getattr(builtins, name, None)), paths) for name in global_names(code)}
+        cells = tuple(CellType(_known(cell.cell_contents, paths)) for cell in function.__closure__ or ())
+        run = FunctionType(code, names, closure=cells)
+        courses = dict.fromkeys(constant, Course.CONSTANT)
+        source, target = _Vertex({**courses, attribute: Course.ITSELF}, paths), _Vertex(courses, paths)
+        between = [_Value(Course.CONSTANT, paths)] * (code.co_argcount - 2)
+        found = paths.follow(lambda: _course(run(source, *between, target)), lambda _, one, other: max(one, other))
+    except Exception:  # not followed; if Numba cannot compile it either, its error explains why
         return Course.UNKNOWN
+    return Course(found)
 
-    def _getattr(self, name: str, value: ir.Expr) -> Course:
-        owner = value.value.name
-        if owner in self._vertices:
-            if value.attr in self._constant:
-                return Course.CONSTANT
-            return Course.ITSELF if owner == self._source and value.attr == self._attribute else Course.UNKNOWN
-        if owner in self._objects:
-            self._objects[name] = getattr(self._objects[owner], value.attr, None)
-        return self._of(value.value)
 
-    def _binop(self, fn: Any, left: ir.Var, right: ir.Var) -> Course:
-        course = max(self._of(left), self._of(right))
-        if course == Course.UNKNOWN:
-            return course
-        if fn is operator.add or (fn is operator.sub and self._of(right) == Course.CONSTANT):
-            return Course.RISES_OR_NAN
-        if fn is operator.mul and self._is_positive(left if self._of(left) == Course.CONSTANT else right):
-            return max(course, Course.RISES)
-        if fn is operator.truediv and self._is_positive(right):
-            return max(course, Course.RISES)
+class _Value:
+    """A value of which only the course is known, or a constant one that is no number, such as a function."""
+
+    # NumPy's numbers would call their own methods, and iteration `__getitem__` without end.
+    __array_ufunc__ = __iter__ = None
+
+    def __init__(self, course: Course, paths: Paths, value: Any = None) -> None:
+        self.course, self.paths, self.value = course, paths, value
+
+    def __bool__(self) -> bool:
+        if self.course != Course.CONSTANT:
+            raise Refused
+        return self.paths.decide(self)
+
+    def __getattr__(self, name: str) -> Any:
+        return _known(getattr(self.value, name), self.paths)
+
+    def __call__(self, *operands: Any) -> _Value:
+        return _Value(_computed(self.value, operands), self.paths)
+
+
+def _define(name: str, function: Callable[..., Any]) -> None:
+    def forwards(a: Any, *other: Any) -> _Value:
+        return _Value(_computed(function, (a, *other)), a.paths)
+
+    def backwards(b: Any, a: Any) -> _Value:
+        return _Value(_computed(function, (a, b)), b.paths)
+
+    setattr(_Value, f"__{name}__", forwards)
+    setattr(_Value, f"__r{name}__", backwards)
+
+
+_OPERATORS = "add sub mul truediv floordiv mod pow and or xor lshift rshift neg invert getitem lt le gt ge eq ne"
+for _name in _OPERATORS.split():
+    _define(_name, getattr(operator, f"__{_name}__"))
+
+
+class _Vertex:
+    """A vertex, of which some attributes have a known course."""
+
+    __eq__ = __bool__ = None  # type: ignore[assignment]
+
+    def __init__(self, courses: dict[str, Course], paths: Paths) -> None:
+        self._courses, self._paths = courses, paths
+
+    def __getattr__(self, name: str) -> _Value:
+        return _Value(self._courses.get(name, Course.UNKNOWN), self._paths)
+
+
+def _known(value: Any, paths: Paths) -> Any:
+    """A number as it is, so that its sign is known; else a stand-in, which no function of Python's or NumPy's reads."""
+    return value if isinstance(value, int | float | np.generic) else _Value(Course.CONSTANT, paths, value)
+
+
+def _course(value: Any) -> Course:
+    if isinstance(value, _Value):
+        return value.course
+    return Course.CONSTANT if isinstance(value, int | float | np.generic) else Course.UNKNOWN
+
+
+def _computed(function: Any, operands: tuple[Any, ...]) -> Course:
+    courses = [_course(operand) for operand in operands]
+    most = max(courses, default=Course.CONSTANT)
+    if most in (Course.CONSTANT, Course.UNKNOWN):
+        return most
+    right_is_fixed = courses[-1] == Course.CONSTANT
+    if function is operator.add or (function is operator.sub and right_is_fixed):
+        return Course.RISES_OR_NAN
+    if function is operator.mul or (function is operator.truediv and right_is_fixed):
+        return max(most, Course.RISES) if any(map(_is_positive, operands)) else Course.UNKNOWN
+    try:
+        orders, rounds = function in _ORDERED, function in _ROUNDED
+    except TypeError:  # not hashable, so it is none of these
         return Course.UNKNOWN
+    if orders and len(operands) > 1:
+        return Course.RISES if most <= Course.RISES else Course.UNKNOWN
+    return max(most, Course.RISES) if rounds and len(operands) == 1 else Course.UNKNOWN
 
-    def _is_positive(self, variable: ir.Var) -> bool:
-        value = self._objects.get(variable.name)
-        return isinstance(value, int | float | np.integer | np.floating) and bool(0 < value < math.inf)
 
-    def _call(self, function: Any, arguments: list[ir.Var]) -> Course:
-        course = self._join(arguments)
-        try:
-            orders, rounds = function in _ORDERED, function in _ROUNDED
-        except TypeError:  # not hashable, so it is none of these
-            return Course.UNKNOWN
-        if orders and len(arguments) > 1:
-            return Course.RISES if course <= Course.RISES else Course.UNKNOWN
-        if rounds and len(arguments) == 1:
-            return max(course, Course.RISES)
-        return Course.UNKNOWN
+def _is_positive(value: Any) -> bool:
+    return not isinstance(value, _Value) and bool(0 < value < math.inf)

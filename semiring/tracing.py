@@ -303,6 +303,13 @@ class TypedPaths(Paths):
             raise Refused
 
 
+def is_straight(code: CodeType) -> bool:
+    """Whether a function has no loops, no functions of its own, and no blocks that handle exceptions."""
+    nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
+    loops = any("BACKWARD" in instruction.opname for instruction in dis.get_instructions(code))
+    return not (nested or loops or code.co_exceptiontable)
+
+
 class Traced:
     """A Python function that runs on symbols; `python` is a private copy."""
 
@@ -323,9 +330,7 @@ class Traced:
 
     def _prepare(self) -> None:
         code, names = self._python.__code__, self._python.__globals__
-        nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
-        loops = any("BACKWARD" in instruction.opname for instruction in dis.get_instructions(code))
-        if nested or loops or code.co_exceptiontable:
+        if not is_straight(code):
             raise Refused
         for cell in self._python.__closure__ or ():
             cell.cell_contents = self._called(cell.cell_contents)

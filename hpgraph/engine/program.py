@@ -99,10 +99,10 @@ class VertexProgram(Definition, Runnable):
       not be separate.
     - A program whose `update` is its `reduce`, such as ``max(vertex.width, message)`` for "max", if the result cannot
       depend on the order. That holds where both compile to the same code, only `gather` reads the property, and
-      `gather` is proved monotone in it, as ``min(source.width, weight)`` or ``source.distance + weight`` (ignoring
-      integer overflow). A run with a `max_iteration`, or with direction "pull", is bulk-synchronous all the same. For
-      floats the property must come first: Python's ``max(message, vertex.width)`` is NaN where the message is, and
-      "max" passes over NaN.
+      `gather`, without loops, is proved monotone in it, as ``min(source.width, weight)`` or
+      ``source.distance + weight`` (ignoring integer overflow). A run with a `max_iteration`, or with direction "pull",
+      is bulk-synchronous all the same. For floats the property must come first: Python's ``max(message, vertex.width)``
+      is NaN where the message is, and "max" passes over NaN.
 
     ``result.trace.explain()`` reports which loop ran a program, and why.
 

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from new_process import printed
 
 from hpgraph.semiring.monotone import Course, course
 
-TWICE, BACK = 2.0, -1.0
+TWICE, BACK, TABLE = 2.0, -1.0, np.arange(9)
 
 
 class _Vertex:
@@ -28,11 +29,11 @@ def _by_property(source, weight, target):
     return source.x
 
 
-def _in_a_loop(source, weight, target):
-    value = source.x
-    for _ in range(3):
-        value = value + weight
-    return value
+def _in_a_try(source, weight, target):
+    try:
+        return -source.x if source.x > 0 else 0.0
+    except Exception:
+        return 0.0
 
 
 def _until_it_falls(source, weight, target):
@@ -60,8 +61,8 @@ RISING = [
     (lambda source, weight, target: source.x * TWICE / 3, Course.RISES),
     (lambda source, weight, target: source.x + weight, Course.RISES_OR_NAN),
     (lambda source, weight, target: 2 * (source.x - math.sqrt(weight)) + source.id, Course.RISES_OR_NAN),
+    (lambda source, weight, target: source.x + TABLE[source.id], Course.RISES_OR_NAN),
     (_by_weight, Course.RISES_OR_NAN),
-    (_in_a_loop, Course.RISES_OR_NAN),
 ]
 NOT_SEEN_TO = [
     lambda source, weight, target: -source.x,
@@ -70,6 +71,10 @@ NOT_SEEN_TO = [
     lambda source, weight, target: source.x * BACK,
     lambda source, weight, target: 2 / source.x,
     lambda source, weight, target: source.x % 3,
+    lambda source, weight, target: source.x + TABLE[source.x],
+    lambda source, weight, target: source.x + max([*TABLE]),
+    lambda source, weight, target: source.x if source == target else 0.0,
+    lambda source, weight, target: (source.x, weight),
     lambda source, weight, target: abs(source.x),
     lambda source, weight, target: source.x - source.x,
     lambda source, weight, target: min(source.x, target.x),
@@ -78,6 +83,7 @@ NOT_SEEN_TO = [
     lambda source, weight, target: int(source.x),
     lambda source, weight, target: (lambda value: -value)(source.x),
     _by_property,
+    _in_a_try,
     _until_it_falls,
     _assigned_twice,
 ]
@@ -94,3 +100,9 @@ def test_what_rises(function, expected):
 @pytest.mark.parametrize("function", NOT_SEEN_TO)
 def test_what_is_not_seen_to(function):
     assert course(function, "x") == Course.UNKNOWN
+
+
+def test_numba_is_not_imported():
+    function = "lambda source, weight, target: min(source.x, weight)"
+    program = f"import sys; from hpgraph.semiring.monotone import course; print(course({function}, 'x').name)"
+    assert printed(f"{program}; print('numba' in sys.modules)").split() == ["RISES", "False"]
