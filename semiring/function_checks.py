@@ -177,6 +177,8 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
             elif variable in lacks:
                 found.setdefault(variable, (step.positions and step.positions.lineno) or code.co_firstlineno)
         following = [] if step.opname.startswith(_ENDS) else [place + 1]
+        if step.opname == "GET_ITER" and _is_nonempty(steps[:place]):  # the loop ends after its body
+            following = [next(k for k in range(place, len(steps)) if steps[k].opname == "FOR_ITER") + 1]
         if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
             following.append(at[step.argval])
         for other in following:
@@ -186,6 +188,18 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
                 waiting.append(other)
     text = "may be read before it has a value, and is 0 then, not an UnboundLocalError as in Python: assign it first"
     return tuple((f"{variable} {text}", at_line(code, line)) for variable, line in found.items())
+
+
+def _is_nonempty(steps: list[dis.Instruction]) -> bool:
+    """Whether these instructions end with a constant tuple that has elements, or a range of constants that has any."""
+    if steps[-1].opname == "LOAD_CONST":
+        return bool(steps[-1].argval)
+    rest = [step.argval for step in steps if step.opname not in ("PRECALL", "PUSH_NULL")]
+    if steps[-1].opname != "CALL" or not 0 < rest[-1] < 4:
+        return False
+    called, *bounds = rest[-2 - rest[-1] : -1]
+    whole = called == "range" and all(type(each) is int for each in bounds) and 0 not in bounds[2:]
+    return whole and bool(range(*bounds))
 
 
 @lru_cache(maxsize=1024)

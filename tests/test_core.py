@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hpgraph.core import locks
 from hpgraph.core.device import anywhere, count, everywhere, first_true, to_device, total
 from hpgraph.core.locks import Lock, uncollected
 from hpgraph.core.number import one_of
@@ -37,6 +38,34 @@ def test_garbage_collection_resumes_after_the_last_block(overlap: Any, usual: bo
         assert gc.isenabled() == usual
     finally:
         (gc.enable if was else gc.disable)()
+
+
+def test_an_interruption_at_any_step_of_a_pause_leaves_the_collector_on() -> None:
+    """As Ctrl-C between two lines, or as a method returns."""
+    for last in range(100):
+        steps, calls = 0, 0
+
+        def interrupt(frame: Any, event: str, _: Any, last: int = last) -> Any:
+            nonlocal steps, calls
+            calls += event == "call"
+            # The third call is that of the freed object, whose exceptions Python ignores.
+            if frame.f_code.co_filename != locks.__file__ or calls > 2:
+                return None
+            steps += 1
+            if steps > last:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return interrupt
+
+        with contextlib.suppress(KeyboardInterrupt):
+            sys.settrace(interrupt)
+            with uncollected():
+                pass
+        sys.settrace(None)
+        assert gc.isenabled()
+        if steps <= last:
+            break
+    assert 10 < steps == last
 
 
 def test_an_interrupted_thread_leaves_no_lock_taken() -> None:

@@ -1,10 +1,9 @@
 """Locks that survive a fork, and a pause of the garbage collector that may nest and overlap between threads."""
 
 import _thread
-import contextlib
 import gc
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 from hpgraph.core.platform import at_fork
 
@@ -39,33 +38,30 @@ def _after_fork() -> None:
 at_fork(after_in_child=_after_fork)
 
 
-class _Uncollected(contextlib.ContextDecorator):
-    """A reentrant context manager for several threads.
+class uncollected:
+    """Context manager: no garbage is collected meanwhile, in any thread.
 
     The first entry disables the collector, the last exit restores its state. If each exit restored the state at its
-    own entry, overlapping blocks could leave it disabled permanently.
+    own entry, overlapping blocks could leave it disabled permanently. A block whose thread is interrupted as it is
+    entered or left ends as the object is freed.
     """
 
-    def __init__(self) -> None:
-        self._lock, self._depth, self._was_enabled = Lock(), 0, False
+    _lock = Lock()
+    _open: ClassVar[set[int]] = set()
+    _was_enabled = False
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._depth:
-                self._was_enabled = gc.isenabled()
-                gc.disable()
-            self._depth += 1
+            if not self._open:
+                uncollected._was_enabled = gc.isenabled()
+            self._open.add(id(self))
+            gc.disable()
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._depth -= 1
-            if not self._depth and self._was_enabled:
+            self._open.discard(id(self))
+            if not self._open and self._was_enabled:
                 gc.enable()
+                uncollected._was_enabled = False
 
-
-_uncollected = _Uncollected()
-
-
-def uncollected() -> _Uncollected:
-    """Context manager and decorator: no garbage is collected meanwhile, in any thread."""
-    return _uncollected
+    __del__ = __exit__

@@ -125,6 +125,12 @@ def after_a_loop(x):
     return last
 
 
+def after_no_steps(x):
+    for k in range(3, 3):
+        last = k
+    return last
+
+
 def deleted(x):
     del x
     return x  # noqa: F821
@@ -137,6 +143,17 @@ def always(x, *more, step=1, **others):
         raise ValueError
     else:
         found = 1
+    for k in range(3, 0, -1):
+        for each in (k, -k):
+            if each > x:
+                continue
+            break
+        found += k
+    for _ in range(2):
+        middle = found
+        for number in (1, 2):
+            last = number
+    found += middle + number + last + k
     while True:
         last, found = found, found + step
         if last > 4:
@@ -145,7 +162,8 @@ def always(x, *more, step=1, **others):
 
 
 @pytest.mark.parametrize(
-    ("function", "name", "line"), [(sometimes, "found", 3), (after_a_loop, "last", 3), (deleted, "x", 2)]
+    ("function", "name", "line"),
+    [(sometimes, "found", 3), (after_a_loop, "last", 3), (after_no_steps, "last", 3), (deleted, "x", 2)],
 )
 def test_variables_that_may_have_no_value(function, name, line):
     line += function.__code__.co_firstlineno
