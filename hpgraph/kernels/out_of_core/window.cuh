@@ -98,10 +98,8 @@ struct Gathering {
     // The warp's sum, in lane 0; always the same tree.
     __device__ void combine(Sum<Message>& sum) const {
         for (int d = 16; d; d >>= 1) {
-            Message other;
-            if constexpr (sizeof(Message) >= 4) other = __shfl_down_sync(ALL, sum.value, d);
-            else other = (Message)__shfl_down_sync(ALL, (int)sum.value, d);
-            const bool there = __shfl_down_sync(ALL, (int)sum.found, d);
+            const Message other = shuffle_down(ALL, sum.value, d);
+            const bool there = shuffle_down(ALL, sum.found, d);
             if (there) sum.value = sum.found ? Program::join(sum.value, other) : other, sum.found = true;
         }
     }

@@ -135,7 +135,7 @@ struct Found<M, false> {
         met = true;
     }
     __device__ void join(int offset) {
-        const C other = shuffle_down(sum, offset);
+        const C other = shuffle_down(ALL, sum, offset);
         const bool other_met = __shfl_down_sync(ALL, int(met), offset);
         if (other_met) sum = met ? M::reduce(sum, other) : other;
         met |= other_met;

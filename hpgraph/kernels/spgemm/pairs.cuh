@@ -7,12 +7,6 @@
 
 namespace hpgraph {
 
-template <class T>
-__device__ T shuffle_down(T value, int offset) {
-    if constexpr (sizeof(T) >= 4) return __shfl_down_sync(ALL, value, offset);
-    else return T(__shfl_down_sync(ALL, int(value), offset));
-}
-
 __device__ inline i64 warp_min(i64 x) {
     for (int offset = 16; offset; offset /= 2) {
         const i64 other = __shfl_xor_sync(ALL, x, offset);

@@ -171,7 +171,7 @@ join_rows(RowEnds ends, const typename P::Message* open, typename P::Message* ou
 #pragma unroll 4
         for (i64 s = long_from[i] + threadIdx.x; s < long_to[i]; s += BLOCK) value = P::reduce(value, open[s]);
 #pragma unroll
-        for (int d = 16; d; d /= 2) value = P::reduce(value, shuffle_down(ALL, value, d, 32));
+        for (int d = 16; d; d /= 2) value = P::reduce(value, shuffle_down(ALL, value, d));
         if (lane == 0) warp_value[warp] = value;
         __syncthreads();
         if (threadIdx.x == 0) {

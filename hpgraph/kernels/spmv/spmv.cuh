@@ -44,12 +44,6 @@ __device__ T stream(const T* p) { return __ldcs(p); }
 __device__ inline bool stream(const bool* p) { return __ldcs(reinterpret_cast<const unsigned char*>(p)) != 0; }
 
 template <class T>
-__device__ T shuffle_down(u32 lanes, T value, int distance, int width) {
-    if constexpr (sizeof(T) >= 4) return __shfl_down_sync(lanes, value, distance, width);
-    else return T(__shfl_down_sync(lanes, int(value), distance, width));
-}
-
-template <class T>
 __device__ T shuffle_up(T value, int distance) {
     if constexpr (sizeof(T) >= 4) return __shfl_up_sync(ALL, value, distance);
     else return T(__shfl_up_sync(ALL, int(value), distance));
@@ -273,7 +267,7 @@ __global__ void __launch_bounds__(BLOCK) pull_long(Tail<P> tail, const u32* long
     }
     found = __any_sync(ALL, found);
 #pragma unroll
-    for (int distance = 16; distance; distance /= 2) value = P::reduce(value, shuffle_down(ALL, value, distance, 32));
+    for (int distance = 16; distance; distance /= 2) value = P::reduce(value, shuffle_down(ALL, value, distance));
     if (lane == 0) {
         out[v] = value;
         if (found) sets.note(v);

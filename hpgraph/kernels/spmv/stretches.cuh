@@ -59,7 +59,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
         }
         if (holds) {
 #pragma unroll
-            for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+            for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d));
             open = P::reduce(open, warp_shuffle(held, 0));
             held = P::identity();
             holds = false;
@@ -103,7 +103,7 @@ __device__ typename P::Message fold_segments(const Source& entries, typename P::
     }
     if (holds) {
 #pragma unroll
-        for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+        for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d));
         open = P::reduce(open, warp_shuffle(held, 0));
     }
     return open;

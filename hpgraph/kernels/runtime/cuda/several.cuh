@@ -9,15 +9,12 @@ struct Several {
     T number[N];
 };
 
-// Overload of spmv.cuh's for numbers, found by argument-dependent lookup.
+// Overload of warp.cuh's for numbers, found by argument-dependent lookup.
 template <class T, int N>
-__device__ Several<T, N> shuffle_down(u32 lanes, Several<T, N> value, int distance, int width) {
+__device__ Several<T, N> shuffle_down(u32 lanes, Several<T, N> value, int distance, int width = 32) {
     Several<T, N> moved;
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
-        if constexpr (sizeof(T) >= 4) moved.number[k] = __shfl_down_sync(lanes, value.number[k], distance, width);
-        else moved.number[k] = T(__shfl_down_sync(lanes, int(value.number[k]), distance, width));
-    }
+    for (int k = 0; k < N; ++k) moved.number[k] = shuffle_down(lanes, value.number[k], distance, width);
     return moved;
 }
 

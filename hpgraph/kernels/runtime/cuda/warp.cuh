@@ -19,6 +19,13 @@ __device__ T warp_shuffle(T value, int lane) {
     else return T(__shfl_sync(ALL, int(value), lane));
 }
 
+// The value of the lane so many above, among the given ones; any size.
+template <class T>
+__device__ T shuffle_down(u32 lanes, T value, int distance, int width = 32) {
+    if constexpr (sizeof(T) >= 4) return __shfl_down_sync(lanes, value, distance, width);
+    else return T(__shfl_down_sync(lanes, int(value), distance, width));
+}
+
 // The sum over the warp, in every lane.
 template <class T>
 __device__ T warp_sum(T value) {
