@@ -4,6 +4,7 @@ A `Reader` of a format is a function ``(path, progress, budget) -> Arcs``, a `Wr
 """
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +15,14 @@ import numpy as np
 
 from hpgraph.containers.columns import listed, taken
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.name_arrays import python_values, text_or_numbers
+from hpgraph.containers.name_arrays import as_array, python_values, text_or_numbers
 from hpgraph.core.caller import each_warning_once
 from hpgraph.formats.duplicates import Duplicates
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # Bytes a name, with its number, in addition to its characters.
 _NAME_BYTES = 200
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,14 @@ def plain_names(names: Any, path: Path) -> Array | None:
     if names is not None and found is None:
         raise mixed_names(path)
     return found
+
+
+def whole_names(names: list[str]) -> list[int] | None:
+    """Names as whole numbers of 64 bits, where all are written as such."""
+    if not all(map(_WHOLE.fullmatch, names)):
+        return None
+    numbers = list(map(int, names))
+    return numbers if not numbers or as_array(numbers).dtype.kind in "iu" else None
 
 
 def mixed_names(path: Path) -> ValueError:

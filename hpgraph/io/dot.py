@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.name_arrays import as_array
 from hpgraph.core.errors import FileFormatError
-from hpgraph.io.arcs import Arcs, Array, attributes, plain_names
+from hpgraph.io.arcs import Arcs, Array, attributes, plain_names, whole_names
 from hpgraph.io.line_format import numbers_of
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.replace import replacing_text
@@ -37,7 +37,6 @@ _TOKEN = re.compile(
 _QUOTED = re.compile(_INNER, re.DOTALL)
 _PLAIN = re.compile(f"{_WORD}|{_NUMERAL}", re.ASCII)
 _KEYWORDS = {"node", "edge", "graph", "digraph", "subgraph", "strict"}
-_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 # Attributes of the graph: what ids are, "number" or "text"; and the type of each column.
 _IDS, _COLUMN = "hpgraph-ids", "hpgraph-column-"
 
@@ -252,12 +251,11 @@ class _Statements:
         )  # fmt: skip
 
     def _named(self, names: list[str]) -> Any:
-        whole = self._ids != "text" and all(map(_WHOLE.fullmatch, names))
-        if self._ids == "number" and not whole:
+        numbers = None if self._ids == "text" else whole_names(names)
+        if self._ids == "number" and numbers is None:
             raise FileFormatError(self._path, "its ids are said to be numbers, and some are none")
-        if not whole:
+        if numbers is None:
             return names
-        numbers = list(map(int, names))
         return as_array(numbers) if self._ids == "number" or numbers != list(range(len(names))) else None
 
     def _weight(self, m: int) -> Array | None:

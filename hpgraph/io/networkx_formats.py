@@ -13,7 +13,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
-from hpgraph.io.arcs import Arcs, plain_names
+from hpgraph.io.arcs import Arcs, plain_names, whole_names
 from hpgraph.io.memory import Budget, Taken
 from hpgraph.io.plain_records import gml, gml_text, pajek, pajek_text
 from hpgraph.io.replace import replacing, replacing_text
@@ -21,7 +21,6 @@ from hpgraph.io.stream import content_of, shortened
 
 # Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
 _BYTES = 40
-_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 
 
 class Format(NamedTuple):
@@ -143,8 +142,9 @@ def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
         raise FileFormatError(path, f"not a {name} file ({shortened(str(error), 200)})") from error
     names, weight = found["names"], found["weight"]
     if not format_.typed:
-        if all(isinstance(vertex, int | str) and _NUMBER.fullmatch(str(vertex)) for vertex in names):
-            names = list(map(int, names))
+        if all(isinstance(vertex, int | str) for vertex in names):
+            numbers = whole_names(list(map(str, names)))
+            names = names if numbers is None else numbers
         if weight is not None and weight.dtype.kind == "f" and everywhere(abs(weight) < 2.0**53):
             weight = weight.astype(np.int64) if everywhere(weight == np.trunc(weight)) else weight
     return Arcs(found["source"], found["target"], weight, found["n_vertices"], found["directed"], names)

@@ -320,8 +320,10 @@ def write_npz(graph: Graph, path: Path) -> None:
         _PATTERN: np.array(csr.data is None),
     }
     if (names := plain_names(graph.names, path)) is not None:
-        # Archives have text of fixed width.
-        arrays[_NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
+        # Archives have text of fixed width, which loses NULs at its end.
+        arrays[_NAMES] = np.array(text := names.tolist()) if names.dtype.kind == "T" else names
+        if names.dtype.kind == "T" and arrays[_NAMES].tolist() != text:
+            raise ValueError(f"{path}: .npz holds no name that ends in NUL; .hpg and pickle hold any")
     arrays |= packed(graph._columns_held.edges, graph._columns_held.vertices)
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)

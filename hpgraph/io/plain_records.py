@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.containers.name_arrays import text_or_numbers
 from hpgraph.core.device import everywhere
-from hpgraph.io.arcs import Arcs
+from hpgraph.io.arcs import Arcs, whole_names
 from hpgraph.io.text_rows import text_rows
 
 # Characters of whole numbers that float64 holds whatever they are.
@@ -29,7 +29,6 @@ _FIRST_EDGE = re.compile(rb"\]\s*(edge\s*\[)")
 _PAJEK = re.compile(rb"\*vertices[ \t]+(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _VERTEX = re.compile(rb'(\d{1,18})[ \t]+("[^"\\\r\n]*"|[^\s"\'\\#]+)(?:[ \t][-+.\w \t]*)?\r?\n|(.+)', re.DOTALL)
 _LINES = re.compile(rb"\*(edges|arcs)[ \t]*\r?\n([-+.\deE \r\n]*)\Z", re.IGNORECASE)
-_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 _BLANK, _LINE_END = b" \n"
 # Names that either format holds as they are.
 _GML_NAME, _PAJEK_NAME = re.compile("[ !#-%'-~]+"), re.compile(r"[ !$-&()+-\[\]-~]+")
@@ -175,7 +174,7 @@ def _plain_names(arcs: Arcs, fit: re.Pattern[str]) -> list[str] | None:
         return None
     names = list(map(str, held.tolist()))
     # Text that looks like whole numbers is read as these.
-    numbers = all(map(_NUMBER.fullmatch, names))
+    numbers = whole_names(names) is not None
     return names if numbers == (held.dtype.kind in "iu") and all(map(fit.fullmatch, names)) else None
 
 

@@ -248,3 +248,19 @@ def test_text_rows(padded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = "".join(f"<{one[which[k]]}, {other[k]}>\n" for k in range(99))
     assert "".join(text_rows.text_rows(("<", ", ", ">\n"), (one, which), (other, None))) == expected
     assert "".join(text_rows.text_rows(("", "\n"), ([], np.zeros(0, int)))) == ""
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES[:4], ".dot", ".npz", ".gt"])
+def test_whole_names_of_64_bits(suffix: str, tmp_path: Path) -> None:
+    path, ends = tmp_path / f"g{suffix}", ([0, 1], [1, 2])
+    for names in ([2**63 - 1, -(2**63), 0], [10**18, 5, -1]):
+        hpg.Graph.from_edges(*ends, names=names).save(path)
+        assert hpg.read(path).names.tolist() == names  # type: ignore[union-attr]
+
+
+def test_names_that_end_in_nul(tmp_path: Path) -> None:
+    """Text of fixed width would lose it, and two names could become one."""
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=["", "\0", "a long name of many characters"])
+    raises(ValueError, r"g.npz: .npz holds no name that ends in NUL; .hpg", G.save, tmp_path / "g.npz")
+    G.save(tmp_path / "g.hpg")
+    assert hpg.read(tmp_path / "g.hpg").names.tolist() == G.names.tolist()  # type: ignore[union-attr]
