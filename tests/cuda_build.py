@@ -11,7 +11,8 @@ from hpgraph.kernels.runtime.cuda.nvrtc import translate_only
 GENERATIONS = ("sm_75", "sm_100")
 # A few registers that do not suffice spill; an array that was to be in registers takes more.
 LOCAL = 128
-_FRAME_SIZE = 0x11  # EIATTR_FRAME_SIZE: index of a symbol, and bytes of local memory that its function takes
+# EIATTR_FRAME_SIZE and EIATTR_REGCOUNT: index of a symbol, and bytes of local memory, or registers, of its function
+_FRAME_SIZE, _REGISTERS = 0x11, 0x2F
 _SIZED = 4  # EIFMT_SVAL: the record's last two bytes are the length of what follows
 
 
@@ -80,12 +81,21 @@ def kernels(cubin: bytes) -> set[str]:
 
 def local_memory(cubin: bytes) -> dict[str, int]:
     """Bytes of local memory that a thread takes, by function."""
+    return _sizes(cubin, _FRAME_SIZE)
+
+
+def registers(cubin: bytes) -> dict[str, int]:
+    """Registers that a thread takes, by function."""
+    return _sizes(cubin, _REGISTERS)
+
+
+def _sizes(cubin: bytes, wanted: int) -> dict[str, int]:
     found = dict(sections(cubin))
     symbols = [_text(found[".strtab"], at) for (at,) in struct.iter_unpack("<I20x", found[".symtab"])]
     sizes, at, info = {}, 0, found[".nv.info"]
     while at < len(info):
         form, attribute, length = struct.unpack_from("<BBH", info, at)
-        if (form, attribute) == (_SIZED, _FRAME_SIZE):
+        if (form, attribute) == (_SIZED, wanted):
             symbol, size = struct.unpack_from("<II", info, at + 4)
             sizes[symbols[symbol]] = size
         at += 4 + (length if form == _SIZED else 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, compiles, kernels, local_memory, translates
+from cuda_build import GENERATIONS, compiles, kernels, local_memory, registers, translates
 
 from hpgraph.core.c_types import WORD_TYPES
 from hpgraph.kernels.betweenness import cuda as betweenness
@@ -192,6 +192,18 @@ def test_kernels_in_which_not_all_functions_are_inlined(room: Any, types: dict[s
     code, (name,) = path.read_bytes(), text["names"]
     assert symbols[name] in kernels(code)
     assert local_memory(code)[symbols[name]] <= 256
+
+
+def test_rows_are_fetched_beside_a_sample() -> None:
+    """One block of each kernel has the registers of a multiprocessor, so that neither waits for the other."""
+    used = 0
+    for room, name, types in (
+        (cuda_hops.KERNELS, "hpgraph::sample<int, char>", {"Index": np.dtype(np.int32), "Weight": "char"}),
+        (sampling.FETCH, "hpgraph::fetch_rows<long long, uint4>", {"Index": np.dtype(np.int64), "Word": "uint4"}),
+    ):
+        path, symbols = build_cached(room.source, arch="sm_90", **room.text(**types))
+        used += room.threads * -(-registers(path.read_bytes())[symbols[name]] // 8) * 8
+    assert used <= 65536
 
 
 def test_types_of_communities_are_those_of_the_host() -> None:

@@ -32,7 +32,7 @@ PROLOGUE = (
 # One block a multiprocessor.
 KERNELS = KernelSet(
     "hops.cuh", "sampling", {"<{Index}, {Weight}>": "sample", "<{Index}>": "write_sample"},
-    layouts=(HOPS_OF_LAUNCH, PROGRESS, DRAW_LIST), prologue=PROLOGUE, threads=1024, cooperative=True,
+    layouts=(HOPS_OF_LAUNCH, PROGRESS, DRAW_LIST), prologue=PROLOGUE, threads=768, cooperative=True,
 )  # fmt: skip
 
 

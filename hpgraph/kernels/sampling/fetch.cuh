@@ -8,7 +8,7 @@ namespace hpgraph {
 
 // out[order[i]] = matrix[vertex[i]]; a row has `words` words.
 template <class Index, class Word>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 4)
 fetch_rows(const Index* __restrict__ vertex, const i64* __restrict__ order, i64 count, i64 words,
            const Word* __restrict__ from, Word* __restrict__ to) {
     for (i64 begin = i64(blockIdx.x) * 256 * FETCHED + threadIdx.x; begin - threadIdx.x < count * words;

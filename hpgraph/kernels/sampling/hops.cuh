@@ -11,7 +11,9 @@
 
 namespace hpgraph {
 
-constexpr int SAMPLE_THREADS = 1024;
+// With the registers that 1,024 threads could have, a block of `fetch_rows` fits beside one of these: rows of the last
+// sample are fetched meanwhile.
+constexpr int SAMPLE_THREADS = 768;
 constexpr u64 NEW = 1ull << 62;
 
 template <class W> constexpr bool BY_WEIGHT = true;
@@ -91,7 +93,7 @@ __device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const DrawList<I>
 // `arrived` and `of_blocks`: the barrier's counter, initially 0, and an element for each block. `seeds` is 0 if the
 // launch continues another.
 template <class I, class W>
-__global__ void __launch_bounds__(SAMPLE_THREADS, 1)
+__global__ void __launch_bounds__(1024, 1)
 sample(const Urn<I, W> urn, const DrawList<I> list, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
        unsigned* arrived, i64* of_blocks, Progress* progress) {
     GridBarrier barrier(arrived);

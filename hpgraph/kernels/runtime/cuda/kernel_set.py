@@ -29,7 +29,7 @@ class KernelSet:
             name.partition("=")[0]: f"hpgraph::{name.rpartition('=')[2]}{given}"
             for given, names in kernels.items() for name in names.split()
         }  # fmt: skip
-        self._threads, self._cooperative = threads, cooperative
+        self.threads, self._cooperative = threads, cooperative
         self._loaded: dict[tuple[Any, ...], Kernels] = {}
 
     def text(self, **types: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class KernelSet:
             text = self.text(**types)
             module = load(self.source, cooperative=self._cooperative, title=self._title, **text)
             functions = zip(self._names, map(module.function, text["names"]), strict=True)
-            self._loaded[key] = Kernels(dict(functions), self._threads)
+            self._loaded[key] = Kernels(dict(functions), self.threads)
         return self._loaded[key]
 
 
