@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 from hpgraph.torch.pattern import Pattern, array, stream_of, tensor
+
+# Within, nothing is wrapped by torch.func.grad, under which ids have no memory that can be read.
+_untransformed: Callable[[], Any] = getattr(torch._C, "_DisableFuncTorch", contextlib.nullcontext)
 
 
 class Adjacency:
@@ -111,11 +115,13 @@ class Adjacency:
             for name, (low, high), size in zip(("row", "column"), extremes, (rows, columns), strict=True):
                 if low < 0 or high >= size:
                     raise ValueError(f"every {name} of the edge index must be from 0 to {size - 1}, as shape says")
-        # In 64 bits, since row times columns plus column may exceed 32.
-        order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
-        degree = torch.bincount(index[0], minlength=rows)
-        indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        adjacency = cls(_pattern(indptr, index[1][order], (rows, columns)), values, order)
+        with _untransformed():
+            # In 64 bits, since row times columns plus column may exceed 32.
+            order = torch.argsort(index[0].to(torch.int64) * columns + index[1], stable=True)
+            degree = torch.bincount(index[0], minlength=rows)
+            indptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
+            pattern = _pattern(indptr, index[1][order], (rows, columns))
+        adjacency = cls(pattern, values, order)
         return adjacency if values is None else adjacency.with_values(values[order])
 
     @property

@@ -84,12 +84,14 @@ class Operator:
 
     def _by_element(self, info: Any, batched_by: tuple[int | None, ...], *given: Any) -> tuple[Any, Any]:
         """The rule for `torch.vmap`: results for each element of a batch, stacked."""
-        sides = [[one] * info.batch_size if by is None else one.unbind(by)
+        # Of an empty batch, whose sum is zeros, one result shows the shape.
+        size = info.batch_size
+        sides = [[one] * max(size, 1) if by is None else one.unbind(by) or [one.sum(by)]
                  for one, by in zip(given, batched_by, strict=True)]  # fmt: skip
         results = [self(*element) for element in zip(*sides, strict=True)]
         if isinstance(results[0], Tensor):
-            return torch.stack(results), 0
-        return tuple(map(torch.stack, zip(*results, strict=True))), (0,) * len(results[0])
+            return torch.stack(results)[:size], 0
+        return tuple(torch.stack(part)[:size] for part in zip(*results, strict=True)), (0,) * len(results[0])
 
     def fake(self, shape: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the shape and type of the result, for `torch.compile`."""

@@ -74,10 +74,10 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
 
     if reduce in ("sum", "mean"):
         result = operators.spmm(A.pattern.number, False, values, _flat(X))
-    elif values is not None and heads is not None:
+    elif values is not None and heads:
         result = operators.per_head(extreme, values, X)
     else:
-        result = extreme(values, _flat(X))
+        result = extreme(values if heads is None else None, _flat(X))
     result = result if X.ndim == 2 else result.reshape(A.shape[0], *X.shape[1:])
     if reduce == "mean":
         result = operators.means(A.pattern.number, result)

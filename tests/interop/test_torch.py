@@ -150,6 +150,8 @@ def test_without_entries(device: str, shape: tuple[int, int]) -> None:
     assert found.shape == (0,) and ht.edge_softmax(A, found).shape == (0,)
     assert not torch.autograd.grad(ht.spmm(A.with_values(found), Y).sum() + found.sum(), Y)[0].any()
     assert ht.sddmm(A, X[:, 0], Y[:, 0], op="add").shape == (0,)
+    headless = A.with_values(torch.zeros(0, 0, device=device))
+    assert all(ht.spmm(headless, Y[:, None, :0].mT, reduce).shape == (shape[0], 0, 1) for reduce in REDUCE)
 
 
 def test_sddmm_of_rows_longer_than_a_task(device: str) -> None:

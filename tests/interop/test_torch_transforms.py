@@ -44,6 +44,13 @@ def test_transforms_of_functions(device: str) -> None:
         assert torch.allclose(rows.sum((0, 1)), expected[0])
         assert torch.allclose(torch.func.jacrev(function)(both[1]).sum((0, 1)), expected[1])
     cubes = lambda X: (ht.spmm(A.with_values(values), X) ** 3).sum()  # noqa: E731
+    # An edge index that is ordered within what is transformed, and a batch of none.
+    direct = lambda X: ht.spmm(edges(device), X, "max").square().sum()  # noqa: E731
+    own = ht.Adjacency.of(edges(device))
+    expected = torch.autograd.grad(ht.spmm(own, leaf := X[:6].clone().requires_grad_(), "max").square().sum(), leaf)
+    assert torch.equal(torch.func.grad(direct)(X[:6]), expected[0])
+    assert torch.equal(torch.vmap(torch.func.grad(direct))(X[None, :6]), expected[0][None])
+    assert torch.func.jacrev(lambda X: ht.spmm(A, X))(X[:, :0]).shape == (*SHAPE[:1], 0, SHAPE[1], 0)
     hessian = torch.autograd.functional.hessian(cubes, X)
     assert torch.allclose(torch.func.jacrev(torch.func.jacrev(cubes))(X), hessian)
     assert torch.allclose(torch.autograd.functional.hessian(cubes, X, vectorize=True), hessian)
