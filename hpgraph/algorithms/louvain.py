@@ -54,9 +54,10 @@ def louvain(
 
     Notes
     -----
-    NetworkX moves one vertex after another, in a fixed random order. Here the vertices of a batch choose by the same
-    state, in random batches for each round, and a level ends when a round moves less than 1/200 of the vertices, or
-    less than 1/25 of those it examines; the next level moves the rest as whole communities. Weights that are not
+    NetworkX moves one vertex after another, in a fixed random order. Here, except on small graphs on the CPU, the
+    vertices of a batch choose by the same state, in random batches for each round. A level ends when a round moves less
+    than 1/200 of the vertices, or less than 1/25 of those it examines; the next level moves the rest as whole
+    communities. Weights that are not
     integers are rounded to multiples of at most 2⁻⁵⁰ of their sum, so that sums are exact in any order. Communities
     may be disconnected; those of `hpgraph.leiden` are connected. Memory: about 50 bytes a vertex, and 20 an arc while
     the first level is built.
@@ -87,6 +88,13 @@ def louvain(
         draw = (key + len(hierarchy)) % 2**64
         # Initial communities may merge even if no vertex leaves its own.
         given = start is not None and not hierarchy
+        rest = None if given else backend.finish_levels(
+            level, label, quality, resolution, draw, MIN_MOVES, alone=False, refines=False, left=(0.0, 0.0),
+            least=-1.0, limit=limit - len(hierarchy), largest=0, gain=threshold,
+        )  # fmt: skip
+        if rest is not None:
+            hierarchy += [each[hierarchy[-1]] if hierarchy else each for each in rest[0]]
+            break
         moved, moves = backend.move_vertices(level, label, resolution, draw, MIN_MOVES, alone=given)
         if not (moves or given):
             break

@@ -203,18 +203,24 @@ def test_no_move_raises_the_quality_in_the_end(directed, objective):
 
 
 @pytest.mark.parametrize("case", [*CASES, "social"])
-def test_small_levels_of_leiden_are_as_good_in_one_kernel(case, monkeypatch):
+def test_small_levels_are_as_good_in_one_kernel(case, monkeypatch):
     """As by calls level by level, where batches move: from the graph on, and from a later level on."""
     g = hpg.datasets.social(12, 8, weighted=True) if case == "social" else hpg.from_networkx(CASES[case])
-    calls = {}, {"start": np.arange(g.n_vertices) // 3}, {"n_iterations": -1}
-    whole = [hpg.leiden(g, seed=seed, **given) for given in calls for seed in range(5)]
-    for found in whole:
+    start = {"start": np.arange(g.n_vertices) // 3}
+    calls = (hpg.leiden, {}), (hpg.leiden, start), (hpg.leiden, {"n_iterations": -1}), (hpg.louvain, {})
+    whole = [[search(g, seed=seed, **given) for seed in range(5)] for search, given in calls]
+    for found in itertools.chain(*whole):
         for finer, coarser in itertools.pairwise(found.hierarchy):
             assert len(set(zip(finer.tolist(), coarser.tolist(), strict=True))) == len(set(finer.tolist()))
+    for seed, found in enumerate(whole[3]):
+        each = [hpg.modularity(g, label) for label in found.hierarchy]
+        assert each == sorted(each)
+        assert np.array_equal(hpg.louvain(g, seed=seed, max_level=1).label, found.hierarchy[0])
     monkeypatch.setattr(kernels("cpu"), "finish_levels", lambda *_, **__: None)
-    steps = [hpg.leiden(g, seed=seed, **given) for given in calls for seed in range(5)]
-    means = [np.mean([found.quality for found in each]) for each in (whole, steps)]
-    assert means[0] == pytest.approx(means[1], abs=0.01)
+    steps = [[search(g, seed=seed, **given) for seed in range(5)] for search, given in calls]
+    for one, other in ((whole[:3], steps[:3]), (whole[3:], steps[3:])):
+        means = [np.mean([found.quality for found in itertools.chain(*each)]) for each in (one, other)]
+        assert means[0] == pytest.approx(means[1], abs=0.01)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1, 2.0**60, 1e-150])

@@ -1,9 +1,10 @@
-"""The levels of the Leiden method below some size in one kernel, on one thread, where vertices move one after another.
+"""The levels of the Leiden and the Louvain method below some size in one kernel, on one thread.
 
-There calls from Python would take most of the time, and threads would wait for each other. Each vertex chooses by what
-the vertices before it did, in a pseudorandom order; those whose bound their neighbours' moves use up are examined again
-in turn, as in the batches of `hpgraph.kernels.communities.cpu` (V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain
-to Leiden: guaranteeing well-connected communities", Scientific Reports 9, 2019: fast local moving).
+There calls from Python would take most of the time, and threads would wait for each other. Vertices move one after
+another: each chooses by what the vertices before it did, in a pseudorandom order; those whose bound their neighbours'
+moves use up are examined again in turn, as in the batches of `hpgraph.kernels.communities.cpu` (V. A. Traag, L.
+Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", Scientific Reports 9, 2019:
+fast local moving).
 """
 
 from collections import namedtuple
@@ -28,22 +29,23 @@ from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 
 # A level, and what all levels share: the null model, `total` of its strengths and `weights` of all arcs; the key of
 # the draws; shares of moves that end rounds and levels; arcs that the next level must have, and the share of this one's
-# that it may, to be refined; and the most levels.
+# that it may, to be refined; and the most levels. `plain`: all levels are kept, and one that gains at most `gain`
+# is the last.
 Arcs = namedtuple("Arcs", "indptr indices data sent received")
-Given = namedtuple("Given", "penalty two_sided resolution total weights key few least floor most limit")
+Given = namedtuple("Given", "penalty two_sided resolution total weights key few least floor most limit plain gain")
 # Communities, each numbered by a vertex, as of `hpgraph.kernels.communities.cpu`.
 Groups = namedtuple("Groups", "label sent received size")
 # The sum of the weights to each community, with `PRESENT` if it is among `used`, 0 else; vertices that wait for this
 # round and for the next, and which do; and each vertex's slack, as of `hpgraph.kernels.communities.cpu`.
 Space = namedtuple("Space", "sums used queue later waits slack")
 PRESENT = 1 << 60
-# Maximum number of refined levels of a call.
+# Maximum number of levels of a call that are kept.
 DEPTH = 64
 
 
 def finish_levels(
     level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *, alone: bool,
-    refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
+    refines: bool, left: tuple[float, float], least: float, limit: float, largest: int, gain: float | None = None,
 ) -> Any:  # fmt: skip
     """See `hpgraph.kernels.communities.Communities`."""
     arcs = level.arcs
@@ -59,6 +61,7 @@ def finish_levels(
     given = Given(
         level.penalty(resolution), level.is_two_sided, float(resolution), float(level.total),
         float(level.total * (2 if level.directed else 1)), np.uint64(key), few, least, *left, float(limit),
+        gain is not None, gain or 0.0,
     )  # fmt: skip
     with interruptible():
         parts, coarse, *found = _finish(first, label, quality, given, alone, refines)
@@ -315,7 +318,7 @@ def _finish(arcs, label, quality, given, alone, refines):
     if np.isnan(quality):
         quality = _quality(arcs, label, given)
     parts, kept, depth, changed = np.empty((DEPTH, n), label.dtype), 0, 0, False
-    # The last level that was refined, or the first, and the communities of its vertices.
+    # The last level that was kept, or the first, and the communities of its vertices.
     base, communities, until = arcs, label, label
     while depth < given.limit and kept < DEPTH:
         moved, seed = label.copy(), given.key + np.uint64(2 * depth)
@@ -325,16 +328,18 @@ def _finish(arcs, label, quality, given, alone, refines):
         seed += np.uint64(1)
         coarse, number, inherited = _coarser(arcs, moved, given, space, seed, refines)
         better = _quality(coarse, inherited, given)
+        if given.plain and better <= quality:
+            break
         if better < quality:
             # Simultaneous moves may lower the modularity: the next level then uses the communities before them.
             coarse, number, inherited = _coarser(arcs, label, given, space, seed, refines)
             better = quality
-        refined = refines
-        if refines:
+        keeps, last = refines or given.plain, given.plain and better - quality <= given.gain
+        if keeps:
             for v in range(n):
                 parts[kept, v] = number[parts[kept - 1, v] if kept else v]
             base, communities, kept = coarse, inherited, kept + 1
-            refines = given.floor <= coarse.indices.size <= given.most * arcs.indices.size
+            refines = refines and given.floor <= coarse.indices.size <= given.most * arcs.indices.size
             until = np.arange(inherited.size).astype(label.dtype)
         else:
             if not changed:
@@ -346,6 +351,6 @@ def _finish(arcs, label, quality, given, alone, refines):
         size, changed = label.size, True
         arcs, label, quality, depth = coarse, inherited, better, depth + 1
         # The limit of moves that ends the rounds of a level also ends the levels.
-        if label.size == size or (not refined and moves <= given.few[0] * size):
+        if last or label.size == size or (not keeps and moves <= given.few[0] * size):
             break
     return parts[:kept], base, communities, quality

@@ -92,6 +92,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
 def finish_levels(
     level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *,
     alone: bool, refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
+    gain: float | None = None,
 ) -> Any:  # fmt: skip
     """None: on the GPU no level is small enough."""
     return None
