@@ -79,6 +79,13 @@ def test_every_kind_of_graph(directed, weighted, named, device):
     assert set(hpg.k_truss(G, 4)) == set(nx.k_truss(plain, 4))
 
 
+def test_no_edge_but_loops(device):
+    G = hpg.Graph(([0, 1], [0, 1]), directed=False).to(device)
+    assert to_device(hpg.truss_number(G), "cpu").tolist() == [0, 0]
+    for k in (2, 3):
+        assert hpg.k_truss(G, k).n_edges == 0
+
+
 def test_wide_ids(wide_graph):
     g = CASES["trusses within trusses"]
     G = wide_graph(nx.to_scipy_sparse_array(g), directed=False)

@@ -1,7 +1,6 @@
 """Trusses on CUDA: triangles of each edge are counted once, and edges peeled level by level (truss.cuh).
 
-Rows are built again whenever half of the edges are gone, so that they hold few that are: as hash tables, or as bitmaps
-where these take no more than the tables of twice as many edges.
+Rows are built again whenever half of the edges are gone, so that they hold few that are.
 """
 
 from collections import namedtuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory, count, cupy, prefix_sum
 from hpgraph.formats import CSR, occurrences
+from hpgraph.formats.convert_cuda import by_digits
 from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -18,25 +18,21 @@ from hpgraph.kernels.structure import cuda_triangles as triangles
 
 # As in the CUDA source: the threads of a block of the kernel that peels; the flag of removed edges.
 LEVEL_THREADS, ENDED = 512, 1 << 31
-# Bytes of 32 places of a bitmap; bytes an edge of the hash tables of its two rows, and up to which bitmaps are made.
-PLACES, TABLE, MAX_BITS = 12, 32, 64
-_EDGES = dict.fromkeys(("upper", "lower", "indptr", "edge"), "*")
-HASHED = Layout("HashedRows<{Index}>", **_EDGES, neighbour="*", table="*")
-BITS = Layout("BitRows<{Index}>", **_EDGES, left="*", ranked="*", words="i64")
+ROWS = Layout(
+    "Rows<{Index}>", **dict.fromkeys(("upper", "lower", "below", "above", "start", "neighbour", "edge", "table"), "*"),
+    words="unsigned",
+)  # fmt: skip
 LEVELS = Layout("Levels", word="*", going="*", following="*", counters="*", arrived="*")
 TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
-_LAYOUTS = HASHED, BITS, LEVELS, TO_ARCS
+_LAYOUTS = ROWS, LEVELS, TO_ARCS
 KERNELS = KernelSet(
     "truss.cuh", "trusses",
-    {"<{Index}>": "edge_keys number_loops", "<{Index}, bool>": "flag_arcs=write_arcs",
-     "<{Index}, long long>": "number_arcs=write_arcs", "<{Index}, hpgraph::HashedRows<{Index}>>": "hash_rows=list_rows",
-     "<{Index}, hpgraph::BitRows<{Index}>>": "mark_rows=list_rows"}, layouts=_LAYOUTS,
+    {"<{Index}>": "fill_tables number_loops", "<{Index}, bool>": "flag_arcs=write_arcs",
+     "<{Index}, long long>": "number_arcs=write_arcs"}, layouts=_LAYOUTS,
 )  # fmt: skip
 # Launched cooperatively.
 PEEL = KernelSet(
-    "truss.cuh", "trusses",
-    {"<hpgraph::HashedRows<{Index}>>": "peel_hashed=peel_levels",
-     "<hpgraph::BitRows<{Index}>>": "peel_bits=peel_levels"},
+    "truss.cuh", "trusses", {"<{Index}>": "peel_levels"},
     layouts=_LAYOUTS, threads=LEVEL_THREADS, cooperative=True,
 )  # fmt: skip
 # Edges by their upper ends: rows of the neighbours below, ascending; a graph's own rows hold the others, too.
@@ -126,35 +122,26 @@ def _peel(rows: Rows, word: Any, level: int, last: int) -> int:
     ``word`` (uint32 array): support of each edge; ENDED is set where it is removed.
     """
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
-    words = -(-n // 128) * 4
-    dense = n * words * PLACES <= m * MAX_BITS
-    held = n * words * PLACES if dense else m * (TABLE + 2 * ids.itemsize)
-    check_memory(held + m * (20 + 2 * ids.itemsize) + 24 * n, "the edges of a graph by both of their ends", "cuda")
-    kernels, size, upper = KERNELS.of(Index=ids), np.int64(m), _uppers(rows)
-    indptr = prefix_sum(cupy.diff(rows.indptr) + occurrences(rows.lower, n))
-    keys, edge = cupy.empty(m, np.uint64), cupy.empty(2 * m, np.uint32)
-    kernels.each("edge_keys", m, rows.lower, size, keys)
-    keys.sort()
-    common = upper, rows.lower, indptr, edge
-    if dense:
-        kind, left = "mark_rows", cupy.zeros(n * words, np.uint32)
-        ranked = cupy.zeros((n * words, 2), np.uint32)
-        ranked[:, 1] = np.iinfo(np.uint32).max
-        linked = BITS.of(Index=ids)(*common, left, ranked, np.int64(words))
-    else:
-        kind, neighbour = "hash_rows", cupy.empty(2 * m, ids)
-        table = cupy.full(4 * m, np.iinfo(np.uint64).max, np.uint64)
-        linked = HASHED.of(Index=ids)(*common, neighbour, table)
-    kernels.each(kind, m, rows.indptr, keys, linked, size)
-    # The keys are no longer needed.
-    going, following = keys.view(np.uint32).reshape(2, m)
+    if m == 0:
+        return level
+    check_memory(m * (24 + 6 * ids.itemsize), "the edges of a graph by both of their ends", "cuda")
+    above, *lists = by_digits(rows.lower, rows.indptr, cupy.arange(m, dtype=np.uint32), n)
+    words, size = -(-n // 32), cupy.diff(rows.indptr) + cupy.diff(above)
+    # Bitmaps or hash tables, as in the CUDA source.
+    start = prefix_sum(cupy.where(4 * size >= words, words, 2 * size))
+    length = int(start[n])
+    check_memory(8 * length, "the neighbours of each vertex of a graph", "cuda")
+    edges, upper, table = np.int64(m), _uppers(rows), cupy.full(length, np.iinfo(np.uint64).max, np.uint64)
+    linked = ROWS.of(Index=ids)(upper, rows.lower, rows.indptr, above, start, *lists, table, np.uint32(words))
+    KERNELS.of(Index=ids).each("fill_tables", m, linked, edges)
+    going, following = cupy.empty((2, m), np.uint32)
     # Three lengths, three least supports, three numbers of edges taken, the level at the end, and a barrier's counter.
     counters = cupy.zeros(11, np.uint64)
     counters[3:6] = np.iinfo(np.uint32).max
     levels = LEVELS.of()(word, going, following, counters, counters[10:])
-    name, peels = "peel_bits" if dense else "peel_hashed", PEEL.of(Index=ids)
-    blocks = peels.functions[name].resident(LEVEL_THREADS)
-    peels.launch(name, blocks, linked, levels, size, np.uint32(level), np.uint32(last))
+    peels = PEEL.of(Index=ids)
+    blocks = peels.functions["peel_levels"].resident(LEVEL_THREADS)
+    peels.launch("peel_levels", blocks, linked, levels, edges, np.uint32(level), np.uint32(last))
     return int(counters[9])
 
 

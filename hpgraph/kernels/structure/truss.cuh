@@ -2,9 +2,10 @@
 // the support of its other two edges, round by round; then the next level begins.
 //
 // Rounds follow H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels run
-// in one launch, until half of the edges are removed. A triangle is visited when its first edge is removed. In sparse
-// graphs the row of the end with lower degree is read, and each neighbour is looked up in a hash table of the other
-// end's row; in dense graphs the rows are bitmaps, and the intersection of both ends' rows gives the triangles.
+// in one launch, until half of the edges are removed. A triangle is visited when its first edge is removed: the row of the
+// end with fewer neighbours is read, and each neighbour is looked up in the row of the other end, by a bitmap with ranks
+// or, if that would be large for so few neighbours, by a hash table. Ids ascend in rows, so that a warp reads few sectors
+// of a bitmap, above all in degree order.
 #pragma once
 #include "persistent.cuh"
 #include "search.cuh"
@@ -15,93 +16,87 @@ namespace hpgraph {
 constexpr int TRUSS_THREADS = 256;
 // For the peeling kernel: fewer blocks spend less time at barriers.
 constexpr int LEVEL_THREADS = 512, LEVEL_WARPS = LEVEL_THREADS / 32;
+constexpr int LEVEL_BLOCKS = 3;  // resident blocks per multiprocessor
 constexpr int WORDS = 4;  // words that a lane has in flight
 // Flags in an edge's word: removed, or to be removed in this round. The lower bits hold the support or, with ENDED, the
 // level at which the edge was removed.
 constexpr u32 ENDED = 1u << 31, GOING = 1u << 30;
+constexpr u32 NONE = ~0u;
 constexpr u64 VACANT = ~0ull;
 
-// Edges by both ends, sorted by upper end, then by lower end. `edge`: the edges of each vertex, ascending by the other
-// end.
-template <class Index>
-struct Edges {
-    const Index* upper;
-    const Index* lower;
-    const i64* indptr;
-    u32* edge;
+// The neighbours of a vertex, ascending: `lower` of them from `below` on, and the others as if the list at `above` began
+// with the former.
+struct Row {
+    i64 below, above, table;
+    u32 lower, size;
 };
 
-// The hash table of a row of length d has 2d slots: an edge, and the low 32 bits of a neighbour's id.
+// Edges by both ends, sorted by upper end, then by lower end: the lower neighbours of v are those from below[v] on, the
+// upper ones those from above[v] on in `neighbour` and `edge`. `table`: what finds the neighbours of each vertex, from
+// start[v] on. A bitmap has `words` elements: the complement of 32 bits, and above it the number of neighbours before
+// these. A hash table has two slots per neighbour: the low 32 bits of its id, and above them the edge.
 template <class Index>
-struct HashedRows : Edges<Index> {
-    static constexpr int BLOCKS = 4;  // resident blocks per multiprocessor
-    Index* neighbour;
+struct Rows {
+    const Index *upper, *lower;
+    const i64 *below, *above, *start;
+    const Index* neighbour;
+    const u32* edge;
     u64* table;
+    u32 words;
 
+    __device__ Row row(Index v) const {
+        const i64 begin = below[v], other = above[v];
+        const u32 fewer = u32(below[i64(v) + 1] - begin);
+        return {begin, other - fewer, start[v], fewer, fewer + u32(above[i64(v) + 1] - other)};
+    }
+    __device__ Index neighbour_at(const Row& row, u32 place) const {
+        return __ldg(place < row.lower ? lower + row.below + place : neighbour + row.above + place);
+    }
+    __device__ u32 edge_at(const Row& row, u32 place) const {
+        return place < row.lower ? u32(row.below) + place : __ldg(edge + row.above + place);
+    }
+    // As in Python: a bitmap takes at most twice the bytes of a hash table.
+    __device__ bool has_bitmap(const Row& row) const { return words <= 4ull * row.size; }
     __device__ static u32 slot(Index w, u32 size) { return __umulhi(u32(w) * 2654435769u, size); }
-    __device__ void put(Index v, Index w, i64 at, u32 of) const {
-        this->edge[at] = of, neighbour[at] = w;
-        const u32 size = u32(2 * (this->indptr[i64(v) + 1] - this->indptr[v]));
-        u64* const row = table + 2 * this->indptr[v];
-        u32 place = slot(w, size);
-        while (atomicCAS(row + place, VACANT, u64(of) << 32 | u32(w)) != VACANT) place = place + 1 == size ? 0 : place + 1;
+
+    __device__ void put(const Row& row, Index w, u32 place, u32 of) const {
+        u64* const first = table + row.table;
+        if (has_bitmap(row)) {
+            u32* const word = (u32*)(first + (w >> 5));
+            atomicAnd(word, ~(1u << (w & 31))), atomicMin(word + 1, place);
+            return;
+        }
+        const u32 size = 2 * row.size;
+        u32 at = slot(w, size);
+        while (atomicCAS(first + at, VACANT, u64(of) << 32 | u32(w)) != VACANT) at = at + 1 == size ? 0 : at + 1;
     }
-    __device__ bool leads_to(u64 held, Index w) const {
-        if (u32(held) != u32(w)) return false;
-        return sizeof(Index) == 4 || this->upper[held >> 32] == w || this->lower[held >> 32] == w;
+    // The edge to w, or NONE.
+    __device__ u32 edge_to(const Row& row, Index w) const {
+        const u64* const first = table + row.table;
+        if (has_bitmap(row)) {
+            const u64 held = __ldg(first + (w >> 5));
+            const u32 bits = ~u32(held), bit = 1u << (w & 31);
+            return bits & bit ? edge_at(row, u32(held >> 32) + __popc(bits & (bit - 1))) : NONE;
+        }
+        const u32 size = 2 * row.size;
+        for (u32 at = slot(w, size);; at = at + 1 == size ? 0 : at + 1) {
+            const u64 held = __ldg(first + at);
+            const u32 of = u32(held >> 32);
+            if (held == VACANT) return NONE;
+            if (u32(held) == u32(w) && (sizeof(Index) == 4 || upper[of] == w || lower[of] == w)) return of;
+        }
     }
-    __device__ void remove(u32) const {}
 };
 
-// Neighbours in a word of a bitmap, and the number of neighbours before it in the row.
-struct RankedWord {
-    u32 bits, before;
-};
-
-// Each row is a bitmap of `words` words, a multiple of four. `left`: neighbours by edges not yet removed; `ranked`: all
-// neighbours.
+// Fills the tables.
 template <class Index>
-struct BitRows : Edges<Index> {
-    static constexpr int BLOCKS = 3;
-    u32* left;
-    RankedWord* ranked;
-    i64 words;
-
-    __device__ void put(Index v, Index w, i64 at, u32 of) const {
-        this->edge[at] = of;
-        const i64 word = v * words + (w >> 5);
-        const u32 bit = 1u << (w & 31);
-        atomicOr(left + word, bit), atomicOr(&ranked[word].bits, bit);
-        atomicMin(&ranked[word].before, u32(at - this->indptr[v]));
-    }
-    __device__ u32 edge_to(Index v, Index w) const {
-        const RankedWord word = ranked[v * words + (w >> 5)];
-        return this->edge[this->indptr[v] + word.before + __popc(word.bits & ((1u << (w & 31)) - 1))];
-    }
-    __device__ void remove(u32 of) const {
-        const Index v = this->upper[of], w = this->lower[of];
-        atomicAnd(left + v * words + (w >> 5), ~(1u << (w & 31)));
-        atomicAnd(left + w * words + (v >> 5), ~(1u << (v & 31)));
-    }
-};
-
-// Keys that sort the edges by lower end.
-template <class Index>
-__global__ void __launch_bounds__(TRUSS_THREADS) edge_keys(const Index* __restrict__ lower, i64 edges, u64* keys) {
-    const i64 e = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
-    if (e < edges) keys[e] = u64(lower[e]) << 32 | u64(e);
-}
-
-// `below`: start of the edges of each upper end; `keys`: sorted.
-template <class Index, class Rows>
-__global__ void __launch_bounds__(TRUSS_THREADS)
-list_rows(const i64* __restrict__ below, const u64* __restrict__ keys, const Rows rows, i64 edges) {
+__global__ void __launch_bounds__(TRUSS_THREADS) fill_tables(const Rows<Index> rows, i64 edges) {
     const i64 i = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     if (i >= edges) return;
-    const Index upper = rows.upper[i], lower = Index(keys[i] >> 32);
-    const u32 e = u32(keys[i]);
-    rows.put(upper, rows.lower[i], rows.indptr[upper] + (i - below[upper]), u32(i));
-    rows.put(lower, rows.upper[e], below[i64(lower) + 1] + i, e);
+    const u32 e = rows.edge[i];
+    const Row up = rows.row(rows.upper[i]), down = rows.row(rows.lower[e]);
+    rows.put(up, rows.lower[i], u32(i - up.below), u32(i));
+    rows.put(down, rows.neighbour[i], u32(i - down.above), e);
 }
 
 struct Levels {
@@ -161,90 +156,31 @@ struct Departure {
 };
 
 template <class Index>
-__device__ __forceinline__ void leave_triangles(const HashedRows<Index>& rows, const Levels& levels, const Departure& one) {
-    const u32 e = one.edge;
-    u32 left = __ldcg(levels.word + e) & (GOING - 1);
-    const Index upper = rows.upper[e], lower = rows.lower[e];
-    i64 begin = rows.indptr[upper], other = rows.indptr[lower];
-    u32 size = u32(rows.indptr[i64(upper) + 1] - begin), slots = u32(rows.indptr[i64(lower) + 1] - other);
-    if (slots < size) {
-        const i64 begins = begin;
-        const u32 sized = size;
-        begin = other, other = begins, size = slots, slots = sized;
+__device__ __forceinline__ void leave_triangles(const Rows<Index>& rows, const Levels& levels, const Departure& one) {
+    u32 left = __ldcg(levels.word + one.edge) & (GOING - 1);
+    Row row = rows.row(rows.upper[one.edge]), other = rows.row(rows.lower[one.edge]);
+    if (other.size < row.size) {
+        const Row longer = row;
+        row = other, other = longer;
     }
-    slots *= 2;
-    const u64* const table = rows.table + 2 * other;
-    for (u32 first = 32 * one.part; left && first < size; first += 32 << one.shift) {
+    for (u32 first = 32 * one.part; left && first < row.size; first += 32 << one.shift) {
         const u32 place = first + lane_of_warp();
-        u32 f = e, g = 0, of_f = ENDED, of_g = ENDED;
-        if (place < size) {
-            f = __ldg(rows.edge + begin + place);
-            of_f = __ldcg(levels.word + f);
+        u32 f = NONE, g = NONE, of_f = ENDED, of_g = ENDED;
+        if (place < row.size) g = rows.edge_to(other, rows.neighbour_at(row, place));
+        if (g != NONE) {
+            f = rows.edge_at(row, place);
+            of_f = __ldcg(levels.word + f), of_g = __ldcg(levels.word + g);
         }
-        // If e and f are both removed and f comes first, f decrements g: no look-up is needed.
-        if (f != e && !(of_f & ENDED) && (of_f < GOING || e < f)) {
-            const Index w = __ldg(rows.neighbour + begin + place);
-            u32 at = rows.slot(w, slots);
-            u64 held = __ldg(table + at);
-            while (held != VACANT && !rows.leads_to(held, w)) {
-                at = at + 1 == slots ? 0 : at + 1;
-                held = __ldg(table + at);
-            }
-            g = u32(held >> 32);
-            if (held != VACANT) of_g = __ldcg(levels.word + g);
-        }
-        const bool closed = !(of_g & ENDED);
+        const bool closed = !((of_f | of_g) & ENDED);
         one.leave(levels, closed, f, of_f, g, of_g);
         left -= __popc(__ballot_sync(ALL, closed));
     }
 }
 
-template <class Index>
-__device__ __forceinline__ void leave_triangles(const BitRows<Index>& rows, const Levels& levels, const Departure& one) {
-    __shared__ u32 queues[LEVEL_WARPS][64];
-    u32* const queue = queues[threadIdx.x / 32];
-    u32 left = __ldcg(levels.word + one.edge) & (GOING - 1), filled = 0;
-    const Index upper = rows.upper[one.edge], lower = rows.lower[one.edge];
-    const u32 *const a = rows.left + upper * rows.words, *const b = rows.left + lower * rows.words;
-    const auto look_up = [&](bool mine, u32 w) {
-        u32 f = 0, g = 0, of_f = ENDED, of_g = ENDED;
-        if (mine) {
-            f = rows.edge_to(upper, w), g = rows.edge_to(lower, w);
-            of_f = __ldcg(levels.word + f), of_g = __ldcg(levels.word + g);
-        }
-        one.leave(levels, mine, f, of_f, g, of_g);
-    };
-    for (i64 first = 128 * one.part; left && first < rows.words; first += 128 << one.shift) {
-        const i64 at = first + 4 * lane_of_warp();
-        uint4 shared{0, 0, 0, 0};
-        if (at < rows.words) {
-            const uint4 x = *(const uint4*)(a + at), y = *(const uint4*)(b + at);
-            shared = uint4{x.x & y.x, x.y & y.y, x.z & y.z, x.w & y.w};
-        }
-#pragma unroll 1
-        for (int k = 0; k < 4; ++k) {
-            u32 word = k == 0 ? shared.x : k == 1 ? shared.y : k == 2 ? shared.z : shared.w;
-            for (u32 which; (which = __ballot_sync(ALL, word)); word &= word - 1) {
-                if (word) queue[filled + __popc(which & lanes_below())] = u32(32 * (at + k)) + __ffs(word) - 1;
-                filled += __popc(which), left -= __popc(which);
-                if (filled < 32) continue;
-                __syncwarp();
-                filled -= 32;
-                const u32 w = queue[filled + lane_of_warp()];
-                __syncwarp();
-                look_up(true, w);
-            }
-        }
-    }
-    __syncwarp();
-    if (filled) look_up(lane_of_warp() < filled, queue[lane_of_warp()]);
-    __syncwarp();
-}
-
 // Removes edges level by level, up to level `last` or until more than half of them are gone.
-template <class Rows>
-__global__ void __launch_bounds__(LEVEL_THREADS, Rows::BLOCKS)
-peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last) {
+template <class Index>
+__global__ void __launch_bounds__(LEVEL_THREADS, LEVEL_BLOCKS)
+peel_levels(const Rows<Index> rows, const Levels levels, i64 edges, u32 level, u32 last) {
     GridBarrier barrier(levels.arrived);
     const i64 threads = i64(gridDim.x) * LEVEL_THREADS, thread = i64(blockIdx.x) * LEVEL_THREADS + threadIdx.x;
     const i64 warps = threads / 32, warp = thread / 32;
@@ -290,7 +226,7 @@ peel_levels(const Rows rows, const Levels levels, i64 edges, u32 level, u32 last
             ++phase;
             for (i64 i = thread; i < count; i += threads) {
                 const u32 e = __ldcg(going + i);
-                levels.word[e] = ENDED | level, rows.remove(e);
+                levels.word[e] = ENDED | level;
             }
             for (i64 i = thread; i < next; i += threads) atomicOr(levels.word + __ldcg(following + i), GOING);
             barrier.wait();
