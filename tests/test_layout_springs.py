@@ -82,6 +82,9 @@ def test_stress_of_a_path_and_of_parts(device: str) -> None:
         assert np.isfinite(place).all() and len(np.unique(place, axis=0)) == len(graph)
     zero = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.0, 1.0, 0.0], directed=False).to(device)
     assert np.isfinite(host(hpg.layout.kamada_kawai(zero))).all()
+    # Distances that differ so much coincide in the picture.
+    far = hpg.Graph.from_edges([18, 22, 11, 8], [13, 21, 5, 6], [1e9, 0.0, 1e-9, 3.3], n_vertices=24, directed=False)
+    assert np.isfinite(host(hpg.layout.kamada_kawai(far.to(device)))).all()
 
 
 def crossings(G: Any, place: Any) -> int:

@@ -70,7 +70,7 @@ class Layout(Protocol):
     def stress_moves(self, place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
         """The sum over pivots p of (wanted / |x - x_p| - weight) · (x - x_p) for each point x; float64 array (n, 2).
 
-        ``wanted``, ``weight``: of shape (number of pivots, n).
+        ``wanted``, ``weight``: of shape (number of pivots, n). A pivot at the point itself adds nothing.
         """
 
     def combined(

@@ -172,8 +172,8 @@ def _sum_stress(place, pivots, wanted, weight, moves):
             xp, yp = pivots[p, 0], pivots[p, 1]
             for i in range(some):
                 dx, dy = x[i] - xp, y[i] - yp
-                length = max(math.sqrt(dx * dx + dy * dy), 1e-300)
-                share = wanted[p, low + i] / length - weight[p, low + i]
+                square = dx * dx + dy * dy
+                share = wanted[p, low + i] / (math.sqrt(square) if square > 0 else math.inf) - weight[p, low + i]
                 fx[i] += share * dx
                 fy[i] += share * dy
         for i in range(some):

@@ -100,8 +100,8 @@ def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
         length *= length
         across *= across
         length += across
-        length = cupy.maximum(cupy.sqrt(length, out=length), 1e-300, out=length)
-        share = cupy.divide(wanted[part], length, out=length)
+        length[length == 0] = np.inf
+        share = cupy.divide(wanted[part], cupy.sqrt(length, out=length), out=length)
         share -= weight[part]
         moved += place * share.sum(axis=0)[:, None] - share.T @ own
     return moved
