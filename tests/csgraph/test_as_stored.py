@@ -36,9 +36,12 @@ def test_orders_follow_the_rows_as_they_are(name: str, directed: bool) -> None:
         np.testing.assert_array_equal(mine, expected)
 
 
-@pytest.mark.parametrize("connection", ["weak", "strong"])
-def test_components_of_rows_as_they_are(connection: str) -> None:
+@pytest.mark.parametrize(("connection", "shared"), [("weak", False), ("weak", True), ("strong", False)])
+def test_components_of_rows_as_they_are(connection: str, shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(300, 0.004)
+    if shared:
+        # By all threads, as many arcs are joined.
+        monkeypatch.setattr("hpgraph.kernels.structure.cpu_components._MIN_SHARED", 0)
     # SciPy never returns where a row has duplicates.
     found, wanted = (
         module.connected_components(given, connection=connection)

@@ -3,16 +3,19 @@
 M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", IPDPS'18.
 Every vertex points to one with a smaller id, or to itself; an arc's union hooks the larger of two roots under the
 smaller, with path halving. Linking two neighbours of every vertex already joins most of the graph into one
-tree, and arcs that start inside it are then skipped.
+tree, and arcs that start inside it are then skipped. Few arcs are joined by one thread, without atomics.
 """
 
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, is_stopped, njit, part, peek, prange, team, vertex
+from hpgraph.kernels.runtime.cpu.union_find import join
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
+from hpgraph.kernels.structure.cpu_stored import interruptible_beyond
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
 
 # Vertices that one thread takes at a time.
@@ -33,9 +36,13 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     label = np.arange(n, dtype=arcs.indices.dtype)
     if arcs.nnz == 0:
         return n, label
+    # With few arcs, one thread finishes before several have started; no arc of directed ones is skipped.
+    if arcs.nnz < _MIN_SHARED or (config.threads == 1 and not symmetric):
+        with interruptible_beyond(arcs.nnz):
+            _join_rows(arcs.indptr, arcs.indices, label)
+        return int(number_trees(label)), label
     left = np.zeros(1, np.bool_)
-    # With few arcs, one thread finishes before several have started.
-    with team(alone=arcs.nnz < _MIN_SHARED):
+    with team():
         if arcs.nnz < FEW_ARCS * n:
             _begin(arcs.indptr, arcs.indices, label)
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, symmetric, label, left)
@@ -64,6 +71,15 @@ def _link_within(indptr, indices, group, label):
                 u = indices[at]
                 if u < v and group[u] == group[v]:
                     hook(label, v, u)
+
+
+@njit(cache=True, nogil=True, counts_references=False)
+def _join_rows(indptr, indices, label):
+    for v in range(label.size):
+        if is_stopped():
+            break
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            join(label, np.int64(v), np.int64(vertex(indices, at)))
 
 
 @njit(cache=True, counts_references=False)
