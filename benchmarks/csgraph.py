@@ -73,8 +73,36 @@ def _small_world(arcs: int, rng: Any) -> Ends:
     return ring, np.where(rng.random(len(ring)) < 0.1, rng.integers(0, n, len(ring)), far), n
 
 
+def _tree(arcs: int, rng: Any) -> Ends:
+    n = arcs // 2
+    names = rng.permutation(n)
+    return names[(rng.random(n - 1) * np.arange(1, n)).astype(np.int64)], names[1:], n
+
+
+def _components(arcs: int, rng: Any) -> Ends:
+    # Of two to thirty vertices.
+    n = arcs // 4
+    first = np.cumsum(rng.integers(2, 31, n))
+    part = np.searchsorted(first, np.arange(n), side="right")
+    begin, end = np.r_[0, first][part], np.minimum(first[part], n)
+    return *rng.permutation(n)[
+        np.array([np.tile(np.arange(n), 2), rng.integers(np.tile(begin, 2), np.tile(end, 2))])
+    ], n
+
+
+def _acyclic(arcs: int, rng: Any) -> Ends:
+    source, target, n = _uniform(arcs, rng)
+    return np.minimum(source, target), np.maximum(source, target), n
+
+
+def _banded(arcs: int, rng: Any) -> Ends:
+    n = arcs // DEGREE
+    source = np.repeat(np.arange(n), DEGREE // 2)
+    return *rng.permutation(n)[np.array([source, (source + rng.integers(1, 20, len(source))) % n])], n
+
+
 def shapes(arcs: int) -> dict[str, Callable[[], Any]]:
-    """Makers of weighted graphs of about so many arcs, as SciPy's arrays: symmetric, but for three."""
+    """Makers of weighted graphs of about so many arcs, as SciPy's arrays."""
 
     def maker(ends: Callable[[int, Any], Ends], **options: Any) -> Callable[[], Any]:
         rng = np.random.default_rng(1)
@@ -90,6 +118,12 @@ def shapes(arcs: int) -> dict[str, Callable[[], Any]]:
         "path": maker(_path),
         "star": maker(_star),
         "small world": maker(_small_world),
+        "path, directed": maker(_path, both=False),
+        "tree": maker(_tree),
+        "tree, directed": maker(_tree, both=False),
+        "components": maker(_components),
+        "acyclic": maker(_acyclic, both=False),
+        "banded": maker(_banded),
     }
 
 
@@ -105,6 +139,17 @@ def _weighed(
     made = sp.csr_array((np.r_[weight, weight] if both else weight, ends), shape=(n, n))
     made.indices, made.indptr = made.indices.astype(ids), made.indptr.astype(ids)
     return made
+
+
+def _formed(value: Any, form: str) -> Any:
+    """An argument of a work, a sparse one in a format, or with values or indices of a dtype."""
+    if not sp.issparse(value) or form == "csr":
+        return value
+    if form in ("csc", "coo"):
+        return value.asformat(form)
+    if form == "int64":
+        return sp.csr_array((value.data, value.indices.astype(form), value.indptr.astype(form)), shape=value.shape)
+    return value.astype(form) if value.dtype.kind == "f" else value
 
 
 def _sum(answer: Any) -> float:
@@ -233,8 +278,8 @@ def compared(name: str, call: Call, digest: Digest, repeats: int) -> dict[str, A
     begin = time.process_time()
     try:
         answers = [digest(theirs())]
-    except ValueError:
-        # SciPy's yen takes no 64-bit ids.
+    except (TypeError, ValueError):
+        # SciPy's function does not take this format, or ids of 64 bits.
         return None
     first = time.process_time() - begin
     if first > LONG:
@@ -259,6 +304,7 @@ def main(words: Sequence[str]) -> int:
     parser = command_parser("csgraph", __doc__, "graphs and works")
     parser.add_argument("--arcs", default="100000,1000000", help="arcs of the graphs, separated by commas")
     parser.add_argument("--shapes", help="beginnings of shapes, separated by semicolons, a space behind a whole name")
+    parser.add_argument("--forms", default="csr", help="of csr,csc,coo,float32,int64: formats, dtypes of values or ids")
     parser.add_argument("--works", help="beginnings of works, separated by semicolons; all by default")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"calls of which the median is taken ({REPEATS})")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where ours runs (cpu)")
@@ -279,7 +325,16 @@ def main(words: Sequence[str]) -> int:
         for shape, make in {**makers, "dense": lambda n=n: dense_works(n)}.items():
             if not wanted(shape, begins[0]):
                 continue
-            works = {name: work for name, work in make().items() if wanted(name, begins[1])}
+            works = {
+                f"{name} {form}" if form != "csr" else name: (
+                    function,
+                    (tuple(_formed(v, form) for v in given), how),
+                    digest,
+                )
+                for name, (function, (given, how), digest) in make().items()
+                if wanted(name, begins[1])
+                for form in chosen.forms.split(",")
+            }
             for work, found in _measured(works, chosen):
                 place = {"work": work, "shape": shape, "arcs": arcs}
                 row = results[_place(place)] = {**results.get(_place(place), {}), **place, **found}
