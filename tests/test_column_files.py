@@ -194,3 +194,12 @@ def test_bad_dates() -> None:
         G.update(insert={"source": [1], "target": [0], "when": [3]})
     with pytest.raises(TypeError, match=r"'when' holds dates, which .* cannot add up"):
         hpg.Graph.from_edges([0, 0], [1, 1], duplicates="sum", columns={"when": np.array(["2020", "2021"], "M8[s]")})
+
+
+@pytest.mark.parametrize("columns", [{"a\x0b": [1, 2]}, {"a": ["b\x0b", "c"]}])
+def test_graphml_holds_no_control_characters(columns: Any, tmp_path: Path) -> None:
+    for held in ({"edges": columns}, {"vertices": columns}):
+        G = hpg.from_edges([(0, 1), (1, 0)]).with_columns(**held)
+        raises(ValueError, "g.graphml: XML holds no control characters", G.save, tmp_path / "g.graphml")
+        G.save(tmp_path / "g.npz")
+        assert hpg.read(tmp_path / "g.npz").edge_columns == G.edge_columns

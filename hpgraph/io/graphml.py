@@ -301,7 +301,10 @@ def write_graphml(graph: Graph, path: Path) -> None:
     for of, held, length in elements:
         named_keys = {f"{_COLUMN}{of}-{at}": title for at, title in enumerate(held)}
         keys |= {key: (of, title, held[title]) for key, title in named_keys.items()}
-        data_of[of] = _data(path, {key: held[title] for key, title in named_keys.items()}, length)
+        data_of[of] = _data({key: held[title] for key, title in named_keys.items()}, length)
+        for title, column in held.items():
+            if any(map(_UNFIT.search, [title, *(column.categories if isinstance(column, Categories) else ())])):
+                raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
     with replacing_text(path) as text:
         text.write(f'<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="{_NAMESPACE}">\n')
         if arcs.weight is not None:
@@ -323,15 +326,12 @@ def write_graphml(graph: Graph, path: Path) -> None:
         text.write("</graph>\n</graphml>\n")
 
 
-def _data(path: Path, columns: dict[str, Any], length: int) -> Iterator[str]:
+def _data(columns: dict[str, Any], length: int) -> Iterator[str]:
     """The data of each element, by the ids of keys; text that is missing is left out."""
     from xml.sax.saxutils import escape
 
     if not columns:
         yield from repeat("", length)
         return
-    for column in columns.values():
-        if isinstance(column, Categories) and any(map(_UNFIT.search, column.categories)):
-            raise ValueError(f"{path}: XML holds no control characters, and a column has them; .npz holds any text")
     for given in attributes(columns, length, plain_values):
         yield "".join(f'<data key="{key}">{escape(value_text(value))}</data>' for key, value in given.items())
