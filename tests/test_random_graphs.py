@@ -389,6 +389,7 @@ def test_arguments():
         (lambda: datasets.barabasi_albert_graph(5, 5), "m must be from 1 to 4"),
         (lambda: datasets.watts_strogatz_graph(10, 5, 0.1), "k must be from 0 to 4"),
         (lambda: datasets.configuration_model([1, 2]), "an even sum"),
+        (lambda: datasets.configuration_model([2**62] * 4), "from 0 to 2305843009213693951"),  # their sum wraps to 0
         (lambda: datasets.configuration_model([5, 1], exact=True), "no graph without loops"),
         (lambda: datasets.random_regular_graph(3, 5), "must be even"),
         (lambda: datasets.random_geometric_graph(5, 0.1, 4), "dim must be"),

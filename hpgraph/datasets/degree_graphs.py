@@ -139,8 +139,9 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     """
     device, given = normalize_device(device), deg_sequence
     degree = to_device(given if hasattr(given, "dtype") else np.asarray(given), device)
-    if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or anywhere(degree < 0):
-        raise ValueError("deg_sequence must be one-dimensional, of whole numbers that are not negative")
+    most = np.iinfo(np.int64).max // max(degree.size, 1)  # their sum is below 2**63
+    if degree.ndim != 1 or (degree.size and degree.dtype.kind not in "iu") or anywhere((degree < 0) | (degree > most)):
+        raise ValueError(f"deg_sequence must be one-dimensional, of whole numbers from 0 to {most}")
     degree = degree.astype(np.int64, copy=False)
     total, n = int(degree.sum()), whole(len(degree), "the length of deg_sequence", least=0, most=MAX_VERTICES)
     if total % 2:
@@ -167,7 +168,8 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
 
 def _check_realizable(degree: Any) -> None:
     """Raise ValueError if no simple graph has these degrees, by the inequalities of Erdős and Gallai."""
-    xp, n, rising = array_module(degree), len(degree), array_module(degree).sort(degree)
+    xp, n = array_module(degree), len(degree)
+    rising = xp.sort(degree)
     k, sums = xp.arange(1, n + 1), prefix_sum(rising[::-1])
     # Of the vertices after the first k, so many have a degree of k or more.
     large = xp.maximum(n - xp.searchsorted(rising, k), k)
