@@ -222,6 +222,8 @@ def test_arrays_of_other_libraries_are_shared(library: str, device: str) -> None
         place = (lambda array: array.ctypes.data) if device == "cpu" else (lambda array: array.data.ptr)
         assert place(mine) == place(theirs), "nothing is copied"
     assert hpg.Vector(data).device == device and host(hpg.Vector(data).values).tolist() == [2, 3, 4]
+    assert host(A @ data).tolist() == [6, 22]
+    assert host(hpg.from_edges(indices, indices, data).out_csr.data).tolist() == [3, 2, 4]
 
 
 @pytest.mark.parametrize("layout", ["to_sparse_csr", "to_sparse_csc", "to_sparse_coo"])

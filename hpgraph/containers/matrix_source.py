@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.containers.dlpack import shared
-from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, is_masked, unmasked
+from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, is_masked, native, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 
@@ -55,7 +54,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
 
 def csr_of_dense(source: Any) -> CSR:
     """The nonzero, unmasked elements of a two-dimensional array."""
-    source = shared(source)
+    source = native(source)
     if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
         raise TypeError(
             f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
@@ -116,11 +115,11 @@ def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:
 
 
 def _as_array(ids: Any, name: str) -> Any:
-    ids = shared(unmasked(ids, name))
+    ids = native(unmasked(ids, name))
     return ids if is_cuda(ids) else np.asarray(ids)
 
 
 def _as_values(values: Any, dtype: np.dtype[Any] | None, beside: Any) -> Any:
-    values = shared(unmasked(values, "values"))
+    values = native(unmasked(values, "values"))
     xp = array_module(device_of(values if hasattr(values, "dtype") else None, beside))
     return xp.asarray(values, dtype=dtype)

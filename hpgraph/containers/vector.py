@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.containers.dlpack import shared
 from hpgraph.core.device import (
     Device,
     array_module,
@@ -18,6 +17,7 @@ from hpgraph.core.device import (
     device_of,
     is_cuda,
     is_masked,
+    native,
     normalize_device,
     to_device,
     unmasked,
@@ -279,7 +279,7 @@ def _flags(present: Any) -> Any:
 
 
 def _as_array(values: Any) -> Any:
-    values = shared(values)
+    values = native(values)
     return values if is_cuda(values) else np.asarray(values)
 
 

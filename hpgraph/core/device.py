@@ -61,6 +61,8 @@ _STRETCH = 1 << 24
 # Below this many bytes free memory is not queried: the query takes longer than the work.
 _LITTLE = 1 << 20
 
+# DLPack's device types that NumPy reads: kDLCPU and kDLCUDAHost.
+_DLPACK_HOST = (1, 3)
 _NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
 
 
@@ -176,13 +178,16 @@ def to_device(array: Any, device: str) -> Any:
 
 
 def native(array: Any) -> Any:
-    """An array of another library, such as PyTorch, as a NumPy or CuPy array over the same memory."""
+    """An array of another library, such as PyTorch, as a NumPy or CuPy array over the same memory.
+
+    By its array interface or else by DLPack; objects with neither are returned unchanged.
+    """
     if isinstance(array, np.ndarray | np.generic) or is_cuda(array):
         return array
     if hasattr(array, "__cuda_array_interface__"):
         return require_cupy().asarray(array)
     if not hasattr(array, "__array__"):
-        return array
+        return by_dlpack(array) if hasattr(array, "__dlpack__") else array
     if getattr(array, "requires_grad", False):
         raise TypeError("a tensor here must require no gradients, which hpgraph.torch alone computes: give x.detach()")
     try:
@@ -192,6 +197,12 @@ def native(array: Any) -> Any:
             f"{getattr(array, 'dtype', type(array).__name__)} is no type of NumPy: give x.float(), or its bits as "
             "x.view(torch.int16)"
         ) from None
+
+
+def by_dlpack(array: Any) -> Any:
+    """An array in NumPy, or in CuPy where it lies on a GPU."""
+    kind, _ = array.__dlpack_device__()
+    return (np if kind in _DLPACK_HOST else require_cupy()).from_dlpack(array)
 
 
 def is_sparse_matrix(x: object) -> bool:

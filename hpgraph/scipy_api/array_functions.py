@@ -9,8 +9,7 @@ import numpy as np
 from hpgraph.algebra.mxm import kron, mxm
 from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.select import select
-from hpgraph.containers.dlpack import by_dlpack
-from hpgraph.core.device import is_sparse_matrix
+from hpgraph.core.device import by_dlpack, is_sparse_matrix
 from hpgraph.core.number import whole
 from hpgraph.core.replace import replacing
 from hpgraph.scipy_api.construct import diags, eye, random

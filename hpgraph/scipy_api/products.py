@@ -25,7 +25,8 @@ class Products(Conversions):
     def __matmul__(self, x: Any) -> Any:
         if type(x) is self._array_type and x.ndim in (1, 2):
             return multiply(self, x) if x.ndim == 1 else multiply_dense(self, x)
-        if not (np.isscalar(x) or isinstance(x, list | tuple) or isinstance(getattr(x, "shape", None), tuple)):
+        known = np.isscalar(x) or isinstance(x, list | tuple) or isinstance(getattr(x, "shape", None), tuple)
+        if not (known or hasattr(x, "__dlpack__")):
             return NotImplemented
         return self._matmul(x)
 
