@@ -14,7 +14,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
-from hpgraph.torch.pattern import Pattern, array, stream_of, tensor
+from hpgraph.torch.pattern import Pattern, array, plain_tensor, stream_of, tensor
 
 # Within, nothing is wrapped by torch.func.grad, under which ids have no memory that can be read.
 _untransformed: Callable[[], Any] = getattr(torch._C, "_DisableFuncTorch", contextlib.nullcontext)
@@ -96,7 +96,7 @@ class Adjacency:
             if shape is None and hasattr(A, "sparse_size"):
                 sizes = A.sparse_size()
                 shape = None if None in sizes else sizes
-            return cls._of_edges(A.as_subclass(Tensor), values, shape)
+            return cls._of_edges(plain_tensor(A), values, shape)
         raise TypeError(
             "A must be a Graph, a Matrix, a sparse tensor in CSR or COO layout, or int32 or int64 of shape (2, nnz), "
             "not " + (f"{A.dtype} of shape {tuple(A.shape)}, {A.layout}" if isinstance(A, Tensor) else type(A).__name__)

@@ -12,7 +12,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.errors import optional
 from hpgraph.interop.hetero import HeteroGraph
 from hpgraph.torch.operators import HALVES
-from hpgraph.torch.pattern import array, tensor
+from hpgraph.torch.pattern import array, plain_tensor, tensor
 
 
 def _array(given: Tensor) -> Any:
@@ -48,7 +48,7 @@ def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:
     if not isinstance(index, Tensor) or index.is_floating_point() or index.ndim != 2 or len(index) != 2:
         shape = getattr(index, "shape", type(index))
         raise TypeError(f"data.edge_index must be an integer tensor of shape (2, m), not {shape}")
-    source, target = array(index.as_subclass(Tensor))
+    source, target = array(plain_tensor(index))
     columns: dict[bool, dict[str, Any]] = {True: {}, False: {}}
     for title, value in data.to_dict().items():
         if isinstance(value, Tensor) and value.ndim == 1 and title not in ("edge_weight", "batch", "ptr"):

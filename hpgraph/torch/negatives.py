@@ -148,6 +148,8 @@ class _Pairs:
         return self._split(self._rejected(count, _first_of_each))
 
     def by_degree(self, count: int) -> Tensor:
+        if count and not len(self.keys):
+            raise ValueError('by="degree" finds no pair: A has no entries')
         return self._split(self._rejected(count, lambda keys: keys))
 
     def _rejected(self, count: int, distinct: Callable[[Tensor], Tensor]) -> Tensor:

@@ -166,6 +166,12 @@ def _dtype(kind: torch.dtype) -> np.dtype[Any]:
     return np.dtype(np.uint16) if kind in _HALVES else torch.empty(0, dtype=kind).numpy().dtype
 
 
+def plain_tensor(given: Any) -> Tensor:
+    """The tensor itself of a subclass, such as PyTorch Geometric's ``EdgeIndex``, whose arithmetic differs."""
+    made: Tensor = given.as_tensor() if hasattr(given, "as_tensor") else given.as_subclass(Tensor)
+    return made
+
+
 def tensor(given: Any) -> Tensor:
     """An array's memory as a tensor."""
     return torch.from_numpy(given) if isinstance(given, np.ndarray) else torch.from_dlpack(given)

@@ -87,6 +87,8 @@ def test_edge_index() -> None:
     A = ht.Adjacency.of(index)
     assert A.shape == (4, 4) and torch.equal(A.indices, index.as_subclass(torch.Tensor))
     assert torch.equal(ht.spmm(index, torch.eye(4)), A.to_torch().to_dense())
+    loop = ht.to_edge_index(hpg.Graph.from_edges([0], [0]))
+    assert ht.spmm(loop, torch.ones(1)).tolist() == [1] and ht.Adjacency.of(loop).shape == (1, 1)
 
 
 class Homogeneous:

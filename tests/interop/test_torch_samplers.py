@@ -295,3 +295,5 @@ def test_bad_negatives() -> None:
     ):
         with pytest.raises(error, match=text):
             ht.negative_edges(full, **arguments)
+    with pytest.raises(ValueError, match="A has no entries"):
+        ht.negative_edges(ht.Adjacency.of(full.indices[:, :0], shape=(2, 3)), 1, by="degree")
