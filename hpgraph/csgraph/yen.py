@@ -13,7 +13,6 @@ from hpgraph.core.device import to_device
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_stored, both_ways
 from hpgraph.csgraph.paths import distances_from, distances_from_everywhere, paths_of
 from hpgraph.formats import CSR
-from hpgraph.formats.bitmask import Bitmask
 from hpgraph.kernels.backend import kernels
 
 
@@ -83,10 +82,11 @@ def yen(
         rows = rows.with_data(np.ones(rows.nnz), copy=False)
     elif given.least < 0:
         distances_from_everywhere(given.checked().graph(directed).out_csr.to("cpu"))
-    if directed and K > 1:
-        paths = _shortest(rows, source, sink, K, directed)
+    given = replace(given, csr=rows)
+    if K > 1:
+        paths = _shortest(given, source, sink, K, directed)
     else:
-        paths = _after_a_search(replace(given, csr=rows), source, sink, K, directed)
+        paths = _after_a_search(given, source, sink, K, directed)
     lengths = np.array([length for length, _ in paths], np.float64)
     if not return_predecessors:
         return to_device(lengths, given.device)
@@ -97,29 +97,23 @@ def yen(
 
 
 def _after_a_search(given: GraphInput, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
-    """Up to K paths and their lengths, after a search from `source`; of undirected arcs, few are then merged."""
+    """The shortest path and its length, if K is 1 and there is one."""
     distance, before = paths_of(given, directed, np.array(source), True, False)
     if K == 0 or distance[sink] == np.inf:
         return []
-    if K == 1:
-        path = [sink]
-        while path[-1] != source:
-            path.append(int(before[path[-1]]))
-        return [(float(distance[sink]), path[::-1])]
-    rows, is_reached = given.checked().csr, distance < np.inf
-    if 2 * np.count_nonzero(is_reached) > len(distance):
-        return _shortest(both_ways(rows), source, sink, K, directed)
-    rows, reached = kernels("cpu").induced(rows, Bitmask.from_bool(is_reached))
-    source, sink = np.searchsorted(reached, (source, sink)).tolist()
-    return [(length, reached[path].tolist()) for length, path in _shortest(both_ways(rows), source, sink, K, directed)]
+    path = [sink]
+    while path[-1] != source:
+        path.append(int(before[path[-1]]))
+    return [(float(distance[sink]), path[::-1])]
 
 
-def _shortest(rows: CSR, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
-    """Up to K paths and their lengths, among reachable vertices; rows may be unsorted, with duplicates."""
+def _shortest(given: GraphInput, source: int, sink: int, K: int, directed: bool) -> list[tuple[float, list[int]]]:
+    """Up to K paths and their lengths, among reachable vertices; few of them are numbered anew."""
     from hpgraph.kernels.relaxation.cpu_dijkstra import shortest_trees
     from hpgraph.kernels.structure.cpu_both_ways import incoming_rows
 
     cpu = kernels("cpu")
+    rows = given.csr if directed else cpu.rows_both_ways(given.csr)
     reached, before = cpu.fifo_order(rows, source, NO_PREDECESSOR)
     if source != sink and before[sink] == NO_PREDECESSOR:
         return []
@@ -131,7 +125,10 @@ def _shortest(rows: CSR, source: int, sink: int, K: int, directed: bool) -> list
         source, sink = int(number[source]), int(number[sink])
         rows = cpu.rows_of(rows, reached, 0, len(before))
         rows = CSR((len(reached),) * 2, rows.indptr, number[rows.indices], rows.data, validate=False)
-    arcs = CSR.from_rows(rows.shape, rows.indptr, rows.indices, rows.data, duplicates="min", copy=False)
+        arcs = replace(given, csr=rows, as_stored=True).checked().csr
+    else:
+        arcs = given.checked().csr
+        arcs = arcs if directed else both_ways(arcs)
     back = (incoming_rows(arcs) or arcs) if directed else arcs
     found = shortest_trees(back, np.array([[sink]]), np.inf, None)
     left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
