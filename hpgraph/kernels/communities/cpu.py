@@ -18,7 +18,7 @@ import numpy as np
 
 from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
-from hpgraph.kernels.communities.cpu_batches import list_active, round_bits
+from hpgraph.kernels.communities.cpu_batches import count_active, divide, list_active
 from hpgraph.kernels.communities.cpu_choice import (
     AHEAD,
     MAX,
@@ -60,11 +60,11 @@ Rule = namedtuple(
     "Rule",
     "sent received within penalty two_sided refining alone fetching given communities joined load limit bits seed",
 )
-# Active vertices, and those with arcs that may move; a round's vertices and work by batch, and each vertex's batch;
-# their targets; counters; the load that vertices from each priority on would add to each community; `slack`: a lower
-# bound of the weight between a vertex and its community, less the best score in others, while these keep their
-# strengths; none in refinement.
-Space = namedtuple("Space", "active joined listed starts work batch target counter demand slack")
+# Active vertices, and those with arcs that may move; a round's vertices by batch, where each batch begins, by
+# worker where its share of each begins, and work by batch; each vertex's batch; their targets; counters; the load that
+# vertices from each priority on would add to each community; `slack`: a lower bound of the weight between a vertex and
+# its community, less the best score in others, while these keep their strengths; none in refinement.
+Space = namedtuple("Space", "active joined listed begins starts work batch target counter demand slack")
 
 
 def move_vertices(
@@ -108,12 +108,15 @@ def _moved(
         pays(arcs, joined), given, communities, joined, load, limit, bits, np.uint64(seed),
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
-    starts, work = np.empty((1 << bits) + 1, np.int64), np.empty(1 << bits, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
     slack, batch = np.full(0 if refining else n, UNKNOWN, np.int64), np.zeros(n, np.uint8)
-    space = Space(free.copy(), free, listed, starts, work, batch, target, counter, demand, slack)
+    begins = np.empty((1 << bits) + 1, np.int64)
     with team() as threads:
+        starts = np.empty((threads if n > ALONE else 1, 1 << bits), np.int64)
+        space = Space(
+            free.copy(), free, listed, begins, starts, np.empty_like(starts), batch, target, counter, demand, slack
+        )
         found = tables(threads, min(int(degrees.max()), communities))
         rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], MANY_MOVES)
         moves = _move(rows, groups, rule, space, flow_of(level, label), found, until[0], shares)
@@ -337,16 +340,18 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
     # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
-        turn = round_, round_bits(rows, groups, rule, space, flow)
-        listed = list_active(rows, rule, space, turn)
+        in_parallel(space.starts.shape[0], count_active, (rows, groups, rule, space, flow, round_))
+        bits = divide(rows, rule, space)
+        in_parallel(space.starts.shape[0], list_active, (space, rule.bits - bits))
+        turn, listed = (round_, bits), space.begins[1 << bits]
         if listed == 0 or is_stopped():
             break
         moves = 0
-        for batch in range(1 << turn[1]):
-            begin, end = space.starts[batch], space.starts[batch + 1]
+        for batch in range(1 << bits):
+            begin, end = space.begins[batch], space.begins[batch + 1]
             if begin == end:
                 continue
-            if workers == 1 or space.work[batch] <= ALONE:
+            if workers == 1 or space.work[0, batch] <= ALONE:
                 moves += _move_alone(rows, groups, rule, space, flow, found, begin, end, turn)
                 continue
             space.counter[:] = 0
