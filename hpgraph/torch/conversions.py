@@ -11,13 +11,12 @@ from torch import Tensor
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.errors import optional
 from hpgraph.interop.hetero import HeteroGraph
-from hpgraph.torch.operators import HALVES
-from hpgraph.torch.pattern import array, plain_tensor, tensor
+from hpgraph.torch.pattern import array, plain_tensor, tensor, widened
 
 
 def _array(given: Tensor) -> Any:
     """Numbers of edges or vertices; halves, which a graph cannot have, as float32."""
-    return array(given.float() if given.dtype in HALVES else given)
+    return array(widened(given))
 
 
 def from_data(data: Any, *, directed: bool = True) -> Graph | HeteroGraph:

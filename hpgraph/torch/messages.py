@@ -25,8 +25,8 @@ from hpgraph.semiring import get_monoid
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.torch.adjacency import Adjacency
 from hpgraph.torch.expressions import Expression, apply, cpp_text, derivative, text, traced, variable
-from hpgraph.torch.pattern import Pattern, array, pattern_of, stream_of
-from hpgraph.torch.products import HALVES, checked_dense
+from hpgraph.torch.pattern import Pattern, array, pattern_of, stream_of, widened
+from hpgraph.torch.products import checked_dense
 
 # For each reduction, the operands that are a kernel's arguments u (a column), w (an entry) and v (a row).
 _ARGUMENTS = {
@@ -203,8 +203,7 @@ def gather_scatter(
     if not operands:
         raise ValueError("give source=, edge= or target=: a message is a function of what they have")
     shape = _common(operands)
-    given_type, flat = operands[0].dtype, [one.flatten(1) if one.ndim > 1 else one for one in operands]
-    flat = [one.float() if one.dtype in HALVES else one for one in flat]
+    given_type, flat = operands[0].dtype, [widened(one.flatten(1) if one.ndim > 1 else one) for one in operands]
     expression = traced(message, *arguments)
     number = A.pattern.number
     if reduce in ("sum", "mean"):

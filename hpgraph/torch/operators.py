@@ -20,15 +20,10 @@ from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_semiring
-from hpgraph.torch.pattern import array, pattern_of, stream_of, tensor
+from hpgraph.torch.pattern import HALVES, array, pattern_of, stream_of, tensor, widened
 
 # Not Tensor | None: the site is built with a stand-in for PyTorch, which has no `|`.
 OptionalTensor = Optional[Tensor]  # noqa: UP045
-
-
-# Kernels' names of 16-bit types, on the GPU only; the CPU computes them in float32.
-_HALF = {torch.float16: "half", torch.bfloat16: "bfloat"}
-HALVES = tuple(_HALF)
 
 
 # Calls take some 15 microseconds less than those of `torch.library.custom_op`.
@@ -128,7 +123,7 @@ def keeping(*places: int, result: bool = False) -> Callable[..., None]:
 
 
 def _in_float(given: Any) -> Any:
-    return given.float() if given is not None and given.dtype in _HALF and not given.is_cuda else given
+    return given if given is None or given.is_cuda else widened(given)
 
 
 @Operator
@@ -140,7 +135,7 @@ def spmm(pattern: int, transposed: bool, values: OptionalTensor, x: Tensor) -> T
         out = operand.new_empty((csr.shape[0], x.shape[1]))
         if out.numel():
             weights, order = (None, None) if values is None else where.weights(transposed, values)
-            arrays, half = (array(operand), array(out)), _HALF.get(out.dtype)
+            arrays, half = (array(operand), array(out)), HALVES.get(out.dtype)
             kernels(csr.device).multiply_dense(csr, weights, *arrays, half, order)
     return out.to(x.dtype)
 
@@ -172,7 +167,7 @@ def _sampled(kernel: str, pattern: int, x: Tensor, y: Tensor) -> Tensor:
     with stream_of(x):
         csr, (left, right) = pattern_of(pattern).csr, (_in_float(one) for one in (x, y))
         out = left.new_empty((csr.nnz, x.shape[1]))
-        getattr(kernels(csr.device), kernel)(csr, array(left), array(right), array(out), _HALF.get(out.dtype))
+        getattr(kernels(csr.device), kernel)(csr, array(left), array(right), array(out), HALVES.get(out.dtype))
     return out.to(x.dtype)
 
 
@@ -271,7 +266,7 @@ def softmax(pattern: int, scores: Tensor) -> Tensor:
     with stream_of(scores):
         csr, given = pattern_of(pattern).csr, _in_float(scores)
         out = torch.empty_like(given)
-        kernels(csr.device).row_softmax(csr, array(given), array(out), _HALF.get(out.dtype))
+        kernels(csr.device).row_softmax(csr, array(given), array(out), HALVES.get(out.dtype))
     return out.to(scores.dtype)
 
 
@@ -281,7 +276,7 @@ def softmax_derivative(pattern: int, found: Tensor, gradient: Tensor) -> Tensor:
     with stream_of(found):
         csr, given, other = pattern_of(pattern).csr, _in_float(found), _in_float(gradient)
         out = torch.empty_like(given)
-        kernels(csr.device).softmax_derivative(csr, array(given), array(other), array(out), _HALF.get(out.dtype))
+        kernels(csr.device).softmax_derivative(csr, array(given), array(other), array(out), HALVES.get(out.dtype))
     return out.to(found.dtype)
 
 
@@ -334,7 +329,7 @@ def collect(pattern: int, transposed: bool, x: Tensor) -> Tensor:
         out = operand.new_empty((csr.shape[0], *x.shape[1:]))
         if out.numel():
             source, made = (array(one.reshape(len(one), math.prod(x.shape[1:]))) for one in (operand, out))
-            kernels(csr.device).multiply_dense(csr, None, source, made, _HALF.get(out.dtype))
+            kernels(csr.device).multiply_dense(csr, None, source, made, HALVES.get(out.dtype))
     return out.to(x.dtype)
 
 

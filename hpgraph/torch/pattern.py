@@ -144,7 +144,13 @@ def pattern_of(number: int) -> Pattern:
     return pattern if pattern.number == number else pattern.entries
 
 
-_HALVES = frozenset((torch.float16, torch.bfloat16))
+# Kernels' names of 16-bit types, on the GPU only; the CPU computes them in float32.
+HALVES = {torch.float16: "half", torch.bfloat16: "bfloat"}
+
+
+def widened(given: Any) -> Any:
+    """A tensor, of a 16-bit type as float32; or None."""
+    return given.float() if given is not None and given.dtype in HALVES else given
 
 
 def array(given: Tensor) -> Any:
@@ -154,7 +160,7 @@ def array(given: Tensor) -> Any:
     # 16-bit floats as integers, since CuPy lacks bfloat16.
     if not plain.is_cuda:
         plain = plain.detach()
-        return (plain.view(torch.uint16) if plain.dtype in _HALVES else plain).numpy()
+        return (plain.view(torch.uint16) if plain.dtype in HALVES else plain).numpy()
     # DLPack costs some ten microseconds more, in which streams are compared: here there is one, that of `stream_of`.
     cupy = require_cupy()
     memory = cupy.cuda.UnownedMemory(plain.data_ptr(), plain.nbytes, plain, plain.get_device())
@@ -163,7 +169,7 @@ def array(given: Tensor) -> Any:
 
 @functools.cache
 def _dtype(kind: torch.dtype) -> np.dtype[Any]:
-    return np.dtype(np.uint16) if kind in _HALVES else torch.empty(0, dtype=kind).numpy().dtype
+    return np.dtype(np.uint16) if kind in HALVES else torch.empty(0, dtype=kind).numpy().dtype
 
 
 def plain_tensor(given: Any) -> Tensor:

@@ -12,8 +12,7 @@ import hpgraph.torch.operators as operators
 from hpgraph.containers.public import make_matrix
 from hpgraph.core.number import one_of
 from hpgraph.torch.adjacency import Adjacency
-from hpgraph.torch.operators import HALVES
-from hpgraph.torch.pattern import Pattern, stream_of, tensor
+from hpgraph.torch.pattern import Pattern, stream_of, tensor, widened
 
 
 def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
@@ -61,8 +60,7 @@ def spmm(A: Any, X: Tensor, reduce: str = "sum") -> Tensor:
     dtype = X.dtype
     if reduce != "sum":
         # A sum that is to be divided may be too large for a half.
-        values = values.float() if values is not None and values.dtype in HALVES else values
-        X = X.float() if X.dtype in HALVES else X
+        values, X = widened(values), widened(X)
     heads = None if values is None or values.ndim == 1 else values.shape[1]
     if heads is not None and (X.ndim != 3 or X.shape[1] != heads):
         raise ValueError(
@@ -170,8 +168,7 @@ def spspmm(A: Any, B: Any) -> Adjacency:
         raise TypeError(
             f"values of A and B must have one type, on one device, not {a.dtype}, {a.device} and {b.dtype}, {b.device}"
         )
-    values, pattern = _SparseProduct.apply(*(one.float() if one.dtype in HALVES else one for one in (a, b)),
-                                           A.pattern, B.pattern)  # fmt: skip
+    values, pattern = _SparseProduct.apply(widened(a), widened(b), A.pattern, B.pattern)
     return Adjacency(pattern, values.to(a.dtype))
 
 

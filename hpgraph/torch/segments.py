@@ -7,6 +7,7 @@ from torch import Tensor
 
 import hpgraph.torch.operators as operators
 from hpgraph.torch.adjacency import Adjacency
+from hpgraph.torch.pattern import widened
 from hpgraph.torch.products import checked_dense
 
 
@@ -17,8 +18,7 @@ def _sums(A: Adjacency, source: Tensor) -> Tensor:
 
 def _extremes(A: Adjacency, source: Tensor, largest: bool) -> Tensor:
     checked_dense(A, source, "source", A.nnz)
-    flat = source.reshape(A.nnz, math.prod(source.shape[1:])).contiguous()
-    flat = flat.float() if flat.dtype in operators.HALVES else flat
+    flat = widened(source).reshape(A.nnz, math.prod(source.shape[1:])).contiguous()
     result = operators.extremes(A.pattern.entries_number, largest, None, flat)[0]
     return result.reshape(A.shape[0], *source.shape[1:]).to(source.dtype)
 
@@ -53,7 +53,7 @@ def segment_mean(A: Any, source: Tensor) -> Tensor:
     """The mean of values over the entries of each row, as `segment_sum`."""
     A = Adjacency.of(A)
     # The sum may overflow a 16-bit float, although the mean does not.
-    result = _sums(A, source.float() if source.dtype in operators.HALVES else source)
+    result = _sums(A, widened(source))
     return operators.means(A.pattern.number, result).to(source.dtype)
 
 
