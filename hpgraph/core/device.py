@@ -13,6 +13,8 @@ import ctypes
 import functools
 import importlib
 import numbers
+import sys
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import ModuleType, NoneType
@@ -101,6 +103,9 @@ def device_of(*arrays: object) -> Device:
 
 def require_cupy() -> ModuleType:
     """The module cupy, if it has a usable GPU."""
+    if "cupy" not in sys.modules and (driver := cuda_driver()) is not None:
+        # The driver takes as long to initialize as CuPy to import; `_require_gpu` waits for it, and reports its errors.
+        threading.Thread(target=driver.cuInit, args=(0,), daemon=True).start()
     try:
         import cupy as installed
     except ImportError:
