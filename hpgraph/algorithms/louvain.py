@@ -6,13 +6,14 @@ import numpy as np
 
 from hpgraph.algorithms.communities import Communities, by_smallest, checked, found, least_gain, level_limit, quality_of
 from hpgraph.algorithms.community_measures import code_length
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.objectives import movable_of, objective_of, size_limit, start_of
 from hpgraph.algorithms.random_choice import scattered
 from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.batches import MIN_MOVES, MIN_MOVES_LEIDEN
-from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.communities.level import Level, likely_total
 
 
 @naming_arguments
@@ -76,12 +77,15 @@ def louvain(
     >>> hpg.louvain(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    graph, level, resolution = checked(G, weight, resolution)
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    xp, backend, directed, arcs = array_module(graph.device), kernels(graph.device), graph.directed, graph.out_csr
+    # Before the level is made, for which CuPy compiles kernels, too.
+    kinds = {not directed and start is None, not directed}
+    backend.begin_moves(arcs, weighted or directed, likely_total(arcs, weighted), kinds)
+    graph, level, resolution = checked(graph, weighted, resolution)
     threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
     base = level
     hierarchy: list[Any] = []
-    xp, backend = array_module(graph.device), kernels(graph.device)
-    backend.begin_moves(level, plain=start is None)
     label = first = start_of(graph, start)
     quality = quality_of(level, label, len(label), resolution)
     while len(hierarchy) < limit:
@@ -252,7 +256,9 @@ class Search:
         self._graph, self._base, self._resolution = graph, level, resolution
         self._threshold, self._limit, self._largest = threshold, limit, largest
         self._backend, self._xp = kernels(graph.device), array_module(graph.device)
-        self._backend.begin_moves(level, plain=False)
+        kinds = {False, not level.is_two_sided and level.movable is None}
+        total = max(level.total, level.strength)
+        self._backend.begin_moves(level.arcs, level.arcs.data is not None, total, kinds)
 
     def run(self, label: Any, key: int, times: int, *, given: bool) -> list[Any]:
         """The levels of the last iteration that raised the quality; ``given``: `label` are not singletons."""

@@ -49,7 +49,7 @@ from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
 
-def begin_moves(level, plain):
+def begin_moves(arcs, weighted, total, plain):
     """Nothing: Numba compiles a loop when it first runs."""
 
 

@@ -14,6 +14,7 @@ from raising import raises
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.level import level_of, likely_total
 
 SEARCHES = {
     "louvain": hpg.louvain,
@@ -234,6 +235,19 @@ def test_weights_of_any_size(scale, device):
     if scale >= 1:
         plain = hpg.leiden(hpg.from_networkx(example(False, True, False)).to(device))
         assert np.array_equal(np.asarray(found), np.asarray(plain))
+
+
+@pytest.mark.parametrize(
+    "weight", [None, [], [1, 1], [3, 2**40], [0.5, 2.0], [1e300, 1.0], [np.inf, 1.0], [np.nan, 1.0]]
+)
+def test_kernels_begin_for_the_type_of_the_sums(weight):
+    ends = ([0, 1], [1, 2]) if weight != [] else ([], [])
+    graph = hpg.Graph.from_edges(*ends, weight, n_vertices=3, directed=False)
+    guessed = likely_total(graph.out_csr, graph.weighted)
+    assert guessed >= 0
+    if weight is None or np.all(np.isfinite(weight)):
+        made = level_of(graph.out_csr, graph.directed, graph.weighted)
+        assert (guessed < 2**31) == (made.total < 2**31)
 
 
 @every_kind

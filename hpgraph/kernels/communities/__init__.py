@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """Interface of a backend."""
 
-    def begin_moves(self, level: Level, plain: bool) -> None:
-        """Begin to compile local moving and aggregation for a level and the graphs of its communities.
+    def begin_moves(self, arcs: CSR, weighted: bool, total: float, plain: set[bool]) -> None:
+        """Begin to compile local moving and aggregation for a graph and the graphs of its communities.
 
-        ``plain``: there is no refinement, and no vertex moves to be alone.
+        ``weighted``: not all weights are 1; ``total``: their sum, perhaps a guess, from which types follow; ``plain``:
+        whether moves have none of the options of undirected local moving, or both if some have and some have not.
         """
 
     def move_vertices(

@@ -57,17 +57,17 @@ class _Search(NamedTuple):
         return not (options or level.is_two_sided or level.movable is not None)
 
 
-def begin_moves(level: Level, plain: bool) -> None:
+def begin_moves(arcs: CSR, weighted: bool, total: float, plain: set[bool]) -> None:
     """See `hpgraph.kernels.communities.Communities`."""
-    if level.arcs.nnz:
-        types = groups.types_of(level.arcs, groups.sum_type(level))
-        kinds = (_Search(0, alone=not plain).is_plain(level), _Search(0).is_plain(level))
+    if arcs.nnz:
+        sums = groups.type_of_sums(total)
         # In graphs of communities all arcs have weights.
-        for given in (types, {**types, "Weight": np.dtype(np.int64)}):
-            for kind in kinds:
-                KERNELS.of(frequent=False, plain=kind, **given)
-            AGGREGATING.of(**given)
-        groups.KERNELS.of(Index=types["Index"])
+        for weight in (np.dtype(np.int64) if weighted else "hpgraph::One", np.dtype(np.int64)):
+            types = {"Index": arcs.indices.dtype, "Weight": weight, "Sum": sums}
+            for kind in plain:
+                KERNELS.of(frequent=False, plain=kind, **types)
+            AGGREGATING.of(**types)
+        groups.KERNELS.of(Index=arcs.indices.dtype)
 
 
 def move_vertices(

@@ -112,7 +112,12 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
 
 def sum_type(level: Level) -> np.dtype:
     """The type that holds the weight around any vertex, and any strength, of a graph or a graph of its communities."""
-    return np.dtype(np.uint32 if max(level.total, level.strength) < 2**31 else np.uint64)
+    return type_of_sums(max(level.total, level.strength))
+
+
+def type_of_sums(total: float) -> np.dtype:
+    """The type that holds sums of weights up to a total, and of two such."""
+    return np.dtype(np.uint32 if total < 2**31 else np.uint64)
 
 
 def types_of(arcs: CSR, sums: np.dtype) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module, everywhere
+from hpgraph.core.device import array_module, everywhere, to_device
 from hpgraph.formats import CSR, attached, occurrences
 
 # Integers up to here are exact as float64, and so are all sums of weights.
@@ -83,6 +83,15 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         arcs = CSR.from_coo(*both, out.shape, duplicates="sum", copy=False)
     total = int(sent.sum())
     return Level(arcs, sent, received, total, unit, directed)
+
+
+def likely_total(out: CSR, weighted: bool) -> float:
+    """The total of the level of a graph, guessed from some weights; those of fractions are scaled to large ones."""
+    if not weighted or out.data is None:
+        return out.nnz
+    some = to_device(out.data[:256], "cpu").astype(np.float64)
+    total = float(some.sum()) * (out.nnz / max(len(some), 1))
+    return total if total < _EXACT and np.all(some == np.floor(some)) else _EXACT
 
 
 @attached
