@@ -18,8 +18,9 @@ from hpgraph.core.ready_kernels import CuPyRequest, request_of
 # NVRTC options that CuPy derives from those of its operations and of RawModules.
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {("--std=c++17",): (), ("-std=c++17",): ("-std=c++17",)}
 RECORD = Path(__file__).with_name("cupy_kernels.json.xz")
-# Threads that compile CuPy's kernels, beside those for the library's own: some 40 ms a kernel, up to fifty a call.
-_THREADS = 6
+# Threads that compile CuPy's kernels, some 40 ms each and up to fifty a call, beside those for the library's own. NVRTC
+# holds a lock for most of that time: more threads gain nothing, and delay the library's larger kernels.
+_THREADS = 2
 _compile: Callable[..., Any] | None = None
 # By device and request; None once CuPy has requested the kernel.
 _under_way: dict[tuple[int, CuPyRequest], Future[Any] | None] = {}
