@@ -46,7 +46,7 @@ def barabasi_albert_graph(n: int, m: int, *, seed: int = 0, device: str = "cpu")
     Notes
     -----
     Each draw is an end of an earlier edge; repeated edges are redrawn. On the GPU, chains of drawn ends are followed
-    for all edges in parallel.
+    for all edges in parallel, again until none changes: the graph of a seed is that of the CPU.
 
     References
     ----------

@@ -82,7 +82,10 @@ class Sampling(Protocol):
         """`count` different numbers below `total`, at most half of them, ascending; all sets are equally likely."""
 
     def attachments(self, rng: Any, n: int, m: int) -> tuple[Any, Any]:
-        """The ends of edges of vertices that come one by one, after a star, and each join m others by their degrees."""
+        """The ends of edges of vertices that come one by one, after a star, and each join m others by their degrees.
+
+        The same on every device.
+        """
 
     def rows_of_pairs(self, n: int, place: Any, directed: bool) -> CSR:
         """Arcs by the numbers, ascending, of pairs of n vertices: of ordered ones, or of a lower and a higher one."""

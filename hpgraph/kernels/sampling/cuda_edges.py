@@ -1,6 +1,6 @@
 """Edges of random graphs on the GPU.
 
-Recursive edges and edges between blocks are those of the CPU; sorted draws, attachments and shuffles of many have the
+Recursive edges, edges between blocks and attachments are those of the CPU; sorted draws and shuffles of many have the
 same distribution as there, but other values.
 """
 
@@ -40,9 +40,9 @@ SHUFFLES = KernelSet(
     prologue=f"namespace hpgraph {{ constexpr int ROUNDS = {shuffles.ROUNDS}; }}",
 )  # fmt: skip
 FIRST = KernelSet("attachments.cuh", "the first edges by degrees", {"<{Index}>": "attach_first"}, threads=1024)
-# Edges that one block draws: rounds of few edges cost launches.
-_FIRST = 1 << 16
-# Edges of a vertex up to which a scan finds repeated targets, not a hash table.
+# Edges that one block draws: rounds of few edges cost launches, and more vertices of many edges more blocks.
+_FIRST = 1 << 13
+# Edges of a vertex up to which a scan finds repeated targets, not a hash table: at 96 it takes 0.7 of the time (H200).
 _FEW_ENDS = 128
 # Edges of a thread of `recursive_edges`, which shares a table with its block.
 _EDGES = 16
@@ -119,7 +119,7 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     while done < count:
         # Doubles the number of vertices: draws of earlier edges are final.
         end = min(2 * done, count)
-        bounds, attempt = (np.int64(m), np.int64(done), np.int64(end)), 1
+        bounds = np.int64(m), np.int64(done), np.int64(end)
         slots = listed[done:end] if m > _FEW_ENDS else None
         kernels.each("draw_places", end - done, seed, *bounds, place, source)
         kernels.each("follow_places", end - done, place, *bounds, np.False_, target)
@@ -128,13 +128,12 @@ def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
                 slots.fill(-1)
                 kernels.each("enter_targets", end - done, *bounds, target, slots)
             again = cupy.zeros(1, np.uint64)
-            drawing = seed, np.int32(attempt), *bounds, target, slots, place, listed, again
+            drawing = seed, *bounds, target, slots, place, listed, again
             kernels.each("draw_again", end - done, *drawing)
             if not (drawn := int(again[0])):
                 break
             kernels.each("follow_places", end - done, place, *bounds, np.True_, target)
             kernels.each("follow_listed", drawn, listed, np.int64(drawn), place, *bounds[:2], target)
-            attempt += 1
         done = end
     return source, target
 
