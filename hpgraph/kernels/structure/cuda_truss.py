@@ -27,7 +27,7 @@ TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*
 _LAYOUTS = ROWS, LEVELS, TO_ARCS
 KERNELS = KernelSet(
     "truss.cuh", "trusses",
-    {"<{Index}>": "fill_tables number_loops", "<{Index}, bool>": "flag_arcs=write_arcs",
+    {"<{Index}>": "fill_tables number_loops size_tables", "<{Index}, bool>": "flag_arcs=write_arcs",
      "<{Index}, long long>": "number_arcs=write_arcs"}, layouts=_LAYOUTS,
 )  # fmt: skip
 # Launched cooperatively.
@@ -126,14 +126,14 @@ def _peel(rows: Rows, word: Any, level: int, last: int) -> int:
         return level
     check_memory(m * (24 + 6 * ids.itemsize), "the edges of a graph by both of their ends", "cuda")
     above, *lists = by_digits(rows.lower, rows.indptr, cupy.arange(m, dtype=np.uint32), n)
-    words, size = -(-n // 32), cupy.diff(rows.indptr) + cupy.diff(above)
-    # Bitmaps or hash tables, as in the CUDA source.
-    start = prefix_sum(cupy.where(4 * size >= words, words, 2 * size))
+    kernels, size = KERNELS.of(Index=ids), cupy.empty(n, np.int64)
+    kernels.each("size_tables", n, rows.indptr, rows.lower, above, lists[0], np.int64(n), size)
+    start, words = prefix_sum(size), np.uint32(-(-n // 32))
     length = int(start[n])
     check_memory(8 * length, "the neighbours of each vertex of a graph", "cuda")
     edges, upper, table = np.int64(m), _uppers(rows), cupy.full(length, np.iinfo(np.uint64).max, np.uint64)
-    linked = ROWS.of(Index=ids)(upper, rows.lower, rows.indptr, above, start, *lists, table, np.uint32(words))
-    KERNELS.of(Index=ids).each("fill_tables", m, linked, edges)
+    linked = ROWS.of(Index=ids)(upper, rows.lower, rows.indptr, above, start, *lists, table, words)
+    kernels.each("fill_tables", m, linked, edges)
     going, following = cupy.empty((2, m), np.uint32)
     # Three lengths, three least supports, three numbers of edges taken, the level at the end, and a barrier's counter.
     counters = cupy.zeros(11, np.uint64)

@@ -3,9 +3,9 @@
 //
 // Rounds follow H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels run
 // in one launch, until half of the edges are removed. A triangle is visited when its first edge is removed: the row of the
-// end with fewer neighbours is read, and each neighbour is looked up in the row of the other end, by a bitmap with ranks
-// or, if that would be large for so few neighbours, by a hash table. Ids ascend in rows, so that a warp reads few sectors
-// of a bitmap, above all in degree order.
+// end with fewer neighbours is read, and each neighbour is looked up in the row of the other end: in a bitmap of the
+// lowest ids, or else in a hash table. In degree order most neighbours have low ids, and as ids ascend in rows, the
+// look-ups of a warp are in few sectors of the bitmap.
 #pragma once
 #include "persistent.cuh"
 #include "search.cuh"
@@ -25,16 +25,19 @@ constexpr u32 NONE = ~0u;
 constexpr u64 VACANT = ~0ull;
 
 // The neighbours of a vertex, ascending: `lower` of them from `below` on, and the others as if the list at `above` began
-// with the former.
+// with the former. From `table` on a bitmap of `words` elements, then a hash table of `slots`.
 struct Row {
     i64 below, above, table;
-    u32 lower, size;
+    u32 lower, size, words, slots;
 };
 
+// Words of the bitmap of a row, which takes at most the bytes of a hash table of all neighbours.
+__device__ inline u32 words_of_row(u32 size, u32 words) { return u32(min(2ull * size, u64(words))); }
+
 // Edges by both ends, sorted by upper end, then by lower end: the lower neighbours of v are those from below[v] on, the
-// upper ones those from above[v] on in `neighbour` and `edge`. `table`: what finds the neighbours of each vertex, from
-// start[v] on. A bitmap has `words` elements: the complement of 32 bits, and above it the number of neighbours before
-// these. A hash table has two slots per neighbour: the low 32 bits of its id, and above them the edge.
+// upper ones those from above[v] on in `neighbour` and `edge`. Elements of bitmaps are the complement of 32 bits, and
+// above it the number of neighbours before these; those of hash tables, two per neighbour, are the low 32 bits of its
+// id, and above them the edge. `words`: of a bitmap of all ids.
 template <class Index>
 struct Rows {
     const Index *upper, *lower;
@@ -45,9 +48,10 @@ struct Rows {
     u32 words;
 
     __device__ Row row(Index v) const {
-        const i64 begin = below[v], other = above[v];
-        const u32 fewer = u32(below[i64(v) + 1] - begin);
-        return {begin, other - fewer, start[v], fewer, fewer + u32(above[i64(v) + 1] - other)};
+        const i64 begin = below[v], other = above[v], place = start[v];
+        const u32 fewer = u32(below[i64(v) + 1] - begin), size = fewer + u32(above[i64(v) + 1] - other);
+        const u32 bitmap = words_of_row(size, words);
+        return {begin, other - fewer, place, fewer, size, bitmap, u32(start[i64(v) + 1] - place) - bitmap};
     }
     __device__ Index neighbour_at(const Row& row, u32 place) const {
         return __ldg(place < row.lower ? lower + row.below + place : neighbour + row.above + place);
@@ -55,38 +59,51 @@ struct Rows {
     __device__ u32 edge_at(const Row& row, u32 place) const {
         return place < row.lower ? u32(row.below) + place : __ldg(edge + row.above + place);
     }
-    // As in Python: a bitmap takes at most twice the bytes of a hash table.
-    __device__ bool has_bitmap(const Row& row) const { return words <= 4ull * row.size; }
-    __device__ static u32 slot(Index w, u32 size) { return __umulhi(u32(w) * 2654435769u, size); }
+    __device__ static u32 slot(Index w, u32 slots) { return __umulhi(u32(w) * 2654435769u, slots); }
 
     __device__ void put(const Row& row, Index w, u32 place, u32 of) const {
         u64* const first = table + row.table;
-        if (has_bitmap(row)) {
+        if (w >> 5 < row.words) {
             u32* const word = (u32*)(first + (w >> 5));
             atomicAnd(word, ~(1u << (w & 31))), atomicMin(word + 1, place);
             return;
         }
-        const u32 size = 2 * row.size;
-        u32 at = slot(w, size);
-        while (atomicCAS(first + at, VACANT, u64(of) << 32 | u32(w)) != VACANT) at = at + 1 == size ? 0 : at + 1;
+        u64* const hashed = first + row.words;
+        u32 at = slot(w, row.slots);
+        while (atomicCAS(hashed + at, VACANT, u64(of) << 32 | u32(w)) != VACANT) at = at + 1 == row.slots ? 0 : at + 1;
     }
     // The edge to w, or NONE.
     __device__ u32 edge_to(const Row& row, Index w) const {
         const u64* const first = table + row.table;
-        if (has_bitmap(row)) {
+        if (w >> 5 < row.words) {
             const u64 held = __ldg(first + (w >> 5));
             const u32 bits = ~u32(held), bit = 1u << (w & 31);
             return bits & bit ? edge_at(row, u32(held >> 32) + __popc(bits & (bit - 1))) : NONE;
         }
-        const u32 size = 2 * row.size;
-        for (u32 at = slot(w, size);; at = at + 1 == size ? 0 : at + 1) {
-            const u64 held = __ldg(first + at);
+        const u64* const hashed = first + row.words;
+        for (u32 at = slot(w, row.slots); row.slots; at = at + 1 == row.slots ? 0 : at + 1) {
+            const u64 held = __ldg(hashed + at);
             const u32 of = u32(held >> 32);
-            if (held == VACANT) return NONE;
+            if (held == VACANT) break;
             if (u32(held) == u32(w) && (sizeof(Index) == 4 || upper[of] == w || lower[of] == w)) return of;
         }
+        return NONE;
     }
 };
+
+// Elements of the table of each vertex.
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS)
+size_tables(const i64* __restrict__ below, const Index* __restrict__ lower, const i64* __restrict__ above,
+            const Index* __restrict__ neighbour, i64 n, i64* size) {
+    const i64 v = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (v >= n) return;
+    const i64 begin = below[v], other = above[v], end = below[v + 1], last = above[v + 1];
+    const u32 words = words_of_row(u32(end - begin + last - other), u32((n + 31) / 32));
+    const i64 limit = 32 * i64(words);
+    const i64 hashed = end - lower_bound(lower, begin, end, limit) + last - lower_bound(neighbour, other, last, limit);
+    size[v] = words + 2 * hashed;
+}
 
 // Fills the tables.
 template <class Index>
