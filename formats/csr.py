@@ -308,7 +308,7 @@ def compressed(
 ) -> tuple[tuple[int, int], Any, Any, Any]:
     """`CSR.from_coo`, returning shape, offsets, columns and values."""
     checked_duplicates(duplicates, data)
-    rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
+    rows, columns = least_shape(row, col) if shape is None else as_shape(shape)
     ids = index_dtype(max(rows, columns))
     given = col, data
     row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
@@ -326,8 +326,8 @@ def compressed(
     return (rows, columns), indptr, indices, data
 
 
-def _least_shape(row: Any, col: Any) -> tuple[int, int]:
-    """One more than the largest ids, by axis."""
+def least_shape(row: Any, col: Any) -> tuple[int, int]:
+    """One more than the largest ids, by axis; 0 where `as_ids` refuses the type."""
     xp = array_module(row)
-    row, col = xp.asarray(row), xp.asarray(col)
-    return tuple(int(ids.max()) + 1 if ids.size else 0 for ids in (row, col))  # type: ignore[return-value]
+    arrays = xp.asarray(row), xp.asarray(col)
+    return tuple(int(ids.max()) + 1 if ids.size and ids.dtype.kind in "iu" else 0 for ids in arrays)  # type: ignore[return-value]

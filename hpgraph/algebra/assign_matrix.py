@@ -78,8 +78,11 @@ def _axes(C: Any, rows: Any, columns: Any) -> tuple[Axis, Axis]:
 
 def _full_like(places: CSR, value: Any, dtype: np.dtype[Any]) -> CSR:
     """A matrix with one value at all entries of a pattern."""
-    xp = array_module(places.device)
-    return places.with_data(xp.full(places.nnz, value, dtype=_scalar_dtype(value, dtype)), copy=False)
+    xp, dtype = array_module(places.device), _scalar_dtype(value, dtype)
+    try:
+        return places.with_data(xp.full(places.nnz, value, dtype=dtype), copy=False)
+    except OverflowError:
+        raise beyond_range(dtype) from None
 
 
 def _scalar_dtype(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -81,6 +81,8 @@ def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
         if ids.shape != (length,):
             raise IndexError(f"bool index of the {axis}s has shape {ids.shape} instead of {(length,)}")
         return ids.nonzero()[0]
+    if ids.ndim != 1:
+        raise IndexError(f"indices along one axis must have one dimension, not shape {ids.shape}")
     return _checked(ids, length, axis)
 
 

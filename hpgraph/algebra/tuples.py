@@ -7,6 +7,7 @@ import numpy as np
 from hpgraph.core.device import array_module, device_of, everywhere, is_cuda, prefix_sum, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
+from hpgraph.formats.csr import least_shape
 from hpgraph.formats.duplicates import run_starts
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan
@@ -32,9 +33,7 @@ def csr_from_tuples(rows: Any, columns: Any, values: Any, shape: Any, dup_op: An
     if known is not None:
         return CSR.from_coo(rows, columns, values, shape, duplicates=known)
     assert op is not None
-    if shape is None:
-        shape = tuple(int(ids.max()) + 1 if ids.size else 0 for ids in (rows, columns))
-    n_rows, n_columns = as_shape(shape)
+    n_rows, n_columns = least_shape(rows, columns) if shape is None else as_shape(shape)
     rows = as_ids(rows, "row", n_rows, "row").astype(np.int64, copy=False)
     columns = as_ids(columns, "col", n_columns, "column").astype(np.int64, copy=False)
     if len(rows) != len(columns):

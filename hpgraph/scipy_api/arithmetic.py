@@ -15,6 +15,7 @@ from hpgraph.algebra.elementwise import ewise_union, join_nonzero
 from hpgraph.algebra.operands import is_number
 from hpgraph.algebra.write import without_zeros
 from hpgraph.core.device import array_module, check_memory, is_sparse_matrix
+from hpgraph.core.number import beyond_range
 from hpgraph.formats import CSR
 from hpgraph.scipy_api.functions import Functions
 
@@ -162,9 +163,12 @@ class Arithmetic(Functions):
 
     def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
         if is_number(other):
-            if bool(ufunc(0, other)):
-                warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one")
-                return type(self)(ufunc(self.toarray(), other))
+            try:
+                if bool(ufunc(0, other)):
+                    warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one")
+                    return type(self)(ufunc(self.toarray(), other))
+            except OverflowError:
+                raise beyond_range(self.dtype) from None
             return self._with(without_zeros(self._map(lambda data: ufunc(data, other)).csr))
         other = self._beside(other)
         if other is NotImplemented:

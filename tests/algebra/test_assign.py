@@ -146,6 +146,16 @@ class TestBrackets:
         assert A.csr is before
 
 
+def test_refused_regions_and_numbers() -> None:
+    A = hpg.eye(3, dtype=int)
+    for rows in (np.zeros((2, 2), int), np.zeros((2, 0))):
+        raises(IndexError, "along one axis must have one dimension", hpg.subassign, A, 1, rows)
+    for mask in (None, A):
+        raises(ValueError, "beyond the range of int64", hpg.assign, A, 2**63, mask=mask)
+    for extreme, number in ((A.maximum, 2**63), (A.minimum, -(2**63) - 1)):
+        raises(ValueError, "beyond the range of int64", extreme, number)
+
+
 def test_a_number_under_a_mask_makes_no_dense_matrix(device: str) -> None:
     huge = 1 << 20
     C = hpg.eye(huge, device=device)

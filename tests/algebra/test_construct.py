@@ -43,6 +43,7 @@ class TestTuples:
         [
             ((-1, 3), None, ValueError, r"shape must not be negative"),
             (([1.0], ([0], [5])), (2, 2), IndexError, r"col holds 5"),
+            (([1.0], (["a"], [5])), None, TypeError, r"row must hold integers, not <U1"),
             (([1.0, 2.0], ([0], [0])), None, ValueError, r"data must have one value for each index"),
             (([1.0], [0], [0, 2]), (1, 1), ValueError, r"indptr must run from 0 to the number of entries"),
             (([1.0], [0], [0, 1], [3]), None, TypeError, r"not 4 items"),
