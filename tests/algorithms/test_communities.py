@@ -208,7 +208,8 @@ def test_small_levels_are_as_good_in_one_kernel(case, monkeypatch):
     """As by calls level by level, where batches move: from the graph on, and from a later level on."""
     g = hpg.datasets.social(12, 8, weighted=True) if case == "social" else hpg.from_networkx(CASES[case])
     start = {"start": np.arange(g.n_vertices) // 3}
-    calls = (hpg.leiden, {}), (hpg.leiden, start), (hpg.leiden, {"n_iterations": -1}), (hpg.louvain, {})
+    leiden = (hpg.leiden, {}), (hpg.leiden, start), (hpg.leiden, {"n_iterations": -1})
+    calls = *leiden, (hpg.louvain, {}), (hpg.infomap, {}), (hpg.infomap, start)
     whole = [[search(g, seed=seed, **given) for seed in range(5)] for search, given in calls]
     for found in itertools.chain(*whole):
         for finer, coarser in itertools.pairwise(found.hierarchy):
@@ -219,9 +220,9 @@ def test_small_levels_are_as_good_in_one_kernel(case, monkeypatch):
         assert np.array_equal(hpg.louvain(g, seed=seed, max_level=1).label, found.hierarchy[0])
     monkeypatch.setattr(kernels("cpu"), "finish_levels", lambda *_, **__: None)
     steps = [[search(g, seed=seed, **given) for seed in range(5)] for search, given in calls]
-    for one, other in ((whole[:3], steps[:3]), (whole[3:], steps[3:])):
-        means = [np.mean([found.quality for found in itertools.chain(*each)]) for each in (one, other)]
-        assert means[0] == pytest.approx(means[1], abs=0.01)
+    for k in range(0, len(calls), 3):
+        means = [np.mean([found.quality for found in itertools.chain(*each[k : k + 3])]) for each in (whole, steps)]
+        assert means[0] >= means[1] - 0.01
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1, 2.0**60, 1e-150])

@@ -22,6 +22,14 @@ from hpgraph.kernels.communities.cpu_aggregate import (
     multiply_shares,
     represent,
 )
+from hpgraph.kernels.communities.cpu_map_equation import (
+    alone_score,
+    bits_saved,
+    empty_flow,
+    flow_score,
+    move_between_cuts,
+    set_cuts,
+)
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import SERIAL, interruptible, is_stopped, njit, part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
@@ -49,7 +57,7 @@ def finish_levels(
 ) -> Any:  # fmt: skip
     """See `hpgraph.kernels.communities.Communities`."""
     arcs = level.arcs
-    if arcs.nnz == 0 or largest or level.movable is not None or level.flow:
+    if arcs.nnz == 0 or largest or level.movable is not None:
         return None
     # Only if a single thread would choose for each batch anyway.
     bits = batches.batch_bits(int(np.count_nonzero(arcs.degrees)), arcs.nnz)
@@ -64,7 +72,7 @@ def finish_levels(
         gain is not None, gain or 0.0,
     )  # fmt: skip
     with interruptible():
-        parts, coarse, *found = _finish(first, label, quality, given, alone, refines)
+        parts, coarse, *found = _finish(first, label, quality, given, alone, refines, empty_flow(level))
     if len(parts):
         shape = len(coarse.sent), len(coarse.sent)
         arcs = CSR(shape, coarse.indptr, coarse.indices, coarse.data, validate=False, copy=False)
@@ -73,16 +81,21 @@ def finish_levels(
 
 
 @part
-def _moved(arcs, label, within, given, space, seed, alone):
-    """Local moving, which changes the labels, or refinement of the communities in `within`; returns the moves."""
+def _moved(arcs, label, within, given, space, flow, seed, alone):
+    """Local moving, which changes the labels, or refinement of the communities in `within`; returns the moves.
+
+    ``flow``: by the map equation, or None.
+    """
     size, sent = np.zeros(label.size, np.int64), np.zeros(label.size, np.int64)
     received = np.zeros(label.size, np.int64) if given.two_sided else sent
     add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
     groups = Groups(label, sent, received, size)
     count = _draw_order(arcs.indptr, label, size, space, seed)
+    if flow is not None:
+        set_cuts(arcs, label, flow)
     if within.size:
-        return _refine(arcs, groups, within, given, space, count)
-    return _move(arcs, groups, within, given, space, count, alone)
+        return _refine(arcs, groups, within, given, space, flow, count)
+    return _move(arcs, groups, within, given, space, flow, count, alone)
 
 
 @part(counts_references=False)
@@ -146,34 +159,51 @@ def _add(arcs, groups, given, v, c, sign):
 
 
 @part(whole=True, counts_references=False, forceinline=True)
-def _choose(arcs, groups, within, given, space, v, own, alone):
-    """The best community of a vertex that is in none, and the margin over the second best."""
+def _choose(arcs, groups, within, given, space, flow, v, own, alone):
+    """The best community of a vertex that is in none, and the margin over the second best.
+
+    By the map equation also moves the vertex's arcs between the cuts of the two.
+    """
     sums = space.sums
     put(sums, own, np.int64(PRESENT))
     count = _sum_row(arcs, groups.label, within, space, v, own, 0)
-    joining = peek(sums, own) - PRESENT
+    joining = inside = peek(sums, own) - PRESENT
     put(sums, own, 0)
     # A community without neighbours of the vertex would have no score above 0.
-    best, second = own, 0.0
-    most = np.float64(joining) - _expected(arcs, groups, given, v, own)
-    if alone and most < 0 and peek(groups.size, own) > 0 and peek(groups.size, v) == 0:
+    best, second, others, bits = own, 0.0, peek(groups.size, own), 0.0
+    if flow is not None:
+        # Its scores are of a vertex in its community.
+        _add(arcs, groups, given, v, own, 1)
+        bits = alone_score(flow, arcs, v, inside)
+        most = flow_score(flow, groups, arcs, v, own, inside, inside, bits)
+    else:
+        most = np.float64(joining) - _expected(arcs, groups, given, v, own)
+    if alone and most < 0 and others > 0 and peek(groups.size, v) == 0:
         # The vertex leaves for the empty community with its own number, which no other vertex takes.
         best, joining, most = v, 0, 0.0
     for k in range(count):
         c = vertex(space.used, k)
         weight = peek(sums, c) - PRESENT
         put(sums, c, 0)
-        score = np.float64(weight) - _expected(arcs, groups, given, v, c)
+        if flow is not None:
+            score = flow_score(flow, groups, arcs, v, c, weight, inside, bits)
+        else:
+            score = np.float64(weight) - _expected(arcs, groups, given, v, c)
         # Branch-free: which is better is unpredictable.
         is_better = score > most
         second = max(second, min(score, most))
         best, joining = (c, weight) if is_better else (best, joining)
         most = max(most, score)
+    if flow is not None:
+        _add(arcs, groups, given, v, own, -1)
+        if best != own:
+            move_between_cuts(flow, v, own, best, inside, joining)
+        return best, peek(flow.around, v) // batches.LONG_ROW
     return best, joining - np.int64(np.ceil(second))
 
 
 @part(whole=True, counts_references=False)
-def _refine(arcs, groups, within, given, space, count):
+def _refine(arcs, groups, within, given, space, flow, count):
     """Let each vertex that no other has joined join the best part of its community; returns the number of moves."""
     moves = 0
     for i in range(count):
@@ -181,7 +211,7 @@ def _refine(arcs, groups, within, given, space, count):
         own = vertex(groups.label, v)
         if peek(groups.size, own) == 1:
             _add(arcs, groups, given, v, own, -1)
-            best, _ = _choose(arcs, groups, within, given, space, v, own, False)
+            best, _ = _choose(arcs, groups, within, given, space, flow, v, own, False)
             _add(arcs, groups, given, v, best, 1)
             groups.label[v] = best
             moves += best != own
@@ -189,7 +219,7 @@ def _refine(arcs, groups, within, given, space, count):
 
 
 @part(whole=True, counts_references=False)
-def _move(arcs, groups, within, given, space, count, alone):
+def _move(arcs, groups, within, given, space, flow, count, alone):
     """Move the vertices of a queue, and those whose slack their moves use up; returns the number of moves."""
     label, slack, waits, queue, later = groups.label, space.slack, space.waits, space.queue, space.later
     moves, (few, least) = 0, given.few
@@ -199,7 +229,7 @@ def _move(arcs, groups, within, given, space, count, alone):
             v = vertex(queue, i)
             own = vertex(label, v)
             _add(arcs, groups, given, v, own, -1)
-            best, slack[v] = _choose(arcs, groups, within, given, space, v, own, alone)
+            best, slack[v] = _choose(arcs, groups, within, given, space, flow, v, own, alone)
             _add(arcs, groups, given, v, best, 1)
             waits[v] = False
             if best == own:
@@ -213,7 +243,8 @@ def _move(arcs, groups, within, given, space, count, alone):
                 change = weight if c == best else (-2 * weight if c == own else -weight)
                 rest = peek(slack, u) + change
                 put(slack, u, rest)
-                loses = not waits[u] and change < 0 and np.float64(rest) < _expected(arcs, groups, given, u, c)
+                least_rest = 0.0 if flow is not None else _expected(arcs, groups, given, u, c)
+                loses = not waits[u] and change < 0 and np.float64(rest) < least_rest
                 put(later, woken, u)
                 woken += np.int64(loses)
                 waits[u] |= loses
@@ -281,12 +312,12 @@ def _coarse(arcs, label, given, space):
 
 
 @part
-def _coarser(arcs, label, given, space, seed, refines):
+def _coarser(arcs, label, given, space, flow, seed, refines):
     """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
     one = label
     if refines:
         one = np.arange(label.size).astype(label.dtype)
-        _moved(arcs, one, label, given, space, seed, False)
+        _moved(arcs, one, label, given, space, flow, seed, False)
     coarse, number = _coarse(arcs, _represented(one), given, space)
     inherited = np.arange(coarse.sent.size).astype(label.dtype)
     if refines:
@@ -297,42 +328,45 @@ def _coarser(arcs, label, given, space, seed, refines):
 
 
 @part
-def _quality(arcs, label, given):
-    """`hpgraph.algorithms.communities.quality_of`."""
+def _quality(arcs, label, given, flow):
+    """`hpgraph.algorithms.louvain.Search.quality`."""
     n = label.size
     sent = np.zeros(n, np.int64)
     received = np.zeros(n, np.int64) if given.two_sided else sent
     add_strengths(label, arcs.sent, arcs.received, given.two_sided, sent, received)
+    if flow is not None:
+        set_cuts(arcs, label, flow)
+        return bits_saved(flow, sent, received)
     between = between_rows(Rows(arcs.indptr, arcs.indices, arcs.data), label, 0, n)
     shares = multiply_shares(sent, received, given.total)
     return 1 - between / given.weights - given.resolution * shares
 
 
 @njit(cache=True, nogil=True)
-def _finish(arcs, label, quality, given, alone, refines):
+def _finish(arcs, label, quality, given, alone, refines, flow):
     n = label.size
     space = Space(
         np.zeros(n, np.int64), np.empty(n + 1, label.dtype), np.empty(n + 1, label.dtype), np.empty(n + 1, label.dtype),
         np.empty(n, np.bool_), np.empty(n, np.int64),
     )  # fmt: skip
     if np.isnan(quality):
-        quality = _quality(arcs, label, given)
+        quality = _quality(arcs, label, given, flow)
     parts, kept, depth, changed = np.empty((DEPTH, n), label.dtype), 0, 0, False
     # The last level that was kept, or the first, and the communities of its vertices.
     base, communities, until = arcs, label, label
     while depth < given.limit and kept < DEPTH:
         moved, seed = label.copy(), given.key + np.uint64(2 * depth)
-        moves = _moved(arcs, moved, label[:0], given, space, seed, alone)
+        moves = _moved(arcs, moved, label[:0], given, space, flow, seed, alone)
         if (depth == 0 and moves <= given.least * n) or (not refines and moves == 0) or is_stopped():
             break
         seed += np.uint64(1)
-        coarse, number, inherited = _coarser(arcs, moved, given, space, seed, refines)
-        better = _quality(coarse, inherited, given)
+        coarse, number, inherited = _coarser(arcs, moved, given, space, flow, seed, refines)
+        better = _quality(coarse, inherited, given, flow)
         if given.plain and better <= quality:
             break
         if better < quality:
             # Simultaneous moves may lower the modularity: the next level then uses the communities before them.
-            coarse, number, inherited = _coarser(arcs, label, given, space, seed, refines)
+            coarse, number, inherited = _coarser(arcs, label, given, space, flow, seed, refines)
             better = quality
         keeps, last = refines or given.plain, given.plain and better - quality <= given.gain
         if keeps:

@@ -24,13 +24,58 @@ Flow = namedtuple("Flow", "cut across around moving inverse sides")
 
 def flow_of(level: Level, label: Any) -> Flow | None:
     """Data of local moving by the map equation; None for other objectives, which use other kernels."""
-    if not level.flow:
+    flow = empty_flow(level)
+    if flow is None:
         return None
     arcs, n = level.arcs, len(label)
     row, weight = arcs.expand_rows(), np.ones(arcs.nnz, np.int64) if arcs.data is None else arcs.data
     cut = summed_by(label[row], weight * (label[row] != label[arcs.indices]), n)
-    around, moving = summed_by(row, weight * (row != arcs.indices), n), np.zeros(n, np.bool_)
-    return Flow(cut, cut.sum(keepdims=True), around, moving, 0.5 / level.total, 1 if level.directed else 2)
+    around = summed_by(row, weight * (row != arcs.indices), n)
+    return flow._replace(cut=cut, across=cut.sum(keepdims=True), around=around)
+
+
+def empty_flow(level: Level) -> Flow | None:
+    """`flow_of` with sums that `set_cuts` has to compute."""
+    if not level.flow:
+        return None
+    n, one = len(level.sent), np.zeros(1, np.int64)
+    inverse, sides = 0.5 / level.total, 1 if level.directed else 2
+    return Flow(np.zeros(n, np.int64), one, np.zeros(n, np.int64), np.zeros(n, np.bool_), inverse, sides)
+
+
+@part(whole=True, counts_references=False)
+def set_cuts(arcs, label, flow):
+    """Compute the sums of a level that may be smaller, from its arcs and its communities."""
+    n, across = label.size, np.int64(0)
+    for c in range(n):
+        flow.cut[c] = 0
+    for v in range(n):
+        own, around, cut = vertex(label, v), np.int64(0), np.int64(0)
+        for at in range(peek(arcs.indptr, v), peek(arcs.indptr, v + 1)):
+            u, weight = vertex(arcs.indices, at), peek(arcs.data, at)
+            around += weight * np.int64(u != v)
+            cut += weight * np.int64(vertex(label, u) != own)
+        flow.around[v] = around
+        flow.cut[own] += cut
+        across += cut
+    flow.across[0] = across
+
+
+@part(whole=True)
+def move_between_cuts(flow, v, own, to, inside, joining):
+    """Move one vertex, which arcs of weights `inside` and `joining` join to its old and its new community."""
+    flow.cut[own] += 2 * inside - flow.around[v]
+    flow.cut[to] += flow.around[v] - 2 * joining
+    flow.across[0] += 2 * (inside - joining)
+
+
+@part(whole=True)
+def bits_saved(flow, sent, received):
+    """Minus the map equation, up to the entropy of the visits."""
+    bits = -_information(flow, flow.sides * flow.across[0])
+    for c in range(sent.size):
+        bits += _saved(flow, flow.cut[c], sent[c], received[c])
+    return bits
 
 
 @part(whole=True)
