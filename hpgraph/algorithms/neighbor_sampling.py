@@ -12,7 +12,7 @@ from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, samp
 from hpgraph.algorithms.layer_sampling import draw_layers
 from hpgraph.algorithms.random_choice import chances, seed_of
 from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
-from hpgraph.containers.graph import Graph, naming_arguments, one_of, vertex_names, whole
+from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, vertex_names, whole
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import Array, array_module, to_device
 from hpgraph.kernels.backend import sampling
@@ -199,7 +199,8 @@ def checked_method(method: Any, how: Draws) -> str:
 
 def ends_of(seeds: Any) -> int:
     """Number of vertices of a seed: 1, or the row length for links and triangles."""
-    return max(int(seeds.shape[1]), 1) if getattr(seeds, "ndim", 1) == 2 else 1
+    given = seeds.index if isinstance(seeds, id) else seeds
+    return max(int(given.shape[1]), 1) if getattr(given, "ndim", 1) == 2 else 1
 
 
 def draw_sample(

@@ -57,7 +57,7 @@ def _on_cpu(index: Any) -> Any:
 
 
 def _whole(index: Any) -> Any:
-    """An int, or an integer array of one dimension."""
+    """An int, or an integer array, whose shape seeds that are links need."""
     if np.ndim(index) == 0:
         try:
             if isinstance(index, bool):
@@ -69,7 +69,7 @@ def _whole(index: Any) -> Any:
     listed = listed if is_cuda(listed) else np.asarray(listed)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"an id is a whole number or an array of them, not {listed.dtype}")
-    return listed.reshape(-1).astype(np.int64) if listed.size == 0 else listed.reshape(-1)
+    return listed.astype(np.int64) if listed.size == 0 else listed
 
 
 def checked_index(vertex: Any, n: int, argument: str) -> int:

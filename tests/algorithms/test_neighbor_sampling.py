@@ -226,8 +226,9 @@ class TestLoader:
         loader = hpg.NeighborLoader(graph.to(device), [2, 2], batch_size=30, prefetch=prefetch)
         for batch in loader.attach(mapped):
             assert (host(batch.features) == stored[host(batch.vertex)]).all()
-        for batch in loader.attach({"x": mapped, "y": np.arange(100)}):
+        for batch in loader.attach({"x": mapped, "y": np.arange(100), "z": np.asfortranarray(stored)}):
             assert (host(batch.features["y"]) == host(batch.vertex)).all() and batch.features["x"].dtype == np.float32
+            assert (host(batch.features["z"]) == stored[host(batch.vertex)]).all()
         for wrong, error in ((np.zeros(3), ValueError), ([1] * 100, TypeError), ({"x": np.float32(2)}, ValueError)):
             raises(error, "features", loader.attach, wrong)
 
@@ -302,7 +303,7 @@ def test_links_and_triangles(graph: hpg.Graph, ends: int, disjoint: bool, device
     else:
         flat = hpg.sample_neighbors(G, seeds.reshape(-1), [3, 2], seed=4)
         assert (host(flat.vertex) == host(found.vertex)).all() and (host(flat.edge) == host(found.edge)).all()
-    batches = list(hpg.NeighborLoader(G, [3], seeds, batch_size=8, disjoint=disjoint))
+    batches = list(hpg.NeighborLoader(G, [3], hpg.id(seeds), batch_size=8, disjoint=disjoint))
     assert [len(batch.seeds) for batch in batches] == [8, 8, 4]
     assert (np.concatenate([host(batch.vertex)[host(batch.seeds)] for batch in batches]) == seeds).all()
     T = hpg.TemporalGraph([(0, 1, 3), (1, 2, 5), (3, 2, 9), (2, 4, 4)], directed=False)
