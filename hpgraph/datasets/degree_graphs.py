@@ -156,7 +156,7 @@ def configuration_model(deg_sequence: Any, *, exact: bool = False, seed: int = 0
     source, target = sampling(device).shuffled(ends, key).reshape(2, -1)
     if exact:
         xp, rng = begun(n, total // 2, seed, device)
-        source, target, bad = mended(xp, rng, n, source.astype(np.int64), target.astype(np.int64), until_stalled=True)
+        source, target, bad = mended(xp, rng, n, source, target, until_stalled=True)
         if len(bad):
             from hpgraph.kernels.sampling.cpu_swaps import realized, swap_ends
 
@@ -243,7 +243,7 @@ def _among(xp: ModuleType, key: Any, ordered: Any) -> Any:
 
 def _pairs(xp: ModuleType, n: int, one: Any, other: Any) -> Any:
     """The number of each unordered pair of vertices."""
-    pair = xp.minimum(one, other)
+    pair = xp.minimum(one, other).astype(np.int64, copy=False)
     pair *= n
     pair += xp.maximum(one, other)
     return pair
