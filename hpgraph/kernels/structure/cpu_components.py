@@ -116,13 +116,21 @@ def hook(label, u, v):
 
 @njit(parallel=LOOPS, cache=True)
 def _begin(indptr, indices, label):
-    """Point every vertex at its first neighbour's label if that neighbour has a smaller id: mostly a root by then."""
+    """Point every vertex at its first neighbour's label if that neighbour has a smaller id: mostly a root by then.
+
+    A neighbour of a larger id in the same chunk points at the vertex's label: plain stores save atomics of unions.
+    """
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
-        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
+        end = min(n, (chunk + 1) * CHUNK)
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else end):
             at = indptr[v]
-            if at < indptr[v + 1] and indices[at] < v:
-                label[v] = atomic_load(label, indices[at])
+            if at < indptr[v + 1]:
+                u = indices[at]
+                if u < v:
+                    label[v] = atomic_load(label, u)
+                elif u < end:
+                    label[u] = label[v]
 
 
 @njit(parallel=LOOPS, cache=True)
