@@ -146,7 +146,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
         from hpgraph.kernels.structure.cpu_predecessors import tree_arcs
 
         narrow = np.ascontiguousarray(predecessors, np.int32 if predecessors.dtype == np.int32 else np.int64)
-        return given.sparse(tree_arcs(arcs, narrow, directed))
+        return given.sparse(tree_arcs(arcs, narrow, bool(directed)))
     arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
     # If all are kept, the arrays are the input's.

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.algebra.assign_matrix import set_selected
+from hpgraph.algebra.assign_matrix import assigned_values, set_selected
 from hpgraph.algebra.extract import select, take
 from hpgraph.algebra.selection import parse
 from hpgraph.algebra.tuples import csr_from_tuples
@@ -236,7 +236,7 @@ class Structure(Indexing):
         given = xp.asarray(values)
         # Complex values keep their type: the assignment refuses them if imaginary parts would be lost.
         if given.dtype.kind != "c":
-            given = xp.asarray(values, dtype=self.dtype)
+            given = assigned_values(values, self)
         if given.ndim > 1:
             raise ValueError(f"values must be a number or have one dimension, not shape {given.shape}")
         length = max(0, min(rows + min(k, 0), columns - max(k, 0)))

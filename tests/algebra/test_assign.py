@@ -152,8 +152,8 @@ def test_refused_regions_and_numbers() -> None:
         raises(IndexError, "along one axis must have one dimension", hpg.subassign, A, 1, rows)
     for mask in (None, A):
         raises(ValueError, "beyond the range of int64", hpg.assign, A, 2**63, mask=mask)
-    for extreme, number in ((A.maximum, 2**63), (A.minimum, -(2**63) - 1)):
-        raises(ValueError, "beyond the range of int64", extreme, number)
+    for method, number in ((A.maximum, 2**63), (A.minimum, -(2**63) - 1), (A.setdiag, 2**63)):
+        raises(ValueError, "beyond the range of int64", method, number)
 
 
 def test_a_number_under_a_mask_makes_no_dense_matrix(device: str) -> None:
