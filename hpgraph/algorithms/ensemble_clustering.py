@@ -7,9 +7,12 @@ import numpy as np
 from hpgraph.algorithms.communities import Communities, checked, found
 from hpgraph.algorithms.cores import core_number
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.louvain import leiden, louvain
+from hpgraph.algorithms.louvain import leiden
+from hpgraph.algorithms.random_choice import scattered
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.batches import MIN_MOVES
 
 
 @naming_arguments
@@ -58,9 +61,12 @@ def ecg(
     graph, weighted = with_weights(G, weight, parallel="sum")
     graph, level, resolution = checked(graph, weighted, resolution)
     arcs = level.arcs
-    row, together = arcs.expand_rows(), array_module(graph.device).zeros(arcs.nnz, np.int64)
+    xp, backend, n = array_module(graph.device), kernels(graph.device), graph.n_vertices
+    row, together, alone = arcs.expand_rows(), xp.zeros(arcs.nnz, np.int64), xp.arange(n, dtype=graph.id_dtype)
+    backend.begin_moves(arcs, arcs.data is not None, level.total, {not level.is_two_sided})
     for each in range(size):
-        label = louvain(graph, weighted, resolution, max_level=1, seed=first * size + each).label
+        draw = scattered(first * size + each)
+        label, _ = backend.move_vertices(level, alone, resolution, draw, MIN_MOVES)
         together += label[row] == label[arcs.indices]
     both = Graph._from_csr(arcs.with_data(None), False, None)
     core = core_number(both) >= 2
