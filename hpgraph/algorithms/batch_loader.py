@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replaced
 from typing import Any, Self, TypeVar
@@ -50,7 +50,7 @@ class BatchLoader:
         Notes
         -----
         A GPU gathers rows itself where they are in page-locked memory, as ``tensor.pin_memory()`` and CuPy's
-        ``cupyx.empty_pinned`` give it. Other memory is gathered by the CPU, and copied.
+        ``cupyx.empty_pinned`` give it. Rows of other memory are gathered by threads of the CPU.
 
         Examples
         --------
@@ -65,34 +65,14 @@ class BatchLoader:
         drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
         hot = array_module(drawn_by).argsort(-drawn_by)[:cache]
 
-        def rows(given: Any, name: str) -> FeatureRows:
-            return FeatureRows(given, name, n, graph.device, hot)
-
-        self._features = (
-            {name: rows(one, f"features[{name!r}]") for name, one in features.items()}
-            if isinstance(features, Mapping) else rows(features, "features")
-        )  # fmt: skip
+        self._features = FeatureRows(features, n, graph.device, hot)
         return self
 
-    def _fetched(self, sample: NeighborSample, room: Any = None, order: Any = None) -> NeighborSample:
-        """The sample with the features of its vertices, written into preallocated or new arrays."""
+    def _fetched(self, sample: NeighborSample) -> NeighborSample:
+        """The sample with the features of its vertices."""
         if self._features is None:
             return sample
-        rows, arrays = self._features, self._room(sample) if room is None else room
-        if not isinstance(rows, dict):
-            rows.fetch(sample.vertex, arrays, order)
-            return replaced(sample, features=arrays)
-        for name, one in rows.items():
-            one.fetch(sample.vertex, arrays[name], order)
-        return replaced(sample, features=arrays)
-
-    def _room(self, sample: NeighborSample) -> Any:
-        rows, count = self._features, len(sample.vertex)
-        return {name: one.empty(count) for name, one in rows.items()} if isinstance(rows, dict) else rows.empty(count)
-
-    @property
-    def _parts(self) -> list[FeatureRows | None]:
-        return [*self._features.values()] if isinstance(self._features, dict) else [self._features]
+        return replaced(sample, features=self._features.fetch(self._features.prepare(sample.vertex)))
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -106,21 +86,17 @@ class BatchLoader:
         samples = self._batches(epoch)
         if self.prefetch == 0:
             return map(self._fetched, samples)
-        # Rows that the CPU gathers are gathered by the background thread.
-        if not all(one is not None and one.read_by_device for one in self._parts):
+        if self._features is None or self.graph.device == "cpu":
             return _ahead(map(self._fetched, samples), self.prefetch, self.graph.device)
         return self._by_two_streams(_ahead(map(self._prepared, samples), self.prefetch, self.graph.device))
 
     def _prepared(self, sample: NeighborSample) -> tuple[Any, ...]:
-        """What a fetch needs, of the current stream: a sample, room, its vertices in order, and when all is there.
+        """A sample, what a fetch needs, of the current stream, and when all is there.
 
-        The room is of this stream's memory: what was released there may still be read by what runs on it.
+        The memory is of this stream: what was released there may still be read by what runs on it.
         """
-        cuda, order = array_module(self.graph.device).cuda, None
-        if any(one is not None and one.takes_order for one in self._parts):
-            place = sample.vertex.argsort()
-            order = sample.vertex[place], place
-        return sample, self._room(sample), order, cuda.get_current_stream().record()
+        prepared = self._features.prepare(sample.vertex)
+        return sample, prepared, array_module(self.graph.device).cuda.get_current_stream().record()
 
     def _by_two_streams(self, prepared: Generator[tuple[Any, ...], None, None]) -> Iterator[NeighborSample]:
         """Fetch features on a second stream, while the next samples are drawn and the last ones are used."""
@@ -132,15 +108,15 @@ class BatchLoader:
                     one = next(prepared, None)
                     if one is None:
                         break
-                    sample, room, order, there = one
+                    sample, rows, there = one
                     # Waits for this event only, since the main stream's later draw waits for the last fetch.
                     link.wait_event(there)
                     with link:
-                        sample = self._fetched(sample, room, order)
-                    ready.append((sample, order, link.record()))
+                        sample = replaced(sample, features=self._features.fetch(rows))
+                    ready.append((sample, rows, link.record()))
                 if not ready:
                     return
-                sample, order, fetched = ready.popleft()
+                sample, rows, fetched = ready.popleft()
                 main.wait_event(fetched)
                 yield sample
         finally:

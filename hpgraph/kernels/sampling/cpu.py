@@ -1,12 +1,24 @@
 """Neighbour sampling on the CPU, the numbering of discovered vertices, and the tables of weighted draws."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import prefix_sum
 from hpgraph.formats import CSR, attached, index_dtype
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, prefetch, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import (
+    LOOPS,
+    copy_items,
+    interruptible,
+    njit,
+    part,
+    peek,
+    prange,
+    prefetch,
+    team,
+    vertex,
+)
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
@@ -24,8 +36,9 @@ __all__ = [
     "running_sums", "sample", "shuffled", "sorted_draws", "walks",
 ]  # fmt: skip
 
-# Vertices that a thread takes at a time, and prefetch distance of their rows; that of slots of a numbering.
-CHUNK, AHEAD, SLOTS_AHEAD = 64, 8, 16
+# Vertices that a thread takes at a time, and prefetch distance of their rows; that of slots of a numbering; bytes of a
+# row of features that are prefetched.
+CHUNK, AHEAD, SLOTS_AHEAD, BYTES_AHEAD = 64, 8, 16, 512
 
 
 @attached
@@ -53,9 +66,28 @@ def _add_up(indptr, weights, running, positive):
         positive[row] = above
 
 
-def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
+def fetch_rows(rows: Any, vertex: Any, out: Any, place: Any = None) -> None:
     """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
-    np.take(rows, vertex, axis=0, out=out, mode="clip")
+    if not rows.flags.c_contiguous or rows.dtype.hasobject:
+        out[slice(None) if place is None else place] = rows[vertex]
+        return
+    count, size = len(vertex), rows.dtype.itemsize * math.prod(rows.shape[1:])
+    source, target = (np.asarray(one).reshape(-1).view(np.uint8) for one in (rows, out))
+    with team() as shares:
+        _copy_rows(source, vertex, target, np.arange(count) if place is None else place, size, shares)
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _copy_rows(source, vertices, target, place, size, shares):
+    count = vertices.size
+    for share in prange(shares):
+        for i in range(count * share // shares, count * (share + 1) // shares):
+            row = vertex(vertices, min(i + AHEAD, count - 1)) * size
+            for line in range(0, min(size, BYTES_AHEAD), 64):
+                prefetch(source, row + line)
+            copy_items(
+                target, np.uint64(place[i] * size), source, np.uint64(vertex(vertices, i) * size), np.uint64(size)
+            )
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:

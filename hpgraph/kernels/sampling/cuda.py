@@ -58,21 +58,16 @@ def running_sums(arcs: CSR) -> Sums:
     return Sums(running, positive)
 
 
-def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None) -> None:
+def fetch_rows(rows: Any, vertex: Any, out: Any, place: Any) -> None:
     """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
-    if not out.size:
+    if not len(vertex) or not out.size:
         return
-    # In memory order: from several gigabytes, random rows are read at two fifths of the link's rate.
-    if order is None:
-        order = vertex.argsort()
-        order = vertex[order], order
     size = out.nbytes // len(out)
     word = next(word for word in WORDS if size % word == rows.data.ptr % word == out.data.ptr % word == 0)
     kernels = FETCH.of(Index=vertex.dtype, Word=WORDS[word])
-    words = size // word
-    block = kernels.threads * FETCHED * word
-    blocks = min(-(-out.nbytes // block), UNDER_WAY // block)
-    kernels.launch("fetch_rows", blocks, *order, np.int64(len(out)), np.int64(words), rows, out)
+    count, words, block = len(vertex), size // word, kernels.threads * FETCHED * word
+    blocks = min(-(-count * size // block), UNDER_WAY // block)
+    kernels.launch("fetch_rows", blocks, vertex, place, np.int64(count), np.int64(words), rows, out)
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
