@@ -33,10 +33,6 @@ _WORDS = [
     (r"Illegal IR, del found at: (del \w+).*", r"it says \1: leave that out"),
     (r"NRT required but not enabled", f"it makes a list, an array or a string, {_NO_MEMORY}"),
     (r"'CUDATargetContext' object has no attribute 'build_(\w+)'", rf"it makes a \1, {_NO_MEMORY}"),
-    (
-        r"Cannot bind .* to signature '(\(.*\*, .*\))' due to .*",
-        r"a compiled function cannot be called with parameters that are given by name alone, as in \1: leave out the *",
-    ),
     (r"No definition for lowering .*?\.(\w+) = .*", r"it assigns the attribute \1: return the new value instead"),
 ]  # fmt: skip
 _TOKEN = re.compile(r"Literal\[(\w+)\]\([^()]*\)")

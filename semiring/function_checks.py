@@ -87,6 +87,12 @@ def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
             raise CompileError(name, f"{'.'.join(lookup.names)} {why} {at_line(function.__code__, lookup.line)}")
         value = getattr(value, "py_func", getattr(value, "python", value))
         if isinstance(value, FunctionType) and not is_known_by_name(value):
+            if value.__code__.co_kwonlyargcount:
+                raise CompileError(
+                    name,
+                    f"{'.'.join(lookup.names)}() has parameters that are given by name alone, as in "
+                    f"{inspect.signature(value)}: leave out the * {at_line(function.__code__, lookup.line)}",
+                )
             yield value
 
 
