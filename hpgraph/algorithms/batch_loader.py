@@ -40,7 +40,7 @@ class BatchLoader:
         features : array of shape (n, ...), or dict of such
             NumPy arrays, also those mapped from a file (`numpy.memmap`), or CPU tensors, whose memory is read.
         cache : int
-            Number of vertices, those of largest degree, whose rows are cached on the graph's device.
+            Number of vertices, those of largest degree, whose rows a GPU caches in its memory.
 
         Returns
         -------
@@ -59,13 +59,13 @@ class BatchLoader:
         >>> all((batch.features == batch.vertex).all() for batch in loader)
         True
         """
-        graph, n = self.graph, self.graph.n_vertices
-        cache = whole(cache, "cache", "a number of vertices", least=0)
-        # A vertex is drawn about in proportion to its degree.
-        drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
-        hot = array_module(drawn_by).argsort(-drawn_by)[:cache]
-
-        self._features = FeatureRows(features, n, graph.device, hot)
+        graph, hot = self.graph, ()
+        count = whole(cache, "cache", "a number of vertices", least=0)
+        if count and graph.device == "cuda":
+            # A vertex is drawn about in proportion to its degree.
+            drawn_by = (graph.out_csr if self.incoming else graph.in_csr).degrees
+            hot = drawn_by.argsort()[::-1][:count]
+        self._features = FeatureRows(features, graph.n_vertices, graph.device, hot)
         return self
 
     def _fetched(self, sample: NeighborSample) -> NeighborSample:

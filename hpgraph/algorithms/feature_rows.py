@@ -3,7 +3,7 @@
 import contextlib
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +11,12 @@ from hpgraph.core.device import array_module, native, require_cupy, to_device
 from hpgraph.formats import index_dtype
 from hpgraph.kernels.backend import sampling
 
-
-class _Transfer(NamedTuple):
-    """Rows of a source, perhaps in a page-locked buffer, and their places in the array of a name; None: in order."""
-
-    name: Any
-    source: Any
-    vertex: Any
-    place: Any
-    buffer: Any = None
-
-
-# Arrays by name, and what is written to them.
-Prepared = tuple[dict[Any, Any], list[_Transfer]]
+# Arrays by name; and for each the arguments of the function that writes it, and the buffer that is read, or None.
+Prepared = tuple[dict[Any, Any], list[tuple[tuple[Any, ...], Any]]]
 
 
 class FeatureRows:
-    """A matrix in host memory with a row for each vertex, or a dict of such, and copies of some rows on the device.
+    """A matrix in host memory with a row for each vertex, or a dict of such, and on a GPU copies of some rows.
 
     The GPU gathers rows of page-locked memory itself. Others are gathered here, into page-locked buffers.
     """
@@ -38,60 +27,63 @@ class FeatureRows:
             name: _matrix(given, f"features[{name!r}]" if self._named else "features", n)
             for name, given in (features.items() if self._named else ((None, features),))
         }
-        self._read = self._rows if device == "cpu" else {name: _on_device(rows) for name, rows in self._rows.items()}
+        if device == "cpu":
+            return
+        self._read = {name: _on_device(rows) for name, rows in self._rows.items()}
         # The narrowest type of ids: they are sorted byte by byte.
         self._ids = index_dtype(n)
         # Buffers, each with the event of its last reading.
         self._free = deque[tuple[Any, Any]]()
-        self._slot: Any = None
+        self._cached, self._slot = dict[Any, Any](), None
         if len(hot):
-            prepared, xp = self.prepare(hot), array_module(device)
-            self.fetch(prepared)
-            self._cached, self._slot = prepared[0], xp.full(n, -1, np.int32)
-            self._slot[hot] = xp.arange(len(hot), dtype=np.int32)
+            cached, cupy = self.prepare(hot), require_cupy()
+            self.fetch(cached)
+            self._cached, self._slot = cached[0], cupy.full(n, -1, np.int32)
+            self._slot[hot] = cupy.arange(len(hot), dtype=np.int32)
 
     def prepare(self, vertex: Any) -> Prepared:
-        """Memory for the rows of vertices, and where `fetch` reads them; waits for the GPU where it is asked for them.
+        """Memory for the rows of vertices, and where `fetch` reads them; waits for the GPU if rows are gathered here.
 
         On a GPU this is the memory of the current stream.
         """
-        xp, transfers, place = array_module(self._device), list[_Transfer](), None
+        xp = array_module(self._device)
         out = {name: xp.empty((len(vertex), *rows.shape[1:]), rows.dtype) for name, rows in self._rows.items()}
-        if self._slot is not None:
-            slot = self._slot[vertex]
-            near, place = (xp.flatnonzero(side) for side in (slot >= 0, slot < 0))
-            vertex, slot = vertex[place], slot[near].astype(np.int64)
-            transfers += [_Transfer(name, cached, slot, near) for name, cached in self._cached.items()]
-        if self._device == "cuda":
-            # In the order of memory: from several gigabytes, random rows are read at two fifths of the link's rate.
-            order = vertex.astype(self._ids, copy=False).argsort()
-            vertex, place = vertex[order], order if place is None else place[order]
+        if self._device == "cpu":
+            return out, [((rows, vertex, out[name]), None) for name, rows in self._rows.items()]
+        # In the order of memory: from several gigabytes, random rows are read at two fifths of the link's rate.
+        order, transfers = vertex.astype(self._ids, copy=False).argsort(), list[tuple[tuple[Any, ...], Any]]()
+        vertex = vertex[order]
+        slot = None if self._slot is None else self._slot[vertex]
         for name, source in self._read.items():
-            transfers.append(self._gathered(name, vertex, place) if source is None
-                             else _Transfer(name, source, vertex, place))  # fmt: skip
+            read = (source, vertex, None) if source is not None else self._gathered(self._rows[name], vertex, slot)
+            transfers.append(((*read[:2], out[name], order, slot, self._cached.get(name)), read[2]))
         return out, transfers
 
     def fetch(self, prepared: Prepared) -> Any:
         """The rows, written on the current stream."""
         out, transfers = prepared
-        for name, source, vertex, place, buffer in transfers:
-            sampling(self._device).fetch_rows(source, vertex, out[name], place)
+        for arguments, buffer in transfers:
+            sampling(self._device).fetch_rows(*arguments)
             if buffer is not None:
                 self._free.append((buffer, require_cupy().cuda.get_current_stream().record()))
         return out if self._named else out[None]
 
-    def _gathered(self, name: Any, vertex: Any, place: Any) -> _Transfer:
-        """Rows that the GPU cannot read, in a buffer that it can."""
-        rows, count, cupy = self._rows[name], len(vertex), require_cupy()
-        nbytes, buffer = rows.nbytes // max(len(rows), 1) * count, np.empty(0, np.uint8)
+    def _gathered(self, rows: Any, vertex: Any, slot: Any) -> tuple[Any, Any, Any]:
+        """Rows that are not cached in a buffer that the GPU can read, where each is there, and the buffer."""
+        cupy = require_cupy()
+        if slot is None:
+            place = cupy.arange(len(vertex))
+        else:
+            place, vertex = (slot < 0).cumsum() - 1, vertex[slot < 0]
+        nbytes, buffer = rows.nbytes // max(len(rows), 1) * len(vertex), np.empty(0, np.uint8)
         with contextlib.suppress(IndexError):
             buffer, read = self._free.popleft()
             read.synchronize()
         if len(buffer) < nbytes:
             buffer = np.frombuffer(cupy.cuda.alloc_pinned_memory(2 * nbytes), np.uint8)
-        gathered = buffer[:nbytes].view(rows.dtype).reshape(count, *rows.shape[1:])
+        gathered = buffer[:nbytes].view(rows.dtype).reshape(len(vertex), *rows.shape[1:])
         sampling("cpu").fetch_rows(rows, to_device(vertex, "cpu"), gathered)
-        return _Transfer(name, _on_device(gathered), cupy.arange(count), place, buffer)
+        return _on_device(gathered), place, buffer
 
 
 def _matrix(given: Any, name: str, n: int) -> Any:

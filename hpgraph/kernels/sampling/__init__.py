@@ -72,8 +72,8 @@ class Sampling(Protocol):
     def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
         """Entries drawn from the rows of seeds, then from those of the drawn vertices: a hop for each of `fanouts`."""
 
-    def fetch_rows(self, rows: Any, vertex: Any, out: Any, place: Any = None) -> None:
-        """``out[place[i]]`` becomes ``rows[vertex[i]]``; None: at i. On a GPU `rows` may be page-locked host memory."""
+    def fetch_rows(self, rows: Any, vertex: Any, out: Any) -> None:
+        """``out[i]`` becomes ``rows[vertex[i]]``."""
 
     def sorted_draws(self, rng: Any, total: int, count: int) -> Any:
         """`count` different numbers below `total`, at most half of them, ascending; all sets are equally likely."""

@@ -66,28 +66,25 @@ def _add_up(indptr, weights, running, positive):
         positive[row] = above
 
 
-def fetch_rows(rows: Any, vertex: Any, out: Any, place: Any = None) -> None:
+def fetch_rows(rows: Any, vertex: Any, out: Any) -> None:
     """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
     if not rows.flags.c_contiguous or rows.dtype.hasobject:
-        out[slice(None) if place is None else place] = rows[vertex]
+        out[...] = rows[vertex]
         return
-    count, size = len(vertex), rows.dtype.itemsize * math.prod(rows.shape[1:])
     source, target = (np.asarray(one).reshape(-1).view(np.uint8) for one in (rows, out))
     with team() as shares:
-        _copy_rows(source, vertex, target, np.arange(count) if place is None else place, size, shares)
+        _copy_rows(source, vertex, target, rows.dtype.itemsize * math.prod(rows.shape[1:]), shares)
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _copy_rows(source, vertices, target, place, size, shares):
+def _copy_rows(source, vertices, target, size, shares):
     count = vertices.size
     for share in prange(shares):
         for i in range(count * share // shares, count * (share + 1) // shares):
             row = vertex(vertices, min(i + AHEAD, count - 1)) * size
             for line in range(0, min(size, BYTES_AHEAD), 64):
                 prefetch(source, row + line)
-            copy_items(
-                target, np.uint64(place[i] * size), source, np.uint64(vertex(vertices, i) * size), np.uint64(size)
-            )
+            copy_items(target, np.uint64(i * size), source, np.uint64(vertex(vertices, i) * size), np.uint64(size))
 
 
 def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:

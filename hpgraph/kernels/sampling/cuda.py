@@ -58,16 +58,17 @@ def running_sums(arcs: CSR) -> Sums:
     return Sums(running, positive)
 
 
-def fetch_rows(rows: Any, vertex: Any, out: Any, place: Any) -> None:
-    """`hpgraph.kernels.sampling.Sampling.fetch_rows`."""
-    if not len(vertex) or not out.size:
+def fetch_rows(rows: Any, vertex: Any, out: Any, order: Any = None, slot: Any = None, cached: Any = None) -> None:
+    """``out[order[i]]`` becomes ``rows[vertex[i]]``, of page-locked memory, or ``cached[slot[i]]`` if slot[i] >= 0."""
+    if not out.size:
         return
     size = out.nbytes // len(out)
-    word = next(word for word in WORDS if size % word == rows.data.ptr % word == out.data.ptr % word == 0)
+    arrays = [one for one in (rows, cached, out) if one is not None]
+    word = next(word for word in WORDS if size % word == 0 and not any(one.data.ptr % word for one in arrays))
     kernels = FETCH.of(Index=vertex.dtype, Word=WORDS[word])
     count, words, block = len(vertex), size // word, kernels.threads * FETCHED * word
     blocks = min(-(-count * size // block), UNDER_WAY // block)
-    kernels.launch("fetch_rows", blocks, vertex, place, np.int64(count), np.int64(words), rows, out)
+    kernels.launch("fetch_rows", blocks, vertex, order, slot, np.int64(count), np.int64(words), rows, cached, out)
 
 
 def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:

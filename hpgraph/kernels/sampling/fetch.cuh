@@ -6,11 +6,11 @@
 
 namespace hpgraph {
 
-// out[order[i]] = matrix[vertex[i]]; a row has `words` words.
+// out[order[i]] = cached[slot[i]] if there is a slot that is not negative, else matrix[vertex[i]]; a row has `words` words.
 template <class Index, class Word>
 __global__ void __launch_bounds__(256, 4)
-fetch_rows(const Index* __restrict__ vertex, const i64* __restrict__ order, i64 count, i64 words,
-           const Word* __restrict__ from, Word* __restrict__ to) {
+fetch_rows(const Index* __restrict__ vertex, const i64* __restrict__ order, const int* __restrict__ slot, i64 count, i64 words,
+           const Word* __restrict__ from, const Word* __restrict__ cached, Word* __restrict__ to) {
     for (i64 begin = i64(blockIdx.x) * 256 * FETCHED + threadIdx.x; begin - threadIdx.x < count * words;
          begin += i64(gridDim.x) * 256 * FETCHED) {
         Word word[FETCHED];
@@ -19,7 +19,8 @@ fetch_rows(const Index* __restrict__ vertex, const i64* __restrict__ order, i64 
         for (int k = 0; k < FETCHED; ++k) {
             const i64 at = begin + k * 256, row = at / words;
             if (row >= count) continue;
-            word[k] = from[i64(vertex[row]) * words + at % words];
+            const int near = slot ? slot[row] : -1;
+            word[k] = near < 0 ? from[i64(vertex[row]) * words + at % words] : cached[near * words + at % words];
             place[k] = order[row] * words + at % words;
         }
 #pragma unroll
