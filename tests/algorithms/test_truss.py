@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 from graph_examples import every_kind, example
 
 import hpgraph as hpg
@@ -77,6 +78,33 @@ def test_every_kind_of_graph(directed, weighted, named, device):
     assert loops and max(expected.values()) > 3
     assert numbers_of(G, hpg.truss_number(G)) == expected
     assert set(hpg.k_truss(G, 4)) == set(nx.k_truss(plain, 4))
+
+
+def test_many_hubs(device):
+    """More than a thousand vertices of high degree, most of whose triangles are among them; against SciPy."""
+    rng = np.random.default_rng(5)
+    hubs, others = 1100, 2000
+    one, other = np.triu_indices(hubs, 1)
+    kept = rng.random(len(one)) < 0.1
+    ends = rng.integers(0, hubs, (others, 4))
+    source = np.concatenate((one[kept], np.repeat(np.arange(hubs, hubs + others), 4)))
+    target = np.concatenate((other[kept], ends.ravel()))
+    A = scipy.sparse.coo_array((np.ones(len(source)), (source, target)), (hubs + others,) * 2).tocsr()
+    A = ((A + A.T) > 0).astype(np.float64)
+    G = hpg.Graph(A, directed=False).to(device)
+    number = to_device(hpg.truss_number(G), "cpu")
+    assert (number >= 3).sum() == hpg.k_truss(G, 3).n_edges
+    for k in (5, number.max()):
+        while True:
+            support = (A @ A).multiply(A).tocsr()
+            kept = support.data >= k - 2
+            left = scipy.sparse.csr_array((np.ones(len(kept)) * kept, support.indices, support.indptr), A.shape)
+            left.eliminate_zeros()
+            if left.nnz == A.nnz:
+                break
+            A = left
+        assert (number >= k).sum() == A.nnz
+    assert number.max() > 5
 
 
 def test_no_edge_but_loops(device):

@@ -53,18 +53,18 @@ Spans = namedtuple("Spans", "start places")
 
 def plan(graph: CSR) -> Plan:
     """The plan for a symmetric graph with canonical rows, made once; waits for the stream then."""
-    found, ordered = _plans(graph), techniques.degree_order
-    if ordered not in found:
-        found[ordered] = _plan(graph, ordered)
-    return found[ordered]
+    found, chosen = _plans(graph), (techniques.degree_order, techniques.triangle_filters)
+    if chosen not in found:
+        found[chosen] = _plan(graph, *chosen)
+    return found[chosen]
 
 
 @attached
-def _plans(graph: CSR) -> dict[bool, Plan]:
+def _plans(graph: CSR) -> dict[tuple[bool, bool], Plan]:
     return {}
 
 
-def _plan(graph: CSR, ordered: bool) -> Plan:
+def _plan(graph: CSR, ordered: bool, filtered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
     ordered = ordered and worth_ordering(used, graph.nnz, squares)
     by_degree, few = order_by_degree(graph, longest) if ordered else None, longest <= WALK_DEGREE
@@ -74,23 +74,25 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     if by_degree is None:
         span *= 2 / 3
     line = 32 if span * graph.indices.itemsize >= 64 else 16
-    hubs = 0 if by_degree is None else _hubs(by_degree.indptr)
-    return Plan(by_degree, few, longest, line, hubs, None if few else _spans(graph, by_degree))
+    hubs = _hubs(by_degree.indptr) if filtered and by_degree is not None else 0
+    return Plan(by_degree, few, longest, line, hubs, None if few else _spans(graph, by_degree, hubs))
 
 
-def _spans(graph: CSR, by_degree: DegreeOrder | None) -> Spans:
-    """The spans, parts of rows, that each vertex reads; see middles.cuh."""
+def _spans(graph: CSR, by_degree: DegreeOrder | None, hubs: int) -> Spans:
+    """The spans, parts of rows but those of hubs, that each vertex reads; see middles.cuh."""
     n = graph.shape[0]
     row_start, lower, _ = below(graph, by_degree)
     place = _place(lower)
     kernels = SPANS.of(Index=lower.dtype, Place=place)
-    check_memory(2 * place.itemsize * (n if by_degree is None else len(lower)), "the wedges of a graph", "cuda")
+    others = lower[int(row_start[hubs]) if hubs else 0 :]
+    check_memory(2 * place.itemsize * (n if by_degree is None else len(others)), "the wedges of a graph", "cuda")
     if by_degree is None:
         places = cupy.empty((n, 2), place)
         kernels.each("own_spans", n, row_start, lower, np.int64(n), places)
         return Spans(None, places)
-    start, places = prefix_sum(occurrences(lower, n)), cupy.empty((len(lower), 2), place)
-    kernels.each("list_spans", 32 * n, row_start, lower, np.int64(n), start[:-1].copy(), places)
+    start, places = prefix_sum(occurrences(others, n)), cupy.empty((len(others), 2), place)
+    rows = row_start, lower, np.int64(hubs), np.int64(n)
+    kernels.each("list_spans", 32 * (n - hubs), *rows, start[:-1].copy(), places)
     return Spans(start, places)
 
 
@@ -159,14 +161,15 @@ def _count(graph: CSR, chosen: Plan, of: int, tally: Any = None, part: int = 0, 
     if chosen.few:
         kernels.launch("count_few", -(-int(n) // (THREADS * parts)), graph.indptr, graph.indices, n, piece, *sums)
         return counters
-    hubs = chosen.hubs if of != OF_EDGES and techniques.triangle_filters else 0
+    hubs = chosen.hubs
     if hubs:
         rows, bits = (by_degree.indptr, by_degree.indices), cupy.zeros(hubs * hubs // 32, np.uint32)
         kernels.each("mark_hubs", 32 * hubs, *rows, np.int64(hubs), bits)
         blocks, room = multiprocessors() * (2048 // THREADS), THREADS // 32 * hubs // 8
-        arguments = *rows, n, bits, np.int64(hubs), _share(int(n), 4), piece, counters[1:], *sums
+        vertices = hubs if of == OF_EDGES else int(n)
+        arguments = *rows, np.int64(vertices), bits, np.int64(hubs), _share(vertices, 4), piece, counters[1:], *sums
         kernels.launch("count_hubs", blocks, *arguments, shared_mem=room)
-    _count_middles(kernels, graph, chosen, hubs, piece, of, *sums)
+    _count_middles(kernels, graph, chosen, 0 if of == OF_EDGES else hubs, piece, of, *sums)
     return counters
 
 

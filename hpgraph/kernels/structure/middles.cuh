@@ -90,11 +90,12 @@ __global__ void own_spans(const i64* __restrict__ indptr, const Index* __restric
     if (v < n) spans[v] = {Place(indptr[v]), Place(lower_bound(ReadOnly<Index>{indices}, indptr[v], indptr[v + 1], Index(v)))};
 }
 
-// By rank: for each entry v of a row, append the part of the row before v to the spans of v; a warp for each row.
-// `next`: the first span of each vertex; their order does not matter.
+// By rank: for each entry v of a row, from row `first` on, append the part of the row before v to the spans of v; a warp
+// for each row. `next`: the first span of each vertex; their order does not matter.
 template <class Index, class Place>
-__global__ void list_spans(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, u64* next, Span<Place>* spans) {
-    const i64 u = (i64(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+__global__ void list_spans(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 first, i64 n, u64* next,
+                           Span<Place>* spans) {
+    const i64 u = first + (i64(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
     if (u >= n) return;
     const i64 begin = row_start[u], end = row_start[u + 1];
     for (i64 at = begin + lane_of_warp(); at < end; at += 32)

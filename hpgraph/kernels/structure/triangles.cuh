@@ -251,7 +251,7 @@ count_long(const Upwards<Index, Place, ABOVE> up, const Tasks<Index> tasks, u32 
     if (lane_of_warp() == 0 && found) atomicAdd(total, found);
 }
 
-// Adjacency bit matrix of the first `hubs` vertices in degree order: lower neighbours or, by vertex, all neighbours.
+// Adjacency bit matrix of the first `hubs` vertices in degree order: lower neighbours or, with a tally, all neighbours.
 // One warp per vertex. `hubs` is a multiple of 128, and `bits` starts at 0.
 template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS)
@@ -266,14 +266,16 @@ mark_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i6
 }
 
 // Triangles whose two lowest vertices are hubs: for each vertex u, the intersection of its bits with the row of each
-// hub adjacent to it; by vertex each triangle is found at both hubs. Dynamic shared memory: a row of bits for each
-// warp.
+// hub adjacent to it; by vertex each triangle is found at both hubs. By edge n is the number of hubs: of three hubs each
+// triangle is found at all edges, so that none is counted separately, and the total is not counted. Dynamic shared memory:
+// a row of bits for each warp.
 template <class Index, int TALLY>
 __global__ void __launch_bounds__(THREADS, 8)
 count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n, const u32* __restrict__ bits,
-           i64 hubs, int share, OfParts of, u64* next, u64* total, u64* tally) {
+           i64 hubs, int share, OfParts of, u64* next, u64* total, void* tally) {
     extern __shared__ uint4 hub_rows[];
     constexpr int LANES = 8;  // per hub
+    constexpr bool EDGES = TALLY == OF_EDGES;
     const int lane = lane_of_warp(), words = int(hubs / 32);
     uint4* const row = hub_rows + threadIdx.x / 32 * (words / 4);
     u32* const word = (u32*)row;
@@ -285,8 +287,9 @@ count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i
         if (base >= n) break;
         for (i64 u = base; u < min(base + share, n); ++u) {
             const i64 begin = __ldg(row_start + u), end = __ldg(row_start + u + 1);
-            i64 stop = begin;
-            for (i64 at = begin + lane;; at += 32) {
+            i64 stop = EDGES ? end : begin;
+            for (int i = lane; EDGES && i < words; i += 32) word[i] = __ldg(bits + u * words + i);
+            for (i64 at = begin + lane; !EDGES; at += 32) {
                 const Index w = at < end ? __ldg(lower + at) : Index(hubs);
                 if (w < hubs) atomicOr(word + (w >> 5), 1u << (w & 31));
                 const int below = __popc(__ballot_sync(ALL, w < hubs));
@@ -295,30 +298,32 @@ count_hubs(const i64* __restrict__ row_start, const Index* __restrict__ lower, i
             }
             __syncwarp();
             u64 here = 0;
-            for (i64 first = begin; stop - begin > 1 && first < stop; first += 32 / LANES) {
+            for (i64 first = begin; stop - begin > !EDGES && first < stop; first += 32 / LANES) {
                 const i64 at = first + lane / LANES;
                 const Index v = at < stop ? __ldg(lower + at) : 0;
-                const Index most = TALLY ? __ldg(lower + stop - 1) + 1 : v;
+                const Index most = EDGES ? Index(hubs) : TALLY ? __ldg(lower + stop - 1) + 1 : v;
                 const uint4* const other = (const uint4*)(bits + v * i64(words));
                 u32 both = 0;
                 for (int j = lane % LANES; at < stop && 128 * j < most; j += LANES) {
                     const uint4 x = __ldg(other + j), y = row[j];
                     both += __popc(x.x & y.x) + __popc(x.y & y.y) + __popc(x.z & y.z) + __popc(x.w & y.w);
                 }
-                here += both;
+                if (!EDGES) here += both;
                 if (TALLY) {
                     for (int d = LANES / 2; d; d >>= 1) both += __shfl_xor_sync(ALL, both, d);
-                    if (lane % LANES == 0 && both) atomicAdd(tally + v, u64(both));
+                    if (lane % LANES || !both) continue;
+                    if (EDGES) ((u32*)tally)[at] = both;
+                    else atomicAdd((u64*)tally + v, u64(both));
                 }
             }
-            if (TALLY) {
+            if (TALLY == OF_VERTICES) {
                 here = warp_sum(here) / 2;
-                if (lane == 0 && here) atomicAdd(tally + u, here);
+                if (lane == 0 && here) atomicAdd((u64*)tally + u, here);
                 if (lane) here = 0;
             }
             found += here;
             __syncwarp();
-            for (i64 at = begin + lane; at < stop; at += 32) word[__ldg(lower + at) >> 5] = 0;
+            for (i64 at = begin + lane; !EDGES && at < stop; at += 32) word[__ldg(lower + at) >> 5] = 0;
             __syncwarp();
         }
     }
