@@ -138,7 +138,7 @@ struct SeparateSearches {
             step += here.steps;
             if (threadIdx.x == 0) {
                 tallies[(turn + 2) % 3] = SeparateTally{};
-                if (turn) record(source, step, here.pairs);
+                if (turn) note_pairs(step, here.pairs), delivery.account_source(source, here.pairs, step);
             }
             const bool is_over = here.count == 0 || step == limit;
             if (is_over || (i64)here.arcs > most) {
@@ -212,9 +212,8 @@ private:
     }
 
     // By one thread: count the pairs settled by a superstep.
-    __device__ void record(int source, i64 step, u32 settled) const {
+    __device__ void note_pairs(i64 step, u32 settled) const {
         if (step <= trace.room) atomicAdd((u64*)pairs + step - 1, (u64)settled);
-        delivery.account_source(source, settled, step);
     }
 
     __device__ void park(int source, i64 step, u32 which, u32 count) const {
@@ -252,16 +251,19 @@ private:
         const Sender<Index>* from = slots(which);
         Sender<Index>* const to = slots(1 - which);
         const u32 lane = lane_of_warp();
+        SeparateTally traced{};  // of one superstep of 32
         for (u32 steps = 1;; ++steps) {
-            if (lane == 0) note(step, now);
+            const u32 row = (steps - 1) % 32;
+            if (lane == row) traced = {now.arcs, now.count, 0, 0};
             ++step;
             // A group of lanes for each sender, as large as their number allows.
             const int shift = __clz(now.count - 1) - 27;
             const Sender<Index> one = lane >> shift < now.count ? from[lane >> shift] : Sender<Index>{0, 0, 0};
             u64 arcs = 0;
             now = SeparateTally{};
+            u32 t = lane & ((1u << shift) - 1);
             __syncwarp();
-            for (u32 t = lane & ((1u << shift) - 1); __any_sync(ALL, t < one.degree); t += 1u << shift) {
+            do {
                 const bool live = t < one.degree;
                 const Index v = live ? out.indices[one.start + t] : 0;
                 const u32 word = live ? words[v >> 5] : ALL;
@@ -271,13 +273,15 @@ private:
                     news = news && delivery.passing(one.vertex, out.weight(one.start + t), v, source >> 6,
                                                     1ull << (source & 63));
                 // Of lanes that reach the same vertex only the first claims it; lanes with the same word store the same
-                // value.
+                // value. Two lanes are compared at a time, as a path has two: their shuffles overlap.
                 u32 bits = word;
-                for (u32 rest = __ballot_sync(ALL, news); rest; rest &= rest - 1) {
-                    const u32 owner = __ffs(rest) - 1;
-                    const Index other = __shfl_sync(ALL, v, owner);
+                for (u32 rest = __ballot_sync(ALL, news); rest;) {
+                    const u32 first = __ffs(rest) - 1, last = 31 - __clz(rest);
+                    rest &= ~(1u << first | 1u << last);
+                    const Index one_of = __shfl_sync(ALL, v, first), other = __shfl_sync(ALL, v, last);
+                    if (one_of >> 5 == v >> 5) bits |= 1u << (one_of & 31);
                     if (other >> 5 == v >> 5) bits |= 1u << (other & 31);
-                    if (other == v && lane > owner) news = false;
+                    if ((one_of == v && lane > first) || (other == v && lane > last)) news = false;
                 }
                 if (news) words[v >> 5] = bits;
                 now.pairs += __popc(__ballot_sync(ALL, news));
@@ -286,14 +290,24 @@ private:
                 if (news) to[now.count + __popc(votes & lanes_below())] = Sender<Index>{begin, v, (u32)(end - begin)};
                 if (news) arcs += end - begin;
                 now.count += __popc(votes);
+                t += 1u << shift;
                 __syncwarp();
+            } while (__any_sync(ALL, t < one.degree));
+            from = to;
+            // The sum of many arcs is needed once.
+            now.arcs = warp_sum((u32)min(arcs, (u64)WARP_ARCS + 1));
+            if (now.arcs > WARP_ARCS) now.arcs = warp_sum(arcs);
+            const bool ends = now.count == 0 || step == limit || !is_thin(now);
+            if (lane == row && !ends) traced.pairs = now.pairs;
+            if ((ends || row == 31) && lane <= row) {
+                const i64 before = step - 1 - row + lane;
+                note(before, traced), note_pairs(before + 1, traced.pairs);
             }
-            now.arcs = warp_sum(arcs), from = to;
-            if (now.count == 0 || step == limit || !is_thin(now)) {
+            if (ends) {
                 if (lane == 0) now.steps = steps, found = now;
                 return;
             }
-            if (lane == 0) record(source, step, now.pairs);
+            if (lane == 0) delivery.account_source(source, now.pairs, step);
         }
     }
 

@@ -33,10 +33,19 @@ __device__ T warp_sum(T value) {
     return value;
 }
 
+__device__ inline u32 warp_sum(u32 value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL, value);
+#else
+    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
+    return value;
+#endif
+}
+
 // Counts usually fit 27 bits, so that 32 of them are summed by one instruction.
 __device__ inline u64 warp_sum(u64 value) {
 #if __CUDA_ARCH__ >= 800
-    if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
+    if (!__any_sync(ALL, (value >> 27) != 0)) return warp_sum((u32)value);
     // Rarely executed but inlined in many places: unrolled, it would be a sixth of the largest kernels' code.
 #pragma unroll 1
 #endif
