@@ -3,7 +3,7 @@
 //
 // Rounds follow H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17. All levels run
 // in one launch, until half of the edges are removed. A triangle is visited when its first edge is removed: the row of the
-// end with fewer neighbours is read, and each neighbour is looked up in the row of the other end: in a bitmap of the
+// end with fewer neighbours is read, once for several edges of a warp, and each neighbour is looked up in the row of the other end: in a bitmap of the
 // lowest ids, or else in a hash table. In degree order most neighbours have low ids, and as ids ascend in rows, the
 // look-ups of a warp are in few sectors of the bitmap.
 #pragma once
@@ -18,6 +18,7 @@ constexpr int TRUSS_THREADS = 256;
 constexpr int LEVEL_THREADS = 512, LEVEL_WARPS = LEVEL_THREADS / 32;
 constexpr int LEVEL_BLOCKS = 3;  // resident blocks per multiprocessor
 constexpr int WORDS = 4;  // words that a lane has in flight
+constexpr u32 BATCH = 16;  // edges that a warp removes at once
 // Flags in an edge's word: removed, or to be removed in this round. The lower bits hold the support or, with ENDED, the
 // level at which the edge was removed.
 constexpr u32 ENDED = 1u << 31, GOING = 1u << 30;
@@ -154,44 +155,65 @@ __device__ inline void list_going(const Levels& levels, u32* going, i64 edges, u
     if (threadIdx.x == 0) atomicMin(least, u64(least_of_block));
 }
 
-// An edge being removed, and one of 1 << shift parts of its triangles, processed by a warp.
-struct Departure {
-    u32 edge, level;
+// Edges being removed from `first` on, and one of 1 << shift parts of their triangles, processed by a warp.
+struct Departures {
+    const u32* first;
+    u32 count, level;
     int part, shift;
     u32* following;
     u64* tail;
-
-    // Each lane with `closed` has a triangle, whose other edges f and g have the given words. Decrements their supports
-    // unless they are being removed too or are already below `level`. Warp-collective.
-    __device__ void leave(const Levels& levels, bool closed, u32 f, u32 of_f, u32 g, u32 of_g) const {
-        // If two edges of the triangle are being removed, the lower one decrements the third.
-        const bool f_loses = closed && of_f < GOING && of_f >= level && (of_g < GOING || edge < g);
-        const bool g_loses = closed && of_g < GOING && of_g >= level && (of_f < GOING || edge < f);
-        append(f_loses && atomicSub(levels.word + f, 1u) == level, f, following, tail);
-        append(g_loses && atomicSub(levels.word + g, 1u) == level, g, following, tail);
-    }
 };
 
+// Decrements the supports of the other two edges of each triangle, unless they are being removed too. A row is read once
+// for all edges of its vertex, so that an edge from there loses all their triangles at once. Warp-collective.
 template <class Index>
-__device__ __forceinline__ void leave_triangles(const Rows<Index>& rows, const Levels& levels, const Departure& one) {
-    u32 left = __ldcg(levels.word + one.edge) & (GOING - 1);
-    Row row = rows.row(rows.upper[one.edge]), other = rows.row(rows.lower[one.edge]);
-    if (other.size < row.size) {
-        const Row longer = row;
-        row = other, other = longer;
+__device__ __forceinline__ void leave_triangles(const Rows<Index>& rows, const Levels& levels, const Departures& batch) {
+    __shared__ Row walked[LEVEL_WARPS][BATCH], others[LEVEL_WARPS][BATCH];
+    const u32 lane = lane_of_warp(), warp = threadIdx.x / 32, level = batch.level;
+    u32 removed = NONE, left = 0;
+    Index v = 0;
+    if (lane < batch.count) {
+        removed = __ldcg(batch.first + lane);
+        left = __ldcg(levels.word + removed) & (GOING - 1);
+        const Index upper = rows.upper[removed], lower = rows.lower[removed];
+        const Row up = rows.row(upper), down = rows.row(lower);
+        const bool turned = down.size < up.size;
+        walked[warp][lane] = turned ? down : up, others[warp][lane] = turned ? up : down;
+        v = turned ? lower : upper;
     }
-    for (u32 first = 32 * one.part; left && first < row.size; first += 32 << one.shift) {
-        const u32 place = first + lane_of_warp();
-        u32 f = NONE, g = NONE, of_f = ENDED, of_g = ENDED;
-        if (place < row.size) g = rows.edge_to(other, rows.neighbour_at(row, place));
-        if (g != NONE) {
-            f = rows.edge_at(row, place);
-            of_f = __ldcg(levels.word + f), of_g = __ldcg(levels.word + g);
+    __syncwarp();
+    for (u32 pending; (pending = __ballot_sync(ALL, left != 0));) {
+        const u32 leader = __ffs(pending) - 1;
+        const bool mine = v == __shfl_sync(ALL, v, leader);
+        const Row row = walked[warp][leader];
+        u32 run = __ballot_sync(ALL, left && mine);
+        for (u32 place = 32 * batch.part + lane; run && place - lane < row.size; place += 32 << batch.shift) {
+            const Index w = place < row.size ? rows.neighbour_at(row, place) : 0;
+            u32 f = NONE, of_f = place < row.size ? 0 : ENDED, lost = 0;
+            for (u32 rest = run; rest; rest &= rest - 1) {
+                const u32 j = __ffs(rest) - 1, e = __shfl_sync(ALL, removed, j);
+                u32 g = NONE, of_g = ENDED;
+                if (!(of_f & ENDED)) g = rows.edge_to(others[warp][j], w);
+                if (g != NONE) {
+                    if (f == NONE) f = rows.edge_at(row, place), of_f = __ldcg(levels.word + f);
+                    of_g = __ldcg(levels.word + g);
+                }
+                const bool closed = !((of_f | of_g) & ENDED);
+                // If two edges of the triangle are being removed, the lower one decrements the third.
+                lost += closed && of_f < GOING && of_f >= level && (of_g < GOING || e < g);
+                const bool g_loses = closed && of_g < GOING && of_g >= level && (of_f < GOING || e < f);
+                append(g_loses && atomicSub(levels.word + g, 1u) == level, g, batch.following, batch.tail);
+                const u32 found = __popc(__ballot_sync(ALL, closed));
+                if (lane == j) left -= found;
+            }
+            u32 before = 0;
+            if (lost) before = atomicSub(levels.word + f, lost);
+            append(before >= level && before - lost < level, f, batch.following, batch.tail);
+            run &= __ballot_sync(ALL, left != 0);
         }
-        const bool closed = !((of_f | of_g) & ENDED);
-        one.leave(levels, closed, f, of_f, g, of_g);
-        left -= __popc(__ballot_sync(ALL, closed));
+        if (mine) left = 0;
     }
+    __syncwarp();
 }
 
 // Removes edges level by level, up to level `last` or until more than half of them are gone.
@@ -229,13 +251,12 @@ peel_levels(const Rows<Index> rows, const Levels levels, i64 edges, u32 level, u
             while (shift < 5 && count << (shift + 1) <= warps) ++shift;
             // If all remaining edges are removed, no support needs an update.
             const i64 shares = gone + count < edges ? count << shift : 0;
-            const u32 some = min(u32(shares) / u32(4 * warps) + 1, 16u);
+            const u32 some = shift ? 1 : min(u32(shares) / u32(2 * warps) + 1, BATCH);
             for (i64 first = some * warp; first < shares;) {
                 u64 taken = shares;
                 if (lane_of_warp() == 0 && shares > some * warps) taken = some * warps + atomicAdd(tail + 6, u64(some));
-                for (i64 i = first; i < first + some && i < shares; ++i)
-                    leave_triangles(rows, levels, Departure{__ldcg(going + (i >> shift)), level, int(i) & ((1 << shift) - 1),
-                                                            shift, following, tail});
+                leave_triangles(rows, levels, Departures{going + (first >> shift), min(some, u32(shares - first)), level,
+                                                         int(first) & ((1 << shift) - 1), shift, following, tail});
                 first = i64(__shfl_sync(ALL, taken, 0));
             }
             barrier.wait();
