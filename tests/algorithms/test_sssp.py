@@ -176,6 +176,32 @@ def test_the_bucket_s_width_changes_nothing(delta, device):
     assert (to_device(found.distance, "cpu") == expected).all()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("delta", [None, 0.5, 6, 40, 1000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_supersteps(dtype, delta, directed, device, monkeypatch):
+    """On a GPU these supersteps count as large, for which messages are staged."""
+    if device == "cuda":
+        persistent = pytest.importorskip("hpgraph.kernels.runtime.cuda.persistent")
+        monkeypatch.setattr(persistent, "wave", lambda: 0)
+    rng = np.random.default_rng(3)
+    # A dense part, one hub, vertices of one arc, a path, and vertices that nothing reaches.
+    dense, n = 900, 3000
+    source = [*rng.integers(0, dense, 40 * dense), *[7] * 1200, *range(2100, 2500)]
+    target = [*rng.integers(0, dense, 40 * dense), *range(dense, 2100), *range(2101, 2501)]
+    weight = rng.choice([0, 0.25, *range(1, 65), INF], len(source)).astype(dtype)
+    G = hpg.Graph.from_edges(
+        [*source, 1000], [*target, 2100], np.append(weight, 3).astype(dtype), n_vertices=n, directed=directed
+    ).to(device)
+    out = G.to("cpu").out_csr
+    # SciPy takes a stored zero for no arc.
+    tiny = np.where(out.data == 0, 1e-30, out.data.astype(np.float64))
+    matrix = scipy.sparse.csr_matrix((tiny, out.indices, out.indptr), shape=(n, n))
+    for start in (7, 3, 2400):
+        expected = np.round(4 * scipy.sparse.csgraph.dijkstra(matrix, indices=start)) / 4
+        assert (distances(G, start, delta=delta) == expected).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_hubs(dtype, device):
     csr = hubs(30_000, 400_000, seed=6, exponent=3)

@@ -44,8 +44,14 @@ struct Priority {
 // Maximum number of vertices at which a warp of a short queue looks ahead, in sparse graphs.
 constexpr int VERTICES_AHEAD = 8;
 
+// Where supersteps are large, a warp collects 32 messages that may improve their targets, and delivers them at once:
+// the latency of an atomic is the same for one lane as for all. Elsewhere it would be added to every superstep.
+template <class T, class Index, class Team>
+constexpr bool stages_candidates = T::BATCH > 2 && sizeof(Index) == 4 && !Team::DIVIDED;
+
 template <class T, bool SPARSE, class Team, class Exchange, class Program, class Index, class Weight, class Value>
 struct Relaxation {
+    static constexpr bool STAGED = stages_candidates<T, Index, Team>;
     Team& team;
     const Exchange& exchange;
     const Program& program;
@@ -59,6 +65,7 @@ struct Relaxation {
     LocalQueue<Index>& local;
     Stages<Index> stages;
     Stage<Index> away;  // stage of `listed`
+    Stage<Candidate<Index, Value>> candidates;
     BlockSums& sums;
     // State that only one thread changes is in shared memory: blocks of many threads have few registers.
     BucketWidth<Value>& bucket;
@@ -236,9 +243,8 @@ private:
         const Value below = bounds.threshold;
         bounds.threshold = next_threshold(below, least, bucket.width, priority.largest);
         Collector<T, Index> found(out.indptr, queue(), tally);
-        split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
-              [&](bool mine, Index v) { found.add(mine, v); },
-              [&](bool mine, Index v) { append(mine, v, far_kept(), kept_tail()); });
+        split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, found, far_kept(),
+              kept_tail());
         finish_found(found, stages, sums, repeated, far_kept(), kept_tail());
         meet(kept_tail());
         if (Trace::is_writer()) *far_tail() = 0;
@@ -274,12 +280,29 @@ private:
         Collector<T, Index> found(out.indptr, following(), next_tally());
         ++step;
         const auto arrive = arrivals(found);
-        const auto send_along = [&](const Batch<Index, T::BATCH>& batch) {
-            send<sparse>(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
-        };
-        each_arc(send_along);
-        if constexpr (sparse)
-            if (bounds.on) look_ahead(send_along);
+        if constexpr (STAGED) {
+            const auto take = [&](bool mine, const Candidate<Index, Value>& one) {
+                const Index v[1] = {one.target};
+                const Value message[1] = {one.message()};
+                bool live[1] = {mine};
+                deliver(program, bounds, queued(!bits_turned), space.waiting, v, message, live, arrive, owns());
+            };
+            each_arc([&](const Batch<Index, T::BATCH>& batch) {
+                offer_along(program, out, batch, [&](bool mine, const Candidate<Index, Value>& one) {
+                    candidates.add(mine, one, take);
+                });
+            });
+            Candidate<Index, Value> one{};
+            const bool has_one = candidates.rest(one);
+            take(has_one, one);
+        } else {
+            const auto send_along = [&](const Batch<Index, T::BATCH>& batch) {
+                send<sparse>(program, out, bounds, queued(!bits_turned), space.waiting, batch, arrive, owns());
+            };
+            each_arc(send_along);
+            if constexpr (sparse)
+                if (bounds.on) look_ahead(send_along);
+        }
         for (u64 i = thread; i < queue_tally().light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
         for (u64 i = thread; i < queue_tally().pieces; i += threads)
             queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
@@ -354,6 +377,7 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
                                const RelaxSpace<Index, Value>& space, const Trace& trace) {
     __shared__ LocalQueue<Index> local;
     __shared__ Index slots[2 + Team::DIVIDED][WARPS * 64];
+    __shared__ Candidate<Index, Value> candidates[stages_candidates<T, Index, Team> ? WARPS * 64 : 1];
     __shared__ BlockSums sums;
     __shared__ BucketWidth<Value> bucket;
     __shared__ u32 repeated;
@@ -363,8 +387,8 @@ __device__ void run_relaxation(Team& team, const Exchange& exchange, const Progr
     }
     Relaxation<T, SPARSE, Team, Exchange, Program, Index, Weight, Value> relaxation{
         team, exchange, program, n, arcs, out, priority, limit, limits, space, trace, local,
-        Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[1 + Team::DIVIDED]), sums,
-        bucket, repeated};
+        Stages<Index>{Stage<Index>(slots[0]), Stage<Index>(slots[1])}, Stage<Index>(slots[1 + Team::DIVIDED]),
+        Stage<Candidate<Index, Value>>(candidates), sums, bucket, repeated};
     relaxation.run(sources);
     trace.end(relaxation.step, relaxation.left);
     if (Trace::is_writer()) {

@@ -51,6 +51,14 @@ __device__ inline double atomic_least(double* where, double message) {
     return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
 }
 
+// Non-atomic test.
+template <class Program, class Value>
+__device__ bool improves(const Program& program, Value message, Value current) {
+    if constexpr (Program::MIN) return message < current;
+    const Value now = program.reduce(current, message);
+    return now != current && now == now;
+}
+
 // Thresholds that decide whether a vertex is near, far, or sends nothing.
 template <class Value>
 struct Bounds {
@@ -109,6 +117,43 @@ __device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32
     }
 }
 
+// Load what is read once: the caches keep the values of vertices instead.
+template <class T>
+__device__ T load_streamed(const T* where) {
+    if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+        const auto bits = __ldcs((const typename Bits<T>::type*)where);
+        return *(const T*)&bits;
+    } else {
+        return *where;
+    }
+}
+template <class Index, class Weight>
+__device__ Weight load_streamed_weight(const Arcs<Index, Weight>& out, i64 j) {
+    return load_streamed(out.data + j);
+}
+template <class Index>
+__device__ int load_streamed_weight(const Arcs<Index, Pattern>& out, i64 j) {
+    return out.weight(j);
+}
+
+// The messages along a batch of arcs, and which of them are sent.
+template <bool streamed, int size, class Program, class Index, class Weight, class Value>
+__device__ void messages_along(const Program& program, const Arcs<Index, Weight>& out, const Batch<Index, size>& batch,
+                               Index (&v)[size], Value (&message)[size], bool (&live)[size]) {
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const Index* const place = out.indices + batch.arc[k];
+        v[k] = !batch.live[k] ? 0 : streamed ? load_streamed(place) : *place;
+    }
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const i64 arc = batch.arc[k];
+        const auto weight = !batch.live[k] ? 0 : streamed ? load_streamed_weight(out, arc) : out.weight(arc);
+        live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
+        message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
+    }
+}
+
 // Lower the targets of a batch of arcs; see `deliver`.
 template <bool few = false, int size, class Program, class Index, class Weight, class Value, class Arrive,
           class Owns = OwnsAll>
@@ -117,15 +162,49 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
     Index v[size];
     Value message[size];
     bool live[size];
-#pragma unroll
-    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
-#pragma unroll
-    for (int k = 0; k < size; ++k) {
-        const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
-        live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
-        message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
-    }
+    messages_along<false>(program, out, batch, v, message, live);
     deliver<few>(program, bounds, queued, waiting, v, message, live, arrive, owns);
+}
+
+// A message that passed the non-atomic test.
+template <class Index, class Value>
+struct Candidate {
+    Index target;
+    u32 words[sizeof(Value) / 4];  // the message, aligned as an index is: 12 bytes, not 16, where it has 8
+
+    __device__ static Candidate of(Index target, const Value& message) {
+        Candidate made;
+        made.target = target;
+        memcpy(made.words, &message, sizeof(Value));
+        return made;
+    }
+    __device__ Value message() const {
+        Value value;
+        memcpy(&value, words, sizeof(Value));
+        return value;
+    }
+};
+
+// Call offer(mine, candidate) for the messages along a batch of arcs that may improve their targets;
+// warp-collective.
+template <int size, class Program, class Index, class Weight, class Offer>
+__device__ void offer_along(const Program& program, const Arcs<Index, Weight>& out, const Batch<Index, size>& batch,
+                            Offer offer) {
+    using Value = typename Program::Message;
+    Index v[size];
+    Value message[size], current[size];
+    bool live[size];
+    messages_along<true>(program, out, batch, v, message, live);
+    // May be stale in L1, as in `deliver`.
+#pragma unroll
+    for (int k = 0; k < size; ++k) current[k] = live[k] ? program.p0[v[k]] : Value();
+    u32 better = 0;  // which of the batch
+#pragma unroll
+    for (int k = 0; k < size; ++k) better |= (u32)(live[k] && improves(program, message[k], current[k])) << k;
+    for (; __any_sync(ALL, better); better &= better - 1) {
+        const int k = __ffs(better) - 1;
+        offer(better != 0, Candidate<Index, Value>::of(pick(v, k), pick(message, k)));
+    }
 }
 
 }  // namespace hpgraph

@@ -23,14 +23,6 @@ __device__ bool improve(const Program& program, Value* where, Value message, Val
     }
 }
 
-// Non-atomic test.
-template <class Program, class Value>
-__device__ bool seems_better(Value message, Value current) {
-    if constexpr (Program::MIN) return message < current;
-    const Value now = Program::reduce(current, message);
-    return now != current && now == now;
-}
-
 // Position of the set bit of a word that has `skipped` set bits below it.
 __device__ inline int bit_after(u32 word, int skipped) {
     for (; skipped > 0; --skipped) word &= word - 1;
@@ -79,7 +71,7 @@ __device__ void send_row(const Program& program, int k, const Arcs<Index, Weight
                 const auto w = __shfl_sync(ALL, weight, (first + b) & 31);
                 const bool live = sends && first + b < count && Program::allows(u, source, w, target[b], current[b]);
                 const Value message = live ? Program::gather(u, source, w, target[b], current[b]) : Value();
-                better |= (u32)(live && seems_better<Program>(message, current[b])) << b, current[b] = message;
+                better |= (u32)(live && improves(program, message, current[b])) << b, current[b] = message;
             }
             for (; __any_sync(ALL, better); better &= better - 1) {
                 const int b = __ffs(better) - 1;
@@ -125,7 +117,7 @@ __device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weig
             const auto w = live[b] ? out.weight(arc[b]) : 0;
             live[b] = live[b] && Program::allows(source[b], sent[b], w, target[b], current[b]);
             const Value message = live[b] ? Program::gather(source[b], sent[b], w, target[b], current[b]) : Value();
-            better |= (u32)(live[b] && seems_better<Program>(message, current[b])) << b, current[b] = message;
+            better |= (u32)(live[b] && improves(program, message, current[b])) << b, current[b] = message;
         }
         for (; __any_sync(ALL, better); better &= better - 1) {
             const int b = __ffs(better) - 1;
