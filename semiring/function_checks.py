@@ -183,8 +183,10 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
             elif variable in lacks:
                 found.setdefault(variable, (step.positions and step.positions.lineno) or code.co_firstlineno)
         following = [] if step.opname.startswith(_ENDS) else [place + 1]
-        if step.opname == "GET_ITER" and _is_nonempty(steps[:place]):  # the loop ends after its body
-            following = [next(k for k in range(place, len(steps)) if steps[k].opname == "FOR_ITER") + 1]
+        if step.opname == "GET_ITER" and _is_nonempty(steps[:place]):
+            begin = next(k for k in range(place + 1, len(steps)) if steps[k].opname != "EXTENDED_ARG")
+            if steps[begin].opname == "FOR_ITER":  # of a loop, not of a comprehension: the loop ends after its body
+                following = [begin + 1]
         if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
             following.append(at[step.argval])
         for other in following:
