@@ -241,15 +241,15 @@ def searched(arcs: CSR) -> "tuple[RootedForest, Any, Reach]":
     forest, source, target = rooted_forest(plain), plain.expand_rows(), plain.indices
     of_tree = (forest.parent[target] == source) | (forest.parent[source] == target)
     others = matrix_of_csr(kernels(arcs.device).keep_entries(plain, ~of_tree))
-    number, xp = forest.number, array_module(arcs.device)
-    low = _below(xp.minimum(number, others.mxv(number, "min_second")), forest, xp.minimum)
-    high = _below(xp.maximum(number, others.mxv(number, "max_second")), forest, xp.maximum)
+    # The greatest is the least of the negated numbers, by the same kernels.
+    low, high = (sign * _least(sign * forest.number, others, forest) for sign in (1, -1))
     return forest, of_tree, Reach(low, high)
 
 
-def _below(values: Any, forest: "RootedForest", better: Any) -> Any:
-    """The best value over each vertex's subtree: a range query by two intervals of a sparse table."""
+def _least(values: Any, others: Any, forest: "RootedForest") -> Any:
+    """The least value in or beside each vertex's subtree: a range query by two intervals of a sparse table."""
     xp = array_module(values)
+    values = xp.minimum(values, others.mxv(values, "min_second"))
     table, extremes = xp.empty_like(values), xp.empty_like(values)
     table[forest.number] = values
     rest, width = xp.arange(len(values)), 1
@@ -257,8 +257,8 @@ def _below(values: Any, forest: "RootedForest", better: Any) -> Any:
         size = forest.size[rest]
         done = size < 2 * width
         here, begin = rest[done], forest.number[rest[done]]
-        extremes[here] = better(table[begin], table[begin + size[done] - width])
-        table, rest = better(table[:-width], table[width:]), rest[~done]
+        extremes[here] = xp.minimum(table[begin], table[begin + size[done] - width])
+        table, rest = xp.minimum(table[:-width], table[width:]), rest[~done]
         width *= 2
     return extremes
 
@@ -306,12 +306,13 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     """A rooted spanning forest with its preorder, of symmetric arcs in canonical order."""
     n, backend, xp = arcs.shape[0], kernels(arcs.device), array_module(arcs.device)
     plain = arcs.with_data(None, copy=False)
-    tail, at = backend.spanning_forest(plain)
+    tail, at, root = backend.spanning_forest(plain)
     tail, head = tail.astype(np.int64), plain.indices[at].astype(np.int64)
-    count, tree = backend.components(plain, True)
-    tree, vertices = tree.astype(np.int64), xp.arange(n, dtype=np.int64)
-    roots = xp.full(count, n, np.int64)
-    backend.minimum_at(roots, tree, vertices)
+    root, vertices, least = root.astype(np.int64), xp.arange(n, dtype=np.int64), xp.full(n, n, np.int64)
+    backend.minimum_at(least, root, vertices)
+    root = least[root]
+    roots = xp.flatnonzero(root == vertices)
+    count, tree = len(roots), xp.searchsorted(roots, root)
 
     # Both arcs of each edge, sorted by source, then target; sorted by target, then source, they give the reverses.
     source, target = xp.concatenate([tail, head]), xp.concatenate([head, tail])

@@ -102,7 +102,7 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     """
     graph = as_simple(G).undirected
     xp, arcs = array_module(graph.device), graph.out_csr
-    one, arc = kernels(graph.device).spanning_forest(arcs)
+    one, arc, _ = kernels(graph.device).spanning_forest(arcs)
     other, weight = arcs.indices[arc], None if arcs.data is None else arcs.data[arc]
     if weight is not None and weight.dtype.kind == "f" and anywhere(xp.isnan(weight)):
         raise ValueError("the weights of G must not be NaN where a spanning forest needs the edge: see G.filter")

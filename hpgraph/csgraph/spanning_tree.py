@@ -57,7 +57,7 @@ def lightest_tree(csr: CSR) -> CSR:
     """The stored arcs of a minimum spanning tree."""
     xp, backend = array_module(csr.device), kernels(csr.device)
     arcs = Graph(csr).undirected.out_csr
-    one, arc = backend.spanning_forest(arcs)
+    one, arc, _ = backend.spanning_forest(arcs)
     other, weight = arcs.indices[arc], arcs.data[arc]
     low, high = xp.minimum(one, other).astype(np.int64), xp.maximum(one, other).astype(np.int64)
     # As stored: the lower of two weights is that of the undirected arc.

@@ -63,8 +63,8 @@ class Structure(Protocol):
         `beyond`: how many more arcs each vertex has that stay until all others are gone.
         """
 
-    def spanning_forest(self, arcs: CSR) -> tuple[Any, Any]:
-        """The edges of a minimum spanning forest: one end of each, and its position in that end's row."""
+    def spanning_forest(self, arcs: CSR) -> tuple[Any, Any, Any]:
+        """A minimum spanning forest: one end of each edge, its position in that end's row, the root of each vertex."""
 
     def generations(self, out: CSR, in_degree: Any) -> Any:
         """Number of arcs of the longest path to each vertex; -1 on cycles and after them."""

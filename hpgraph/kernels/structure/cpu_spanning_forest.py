@@ -30,11 +30,11 @@ Lightest = namedtuple("Lightest", "arc target weight")
 Forest = namedtuple("Forest", "root above source arc")
 
 
-def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
-    """One end of each edge of a spanning forest of least weight, and where in `arcs` it lies in the row of that end.
+def spanning_forest(arcs: CSR) -> tuple[Any, Any, Any]:
+    """One end of each edge of a forest of least weight, its position in that end's row, and the root of each vertex.
 
     ``arcs``: symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same; NaN is
-    heavier than all others. The order means nothing, but is the same at every call.
+    heavier than all others. The order means nothing, but is the same at every call. A root is any vertex of its tree.
     """
     n, ids = arcs.shape[0], arcs.indices.dtype
     # Without weights none is read, whatever its type.
@@ -57,7 +57,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
             if left_out >= 0:
                 active = active[forest.root[active] != left_out]
     kept = np.flatnonzero(forest.arc >= 0)
-    return forest.source[kept], forest.arc[kept]
+    return forest.source[kept], forest.arc[kept], forest.root
 
 
 def _most_vertices(root: Any) -> int:

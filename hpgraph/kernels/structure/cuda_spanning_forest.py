@@ -22,7 +22,7 @@ KERNELS = KernelSet(
 )  # fmt: skip
 
 
-def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
+def spanning_forest(arcs: CSR) -> tuple[Any, Any, Any]:
     """`hpgraph.kernels.structure.cpu_spanning_forest.spanning_forest` on the GPU.
 
     Waits for the device once in each of about log n rounds, and at the end.
@@ -31,7 +31,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     if n > 1 << 32:
         raise ValueError(f"spanning forests on CUDA are those of up to 2**32 vertices, not {n}: use the CPU")
     if n == 0 or arcs.nnz == 0:
-        return cupy.empty(0, ids), cupy.empty(0, np.int64)
+        return cupy.empty(0, ids), cupy.empty(0, np.int64), cupy.arange(n, dtype=ids)
     most_listed = arcs.nnz // MANY_ARCS + 1
     check_memory(n * (32 + 5 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
     types = {"Id": ids, "Weight": "hpgraph::Pattern" if arcs.data is None else arcs.data.dtype}
@@ -57,9 +57,10 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         each("settle_ties", here, arcs.indices, arcs.data, active, left_out, trees)
         each("join_trees", here, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
         long_rows, joined, here = counts.tolist()
+        if joined:
+            each("flatten_trees", n, size, trees, counts, left_out)
         if not joined or not here:
             break
-        each("flatten_trees", n, size, trees, counts, left_out)
         has_long = has_long and (find == "find_next" or long_rows > 0)
         find, active, next_list, other_list = "find_next", looking(next_list, here), other_list, next_list
     tail = cupy.empty(-(-n // THREADS), ids)
@@ -68,4 +69,4 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     count = int(tail[-1])
     ends, kept = cupy.empty(count, ids), cupy.empty(count, np.int64)
     each("list_kept", n, size, trees, tail, ends, kept)
-    return ends, kept
+    return ends, kept, root
