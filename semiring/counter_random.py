@@ -107,7 +107,8 @@ def uniform(seed: Any, vertex: Any, superstep: Any = 0) -> Any:
     >>> float(uniform(7, 0))
     0.7501522221031126
     """
-    return np.float64(random_bits(seed, vertex, superstep) >> _DROPPED_64) * _STEP_64
+    # NumPy before 2.3 makes a number of np.float64(array) with one element; the product is float64, too.
+    return (random_bits(seed, vertex, superstep) >> _DROPPED_64) * _STEP_64
 
 
 def uniform32(seed: Any, vertex: Any, superstep: Any = 0) -> Any:

@@ -194,6 +194,7 @@ def test_without_checks_the_answer_is_the_same(device: str) -> None:
 def test_machine_code_of_a_gpu_reports(checks: bool) -> None:
     """Linked with its function, a kernel has the words that are counted in exactly where there are checks."""
     pytest.importorskip("numba.cuda.compiler")
+    pytest.importorskip("cuda.core")
     with hpg.config(check_bounds=checks):
         code = function_functor(Function(lookup), (np.int64,), np.float64, "Lookup")
     kernel = 'extern "C" __global__ void look(long long* at, double* to) { *to = Lookup::apply(*at); }'

@@ -116,7 +116,7 @@ def test_datetimes_of_every_kind():
     for kind, column in given.items():
         T = hpg.TemporalGraph({"source": [0, 1], "target": [1, 2], "time": column}, duration=HOUR / 2)
         assert (T.time == np.array(instants, "M8[us]")).all(), kind
-        assert (T.duration == HOUR / 2).all() and T.between(DAY, DAY + HOUR).n_edges == 1
+        assert (T.duration == np.timedelta64(HOUR / 2)).all() and T.between(DAY, DAY + HOUR).n_edges == 1
         assert T.between(utc[1]).n_edges == 1 and T.snapshot(DAY + HOUR / 4).n_edges == 1
         assert [begin for begin, _ in T.windows(HOUR)] == [np.datetime64(one) for one in instants]
         assert T.decay(HOUR).weights.tolist() == [0.5, 1]
