@@ -131,13 +131,17 @@ def is_csc(graph: Any) -> bool:
     return getattr(graph, "format", None) == "csc"
 
 
-def is_plain(csgraph: Any) -> bool:
-    """Whether a graph is a square CSR of SciPy with arrays of the usual form, which kernels read as it is."""
+def is_plain(csgraph: Any, wide: bool = False) -> bool:
+    """Whether a graph is a square CSR of SciPy with arrays of the usual form, which kernels read as it is.
+
+    ``wide``: whether ids of 64 bits are of that form, for kernels that detect negative ones.
+    """
     if not is_scipys_csr(csgraph, wide=True):
         return False
     (n, width), indptr, indices, data = csgraph.shape, csgraph.indptr, csgraph.indices, csgraph.data
     return bool(
-        n == width and indptr.dtype in _IDS and indices.dtype == _IDS[0] and data.dtype == _WEIGHT and n <= INT32_MAX
+        n == width <= INT32_MAX
+        and indptr.dtype in _IDS and indices.dtype in _IDS[: 1 + wide] and data.dtype == _WEIGHT
         and indptr.shape == (n + 1,) and indices.shape == data.shape == (indptr[-1],)
         and indptr.flags.c_contiguous and indices.flags.c_contiguous and data.flags.c_contiguous
     )  # fmt: skip

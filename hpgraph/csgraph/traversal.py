@@ -70,7 +70,7 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
 
 def _in_order(csgraph: Any, i_start: int, directed: bool, return_predecessors: bool, search: Any = None) -> Any:
     """The order and predecessors of a search on the CPU, by default of breadth-first search on the graph's device."""
-    is_read = directed and is_plain(csgraph)
+    is_read = directed and is_plain(csgraph, wide=True)
     # SciPy's CSR has the attributes that a search reads, and to make ours takes as long as a search of few arcs.
     # SciPy, too, searches the columns of an undirected CSC: neighbours are in that order.
     arcs = csgraph if is_read else as_stored(csgraph, directed, reads_rows=True).csr

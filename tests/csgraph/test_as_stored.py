@@ -27,13 +27,15 @@ def shuffled(graph: sp.csr_array, seed: int = 0) -> sp.csr_array:
     return made
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", ["breadth_first_order", "depth_first_order"])
-def test_orders_follow_the_rows_as_they_are(name: str, directed: bool) -> None:
+def test_orders_follow_the_rows_as_they_are(name: str, directed: bool, kind: Any) -> None:
     given = shuffled(random_graph(300, 0.02))
+    given.indices, given.indptr = given.indices.astype(kind), given.indptr.astype(kind)
     found, wanted = (getattr(module, name)(given, 7, directed) for module in (ours, theirs))
     for mine, expected in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(mine, expected)
+        np.testing.assert_array_equal(mine, expected, strict=True)
 
 
 @pytest.mark.parametrize(("connection", "shared"), [("weak", False), ("weak", True), ("strong", False)])
@@ -151,6 +153,8 @@ def test_spanning_trees_of_rows_as_they_are(kind: str) -> None:
 def test_columns_beyond_the_shape(call: Any, column: int) -> None:
     graph = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=2))
     graph.indices[0] = column
+    raises(IndexError, "indices holds", call, graph)
+    graph.indices = graph.indices.astype(np.int64) * 2**20
     raises(IndexError, "indices holds", call, graph)
 
 

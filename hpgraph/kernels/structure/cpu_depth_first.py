@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, put, vertex
-from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_row, within
+from hpgraph.kernels.structure.cpu_stored import interruptible_beyond, is_column, is_row, within
 
 # A depth-first forest: vertices in discovery order, the position of each in it, its parent, and its low-link. A root's
 # parent is itself; the low-link is the least number reached from a subtree by one arc that is not of the forest.
@@ -38,7 +38,7 @@ def depth_first_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
 
     Rows need not have been checked, as for `hpgraph.kernels.structure.cpu_fifo.fifo_order`.
     """
-    n, ids = rows.shape[0], rows.indices.dtype
+    n, ids = rows.shape[0], index_dtype(rows.shape[0])
     order, predecessors, path, following = (np.empty(n, kind) for kind in (ids, ids, ids, rows.indptr.dtype))
     predecessors.fill(missing)
     with interruptible_beyond(rows.nnz):
@@ -103,7 +103,7 @@ def _follow(indptr, indices, start, missing, path, following, order, predecessor
         met = np.int64(-1)
         while at < end:
             u = vertex(indices, at)
-            if u >= n:
+            if not is_column(u, n):
                 return -1
             at += 1
             if peek(predecessors, u) == missing:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, prefetch, put, vertex
-from hpgraph.kernels.structure.cpu_stored import is_row, within
+from hpgraph.kernels.structure.cpu_stored import is_column, is_row, within
 
 
 def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
@@ -18,8 +18,8 @@ def fifo_order(rows: CSR, start: int, missing: int) -> tuple[Any, Any]:
 
     Neither offsets nor columns need have been checked: what a search reads is, and one beyond the shape is an error.
     """
-    n = rows.shape[0]
-    order, predecessors = np.empty(n + 1, rows.indices.dtype), np.empty(n, rows.indices.dtype)
+    n, ids = rows.shape[0], index_dtype(rows.shape[0])
+    order, predecessors = np.empty(n + 1, ids), np.empty(n, ids)
     predecessors.fill(missing)
     count = within(rows, _fill(rows.indptr, rows.indices, start, missing, order, predecessors))
     return order[:count], predecessors
@@ -62,7 +62,7 @@ def _fill(indptr, indices, start, missing, order, predecessors):
         if end - at < _LONG:
             while at < end:
                 v = vertex(indices, at)
-                if v >= n:
+                if not is_column(v, n):
                     return -1
                 at += 1
                 if peek(predecessors, v) == missing:
@@ -73,7 +73,7 @@ def _fill(indptr, indices, start, missing, order, predecessors):
         else:
             while at < end:
                 v = vertex(indices, at)
-                if v >= n:
+                if not is_column(v, n):
                     return -1
                 at += 1
                 before = np.int64(peek(predecessors, v))

@@ -38,6 +38,12 @@ def is_row(at, end, total):
     return 0 <= at <= end <= total
 
 
+@part(counts_references=False, forceinline=True)
+def is_column(v, n):
+    """Whether an id is that of a column: an unsigned comparison, as ids of 64 bits may be negative."""
+    return np.uint64(v) < np.uint64(n)
+
+
 @njit(cache=True, counts_references=False)
 def rises(indptr, total):
     """Whether offsets run from 0 to the number of entries and never fall."""
