@@ -170,7 +170,7 @@ def test_no_order_of_vertices_decides():
 @pytest.mark.parametrize("search", SEARCHES)
 def test_answers_repeat(search, device):
     """To the bit, on any number of threads; another seed is another search."""
-    g = hpg.datasets.social(11, 12, weighted=True).to(device)
+    g = hpg.datasets.social(12, 12, weighted=True).to(device)
     found = []
     for threads in (1, 2, 2):
         with hpg.config(threads=threads):
@@ -236,6 +236,21 @@ def test_weights_of_any_size(scale, device):
     if scale >= 1:
         plain = hpg.leiden(hpg.from_networkx(example(False, True, False)).to(device))
         assert np.array_equal(np.asarray(found), np.asarray(plain))
+
+
+def test_equal_weights_are_the_unit(device):
+    """Without rounding: communities and modularity to the bit as without weights, other objectives as a multiple."""
+    g = CASES["planted"]
+    plain = hpg.from_networkx(g).to(device)
+    nx.set_edge_attributes(g := g.copy(), 0.3, "weight")
+    equal = hpg.from_networkx(g).to(device)
+    for directed in (False, True):
+        made = [hpg.leiden(hpg.Graph(each.out_csr, directed=directed), seed=2) for each in (plain, equal)]
+        assert np.array_equal(*map(np.asarray, made))
+        assert made[0].modularity == made[1].modularity
+    given = (hpg.leiden(plain), "CPM")
+    qualities = [hpg.community_quality(plain, *given, None, 0.05), hpg.community_quality(equal, *given, True, 0.015)]
+    assert qualities[1] == pytest.approx(0.3 * qualities[0], rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -58,13 +58,17 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     """The level of a graph, whose sums are exact: they do not depend on the order of additions.
 
     Weights that are no integers, or too large, are rounded to multiples of a power of two below 2⁻⁵⁰ of their sum.
+    Equal weights are the unit.
     """
     xp, n = array_module(out.indices), out.shape[0]
-    if weighted and out.data is not None:
+    weight, unit = out.data if weighted else None, 1.0
+    if weight is not None and len(weight):
+        first = float(weight[0])
+        if 0 < first < np.inf and everywhere(weight == first):
+            weight, unit = None, first
+    if weight is not None:
         complaint = "weight: communities need weights that are finite and not negative; see weight=None"
-        weight, unit = in_units(out.data, complaint)
-    else:
-        weight, unit = None, 1.0
+        weight, unit = in_units(weight, complaint)
     at = loops_of(out)
     if not directed:
         sent = xp.diff(out.indptr) if weight is None else row_sums(out, weight)
