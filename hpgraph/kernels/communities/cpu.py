@@ -53,17 +53,16 @@ MANY_MOVES = 1 / 2
 # Communities, each numbered by a vertex: the label of each vertex, and each community's strengths, number of vertices,
 # and load, the original vertices, under a size limit.
 Groups = namedtuple("Groups", "label sent received size load")
-# Parameters of the choice. `refining`: singletons join others of the same community in `within`, and stay. `alone`:
-# vertices may leave for a community of their own. `fetching`: rows are long enough to prefetch. `communities`: upper
-# bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of a community, 0 for none.
+# Parameters of the choice. `alone`: vertices may leave for a community of their own. `fetching`: rows are long enough
+# to prefetch. `communities`: upper bound of the communities of vertices with arcs. `load`: of each vertex; `limit`: of
+# a community, 0 for none.
 Rule = namedtuple(
-    "Rule",
-    "sent received within penalty two_sided refining alone fetching given communities joined load limit bits seed",
+    "Rule", "sent received penalty two_sided alone fetching given communities joined load limit bits seed"
 )
 # Active vertices, and those with arcs that may move; a round's vertices by batch, where each batch begins, by
 # worker where its share of each begins, and work by batch; each vertex's batch; their targets; counters; the load that
 # vertices from each priority on would add to each community; `slack`: a lower bound of the weight between a vertex and
-# its community, less the best score in others, while these keep their strengths; none in refinement.
+# its community, less the best score in others, while these keep their strengths.
 Space = namedtuple("Space", "active joined listed begins starts work batch target counter demand slack")
 
 
@@ -72,29 +71,10 @@ def move_vertices(
     limit: int = 0,
 ) -> tuple[Any, int]:  # fmt: skip
     """Communities of higher quality, numbered by any vertex, from those in ``label``; and the number of moves."""
-    return _moved(level, label.copy(), label[:0], resolution, seed, (batches.ROUNDS, *few), alone, limit)
-
-
-def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """Connected subcommunities of given communities, each numbered by one of its vertices.
-
-    All vertices start as singletons. A community that is joined keeps its members: it has two or more, or is a
-    singleton of another batch. So each vertex that joins has an arc to one that stays (V. A. Traag, L. Waltman, N. J.
-    van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", Scientific Reports 9, 2019, section
-    "Leiden algorithm": refinement). Here a vertex takes the best community, not a random one.
-    """
-    label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, (batches.REFINING_ROUNDS, 0.0, 0.0), False, 0)[0]
-
-
-def _moved(
-    level: Level, label: Any, within: Any, resolution: float, seed: int, until: Any, alone: bool, limit: int
-) -> tuple[Any, int]:
-    """``until``: the most rounds, and the shares of moves that end them."""
     arcs, n = level.arcs, len(label)
+    label, ids = label.copy(), label.dtype
     if arcs.nnz == 0:
         return label, 0
-    refining, ids = len(within) > 0, label.dtype
     degrees = arcs.degrees
     joined = int(np.count_nonzero(degrees))
     bits = batches.batch_bits(joined, arcs.nnz)
@@ -104,13 +84,13 @@ def _moved(
     loads = summed_by(label, load, n) if limit else load
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n), loads)
     rule = Rule(
-        level.sent, level.received, within, level.penalty(resolution), level.is_two_sided, refining, alone,
-        pays(arcs, joined), given, communities, joined, load, limit, bits, np.uint64(seed),
+        level.sent, level.received, level.penalty(resolution), level.is_two_sided, alone, pays(arcs, joined), given,
+        communities, joined, load, limit, bits, np.uint64(seed),
     )  # fmt: skip
     listed, target, counter = np.empty(n, ids), np.empty(n, ids), np.zeros(32, np.int64)
     free = degrees > 0 if level.movable is None else (degrees > 0) & level.movable
     demand = np.zeros((batches.PRIORITIES if limit else 0, n), np.int64)
-    slack, batch = np.full(0 if refining else n, UNKNOWN, np.int64), np.zeros(n, np.uint8)
+    slack, batch = np.full(n, UNKNOWN, np.int64), np.zeros(n, np.uint8)
     begins = np.empty((1 << bits) + 1, np.int64)
     with team() as threads:
         starts = np.empty((threads if n > ALONE else 1, 1 << bits), np.int64)
@@ -118,8 +98,8 @@ def _moved(
             free.copy(), free, listed, begins, starts, np.empty_like(starts), batch, target, counter, demand, slack
         )
         found = tables(threads, min(int(degrees.max()), communities))
-        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*until[1:], MANY_MOVES)
-        moves = _move(rows, groups, rule, space, flow_of(level, label), found, until[0], shares)
+        rows, shares = Rows(arcs.indptr, arcs.indices, arcs.data), (*few, MANY_MOVES)
+        moves = _move(rows, groups, rule, space, flow_of(level, label), found, shares)
     return label, moves
 
 
@@ -144,7 +124,7 @@ def _sum_arcs(rows, groups, rule, table, v, own):
     label, (keys, sums, used) = groups.label, table
     first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
     mask, count = mask_for(min(last - first, rule.communities)), np.int64(0)
-    is_long, within = last - first > MAX, peek(rule.within, v) if rule.refining else 0
+    is_long = last - first > MAX
     for at in range(first, last):
         if is_long:
             prefetch(label, vertex(rows.indices, min(at + PREFETCH_ARCS, last - 1)))
@@ -152,10 +132,6 @@ def _sum_arcs(rows, groups, rule, table, v, own):
         if u == v:
             continue
         c, weight = vertex(label, u), np.int64(entry(rows.data, at))
-        if rule.refining:
-            # Arcs that leave the community count as weight 0 to the vertex's own.
-            is_inside = peek(rule.within, u) == within
-            c, weight = (c if is_inside else own), weight * np.int64(is_inside)
         slot = slot_of(keys, mask, c)
         is_new = np.int64(peek(keys, slot) < 0)
         put(used, count, slot)
@@ -176,10 +152,6 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
             _fetch_own(groups, rule.sent, space.listed, i, end)
         v = vertex(space.listed, i)
         own = vertex(label, v)
-        if rule.refining and peek(size, own) != 1:
-            # Another vertex has joined it in this round.
-            space.target[i] = own
-            continue
         count, inside = _sum_arcs(rows, groups, rule, table, v, own)
         # A community without neighbours of the vertex would have no score above 0.
         best, joining, second, alone = own, inside, 0.0, 0.0
@@ -194,7 +166,7 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
             c, weight = peek(keys, slot), peek(sums, slot)
             put(keys, slot, -1)
             put(sums, slot, 0)
-            if c == own or (rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch):
+            if c == own:
                 continue
             if flow is not None:
                 score = flow_score(flow, groups, rule, v, c, weight, inside, alone)
@@ -213,13 +185,12 @@ def _choose(rows, groups, rule, space, flow, table, begin, end, turn):
         if rule.alone and most < 0 and peek(size, v) == 0:
             # The vertex leaves for the empty community with its own number, which no other vertex takes.
             best, joining = v, np.int64(0)
-        if not rule.refining:
-            if flow is not None:
-                # Otherwise hubs are examined in every round, as some neighbour always moves.
-                space.slack[v] = flow.around[v] // batches.LONG_ROW
-            else:
-                space.slack[v] = joining - np.int64(np.ceil(second))
-        if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
+        if flow is not None:
+            # Otherwise hubs are examined in every round, as some neighbour always moves.
+            space.slack[v] = flow.around[v] // batches.LONG_ROW
+        else:
+            space.slack[v] = joining - np.int64(np.ceil(second))
+        if best > own and peek(size, own) == 1 and peek(size, best) == 1:
             # Singletons swap only between batches; one under another vertex's number may be of any batch.
             apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
             best, space.slack[v] = (best, space.slack[v]) if apart else (own, UNKNOWN)
@@ -333,13 +304,13 @@ def _move_alone(rows, groups, rule, space, flow, found, begin, end, turn):
 
 
 @njit(cache=True, nogil=True)
-def _move(rows, groups, rule, space, flow, found, rounds, shares):
+def _move(rows, groups, rule, space, flow, found, shares):
     workers = found.keys.shape[0]
     few, least, many = shares
     n, each = groups.label.size, rows.indices.size // rule.joined
     # If communities are given, few moves are expected.
     total, last = 0, 0 if rule.given else n
-    for round_ in range(rounds):
+    for round_ in range(batches.ROUNDS):
         in_parallel(space.starts.shape[0], count_active, (rows, groups, rule, space, flow, round_))
         bits = divide(rows, rule, space)
         in_parallel(space.starts.shape[0], list_active, (space, rule.bits - bits))
@@ -372,7 +343,7 @@ def _move(rows, groups, rule, space, flow, found, rounds, shares):
             if flow is not None:
                 in_parallel(workers, _shift_share, (rows, groups, space, flow, begin, end, share, 1))
                 settle(space, flow, begin, end)
-        waking, last = not rule.refining and max(last, moves) <= many * n, moves
+        waking, last = max(last, moves) <= many * n, moves
         total += moves
         if moves <= few * n or moves <= least * listed:
             break

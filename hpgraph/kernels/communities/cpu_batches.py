@@ -14,8 +14,6 @@ def _may_move(groups, rule, space, flow, v):
     if not space.joined[v]:
         return False
     c = vertex(groups.label, v)
-    if rule.refining:
-        return peek(groups.size, c) == 1
     return np.float64(space.slack[v]) < (0.0 if flow is not None else expected(groups, rule, v, c, c))
 
 

@@ -30,23 +30,29 @@ from hpgraph.kernels.communities.cpu_map_equation import (
     move_between_cuts,
     set_cuts,
 )
+from hpgraph.kernels.communities.cpu_refinement import (
+    PRESENT,
+    Arcs,
+    Members,
+    Parts,
+    expected_without,
+    refine_community,
+)
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import SERIAL, interruptible, is_stopped, njit, part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 
-# A level, and what all levels share: the null model, `total` of its strengths and `weights` of all arcs; the key of
+# What all levels share: the null model, `total` of its strengths and `weights` of all arcs; the key of
 # the draws; shares of moves that end rounds and levels; arcs that the next level must have, and the share of this one's
 # that it may, to be refined; and the most levels. `plain`: all levels are kept, and one that gains at most `gain`
 # is the last.
-Arcs = namedtuple("Arcs", "indptr indices data sent received")
 Given = namedtuple("Given", "penalty two_sided resolution total weights key few least floor most limit plain gain")
 # Communities, each numbered by a vertex, as of `hpgraph.kernels.communities.cpu`.
 Groups = namedtuple("Groups", "label sent received size")
 # The sum of the weights to each community, with `PRESENT` if it is among `used`, 0 else; vertices that wait for this
 # round and for the next, and which do; and each vertex's slack, as of `hpgraph.kernels.communities.cpu`.
 Space = namedtuple("Space", "sums used queue later waits slack")
-PRESENT = 1 << 60
 # Maximum number of levels of a call that are kept.
 DEPTH = 64
 
@@ -81,8 +87,8 @@ def finish_levels(
 
 
 @part
-def _moved(arcs, label, within, given, space, flow, seed, alone):
-    """Local moving, which changes the labels, or refinement of the communities in `within`; returns the moves.
+def _moved(arcs, label, given, space, flow, seed, alone):
+    """Local moving, which changes the labels; returns the moves.
 
     ``flow``: by the map equation, or None.
     """
@@ -93,9 +99,28 @@ def _moved(arcs, label, within, given, space, flow, seed, alone):
     count = _draw_order(arcs.indptr, label, size, space, seed)
     if flow is not None:
         set_cuts(arcs, label, flow)
-    if within.size:
-        return _refine(arcs, groups, within, given, space, flow, count)
-    return _move(arcs, groups, within, given, space, flow, count, alone)
+    return _move(arcs, groups, given, space, flow, count, alone)
+
+
+@part
+def _refined(arcs, label, given, space, flow, seed):
+    """Connected parts of communities, each numbered by one of its vertices."""
+    n = label.size
+    starts, members, ends = np.zeros(n + 1, np.int64), np.empty_like(label), np.zeros(n + 1, np.int64)
+    list_members(arcs.indptr, label, starts, members, ends)
+    sent, part_of = np.empty(n, np.int64), np.empty_like(label)
+    parts = Parts(part_of, sent, np.empty(n, np.int64) if given.two_sided else sent)
+    for i in range(n):
+        part_of[members[i]] = i
+    if flow is not None:
+        set_cuts(arcs, part_of, flow)
+    order = Members(members, np.zeros(n, np.bool_), False)
+    for c in range(n):
+        if starts[c + 1] - starts[c] > 1:
+            refine_community(arcs, given, parts, order, starts[c], starts[c + 1], space.sums, space.used, flow, seed)
+    for v in range(n):
+        part_of[v] = members[part_of[v]]
+    return part_of
 
 
 @part(counts_references=False)
@@ -114,39 +139,22 @@ def _draw_order(indptr, label, size, space, seed):
 
 
 @part(whole=True, counts_references=False, forceinline=True)
-def _sum_row(arcs, label, within, space, v, own, count):
+def _sum_row(arcs, label, space, v, count):
     """Sum the weights of a vertex's arcs by community; returns how many other than its own there are.
 
-    Branch-free: whether a community is new is unpredictable. Those that lead out of its community in `within`, if
-    given, count nothing, for its own.
+    Branch-free: whether a community is new is unpredictable.
     """
-    refining = within.size > 0
-    inside = peek(within, v) if refining else 0
     for at in range(peek(arcs.indptr, v), peek(arcs.indptr, v + 1)):
         u = vertex(arcs.indices, at)
         if u == v:
             continue
         c, weight = vertex(label, u), peek(arcs.data, at)
-        if refining:
-            is_inside = peek(within, u) == inside
-            c, weight = (c if is_inside else own), weight * np.int64(is_inside)
         before = peek(space.sums, c)
         is_new = np.int64(before == 0)
         put(space.used, count, c)
         put(space.sums, c, before + weight + is_new * PRESENT)
         count += is_new
     return count
-
-
-@part(whole=True, counts_references=False, forceinline=True)
-def _expected(arcs, groups, given, v, c):
-    """Expected weight in the null model between a vertex and a community without it, times the resolution."""
-    if given.two_sided:
-        return given.penalty * (
-            np.float64(peek(arcs.sent, v)) * np.float64(peek(groups.received, c))
-            + np.float64(peek(arcs.received, v)) * np.float64(peek(groups.sent, c))
-        )
-    return 2 * given.penalty * np.float64(peek(arcs.sent, v)) * np.float64(peek(groups.sent, c))
 
 
 @part(whole=True, counts_references=False, forceinline=True)
@@ -159,14 +167,14 @@ def _add(arcs, groups, given, v, c, sign):
 
 
 @part(whole=True, counts_references=False, forceinline=True)
-def _choose(arcs, groups, within, given, space, flow, v, own, alone):
+def _choose(arcs, groups, given, space, flow, v, own, alone):
     """The best community of a vertex that is in none, and the margin over the second best.
 
     By the map equation also moves the vertex's arcs between the cuts of the two.
     """
     sums = space.sums
     put(sums, own, np.int64(PRESENT))
-    count = _sum_row(arcs, groups.label, within, space, v, own, 0)
+    count = _sum_row(arcs, groups.label, space, v, 0)
     joining = inside = peek(sums, own) - PRESENT
     put(sums, own, 0)
     # A community without neighbours of the vertex would have no score above 0.
@@ -177,7 +185,7 @@ def _choose(arcs, groups, within, given, space, flow, v, own, alone):
         bits = alone_score(flow, arcs, v, inside)
         most = flow_score(flow, groups, arcs, v, own, inside, inside, bits)
     else:
-        most = np.float64(joining) - _expected(arcs, groups, given, v, own)
+        most = np.float64(joining) - expected_without(arcs, groups, given, v, own)
     if alone and most < 0 and others > 0 and peek(groups.size, v) == 0:
         # The vertex leaves for the empty community with its own number, which no other vertex takes.
         best, joining, most = v, 0, 0.0
@@ -188,7 +196,7 @@ def _choose(arcs, groups, within, given, space, flow, v, own, alone):
         if flow is not None:
             score = flow_score(flow, groups, arcs, v, c, weight, inside, bits)
         else:
-            score = np.float64(weight) - _expected(arcs, groups, given, v, c)
+            score = np.float64(weight) - expected_without(arcs, groups, given, v, c)
         # Branch-free: which is better is unpredictable.
         is_better = score > most
         second = max(second, min(score, most))
@@ -203,23 +211,7 @@ def _choose(arcs, groups, within, given, space, flow, v, own, alone):
 
 
 @part(whole=True, counts_references=False)
-def _refine(arcs, groups, within, given, space, flow, count):
-    """Let each vertex that no other has joined join the best part of its community; returns the number of moves."""
-    moves = 0
-    for i in range(count):
-        v = vertex(space.queue, i)
-        own = vertex(groups.label, v)
-        if peek(groups.size, own) == 1:
-            _add(arcs, groups, given, v, own, -1)
-            best, _ = _choose(arcs, groups, within, given, space, flow, v, own, False)
-            _add(arcs, groups, given, v, best, 1)
-            groups.label[v] = best
-            moves += best != own
-    return moves
-
-
-@part(whole=True, counts_references=False)
-def _move(arcs, groups, within, given, space, flow, count, alone):
+def _move(arcs, groups, given, space, flow, count, alone):
     """Move the vertices of a queue, and those whose slack their moves use up; returns the number of moves."""
     label, slack, waits, queue, later = groups.label, space.slack, space.waits, space.queue, space.later
     moves, (few, least) = 0, given.few
@@ -229,7 +221,7 @@ def _move(arcs, groups, within, given, space, flow, count, alone):
             v = vertex(queue, i)
             own = vertex(label, v)
             _add(arcs, groups, given, v, own, -1)
-            best, slack[v] = _choose(arcs, groups, within, given, space, flow, v, own, alone)
+            best, slack[v] = _choose(arcs, groups, given, space, flow, v, own, alone)
             _add(arcs, groups, given, v, best, 1)
             waits[v] = False
             if best == own:
@@ -243,7 +235,7 @@ def _move(arcs, groups, within, given, space, flow, count, alone):
                 change = weight if c == best else (-2 * weight if c == own else -weight)
                 rest = peek(slack, u) + change
                 put(slack, u, rest)
-                least_rest = 0.0 if flow is not None else _expected(arcs, groups, given, u, c)
+                least_rest = 0.0 if flow is not None else expected_without(arcs, groups, given, u, c)
                 loses = not waits[u] and change < 0 and np.float64(rest) < least_rest
                 put(later, woken, u)
                 woken += np.int64(loses)
@@ -278,7 +270,7 @@ def _sum_rows(arcs, number, starts, members, space, indptr, made):
         put(space.sums, c, np.int64(PRESENT))
         count = np.int64(0)
         for i in range(starts[c], starts[c + 1]):
-            count = _sum_row(arcs, number, number[:0], space, vertex(members, i), c, count)
+            count = _sum_row(arcs, number, space, vertex(members, i), count)
         put(space.sums, c, 0)
         for k in range(count):
             d = vertex(space.used, k)
@@ -316,8 +308,7 @@ def _coarser(arcs, label, given, space, flow, seed, refines):
     """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
     one = label
     if refines:
-        one = np.arange(label.size).astype(label.dtype)
-        _moved(arcs, one, label, given, space, flow, seed, False)
+        one = _refined(arcs, label, given, space, flow, seed)
     coarse, number = _coarse(arcs, _represented(one), given, space)
     inherited = np.arange(coarse.sent.size).astype(label.dtype)
     if refines:
@@ -356,7 +347,7 @@ def _finish(arcs, label, quality, given, alone, refines, flow):
     base, communities, until = arcs, label, label
     while depth < given.limit and kept < DEPTH:
         moved, seed = label.copy(), given.key + np.uint64(2 * depth)
-        moves = _moved(arcs, moved, label[:0], given, space, flow, seed, alone)
+        moves = _moved(arcs, moved, given, space, flow, seed, alone)
         if (depth == 0 and moves <= given.least * n) or (not refines and moves == 0) or is_stopped():
             break
         seed += np.uint64(1)
