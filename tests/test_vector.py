@@ -29,6 +29,10 @@ def test_full_vectors(device: str) -> None:
     assert listed(v) == {0: 1.5, 1: 2.5}
     assert listed(hpg.Vector.full(3, 7, device=device)) == {0: 7, 1: 7, 2: 7}
     assert hpg.Vector.full(3, 7, "float32", device).dtype == np.float32
+    with pytest.raises(ValueError, match="size must not be negative"):
+        hpg.Vector.full(-1, 7, device=device)
+    with pytest.raises(MemoryError, match="a dense vector needs"):
+        hpg.Vector.full(2**45, 7, device=device)
 
 
 def test_some_present(device: str) -> None:

@@ -100,7 +100,8 @@ class Placement(Graph):
             if isinstance(error, ClusterError):
                 raise error
             if error is not None:
-                raise ClusterError(f"workers cannot run hpgraph ({error}): install it on all workers") from error
+                remedy = "free memory there" if isinstance(error, MemoryError) else "install it on all workers"
+                raise ClusterError(f"workers cannot run hpgraph ({error}): {remedy}") from error
         for address, one in described.items():
             for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
                 if there != here:

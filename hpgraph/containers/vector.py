@@ -23,6 +23,7 @@ from hpgraph.core.device import (
     unmasked,
 )
 from hpgraph.core.locks import Lock
+from hpgraph.core.number import whole
 from hpgraph.formats import Bitmask, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 
@@ -206,7 +207,9 @@ class VectorStorage:
     @classmethod
     def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Self:
         """A vector of one value throughout, by default of that value's type."""
-        return cls(array_module(device).full(size, value, dtype=dtype or np.asarray(value).dtype))
+        size, kind = whole(size, "size", least=0), np.dtype(dtype or np.asarray(value).dtype)
+        check_memory(size * kind.itemsize, "a dense vector", device)
+        return cls(array_module(device).full(size, value, dtype=kind))
 
     @property
     def values(self) -> Any:

@@ -169,6 +169,9 @@ def test_ugly_samples(graph: hpg.Graph, device: str) -> None:
     for bad in ([], -2, [3, 2**40]):
         raises(ValueError, "fanouts must be numbers", hpg.sample_neighbors, G, [0], bad)
     raises(TypeError, "fanouts must be whole numbers", hpg.sample_neighbors, G, [0], [2.5])
+    raises(
+        MemoryError, "draws needs", hpg.sample_neighbors, hpg.datasets.uniform(12), range(4096), 2**31 - 1, replace=True
+    )
     with pytest.raises(ValueError, match="there is -1"):
         hpg.sample_neighbors(hpg.Graph.from_edges([0], [1], [-1.0]).to(device), [0], 1, weight=True)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import prefix_sum
+from hpgraph.core.device import check_memory, prefix_sum
 from hpgraph.formats import CSR, attached, index_dtype
 from hpgraph.kernels.runtime.cpu.kernel import (
     LOOPS,
@@ -119,6 +119,7 @@ def draw(
     there = degree if sums is None else sums.positive[vertices]
     counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
     offsets = prefix_sum(counts)
+    check_memory(16 * int(offsets[-1]), f"a sample of {offsets[-1]:,} draws", "cpu")
     owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     # Length of the bitmap of drawn entries of a row.
     longest = int(degree.max(initial=0))
