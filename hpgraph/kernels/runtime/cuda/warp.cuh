@@ -37,8 +37,7 @@ __device__ inline u32 warp_sum(u32 value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL, value);
 #else
-    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
-    return value;
+    return warp_sum<u32>(value);
 #endif
 }
 
