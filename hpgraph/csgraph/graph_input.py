@@ -108,21 +108,27 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     An undirected one may be its transpose. ``reads_rows``: if directed, the kernel also checks the offsets of each row
     that it reads, since a search may read few rows; other readers then use `checked` or `within_shape`.
     """
-    if is_csc(csgraph) and not directed:
-        csgraph = csgraph.T
-    elif getattr(csgraph, "format", None) in ("csc", "coo") and type(csgraph).__module__.startswith("scipy."):
+    of_scipy, stored = type(csgraph).__module__.startswith("scipy."), csgraph
+    by_column = is_csc(csgraph) and (of_scipy or not directed)
+    if by_column:
+        stored = csgraph.T
+    elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr"):
         check_places(csgraph)
-        csgraph = csgraph.tocsr()
-    if is_plain(csgraph):
-        arrays = csgraph.indptr, csgraph.indices, csgraph.data
-    elif not is_scipys_csr(csgraph, wide=True):
+        stored = csgraph.tocsr()
+    if is_plain(stored):
+        arrays = stored.indptr, stored.indices, stored.data
+    elif not is_scipys_csr(stored, wide=True):
         return as_graph_input(csgraph)
     else:
-        require_square(csgraph, "csgraph")
-        arrays = _made_plain(csgraph)
-    rows = CSR(csgraph.shape, *arrays, validate=False)
-    if not (directed and reads_rows):
+        require_square(stored, "csgraph")
+        arrays = _made_plain(stored)
+    rows = CSR(stored.shape, *arrays, validate=False)
+    if by_column or not (directed and reads_rows):
         _check_offsets(rows)
+    if by_column and directed:
+        from hpgraph.kernels.structure.cpu_both_ways import turned
+
+        rows = turned(rows, False)
     return GraphInput(rows, is_older_matrix(csgraph), as_stored=True)
 
 
@@ -210,6 +216,8 @@ def both_ways(arcs: CSR) -> CSR:
 def rows_of_dense(array: Any, present: Any) -> CSR:
     """Selected elements of a square array in CSR, as float64."""
     require_square(array)
+    if array.dtype.kind not in "biuf":
+        as_value_dtype(array.dtype, "a dense graph", real=True)
     xp = array_module(array)
     indptr = xp.concatenate((xp.zeros(1, np.int64), xp.cumsum(xp.count_nonzero(present, axis=1))))
     # By positions: boolean indexing is much slower, and so is a remainder.

@@ -273,7 +273,7 @@ def test_paths_within_the_part_that_is_reached(directed: bool, unweighted: bool)
             assert v == source and total == pytest.approx(length)
 
 
-@pytest.mark.parametrize("stored", ["csc", "coo"])
+@pytest.mark.parametrize("stored", ["csc", "coo", "lil", "dok"])
 def test_formats_besides_csr(stored: str) -> None:
     """Columns of a CSC serve as rows where arcs count in both directions, and in matchings."""
     graph = random_graph(200, 0.02)
@@ -294,6 +294,23 @@ def test_formats_besides_csr(stored: str) -> None:
         for symmetric_mode in (True, False):
             found, wanted = (module.reverse_cuthill_mckee(given, symmetric_mode) for module in (ours, theirs))
             np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_arrays_of_a_csc_beyond_the_shape(directed: bool) -> None:
+    given = sp.csc_array(np.eye(4, k=1) + np.eye(4, k=2))
+    given.indices[0] = 4
+    raises(IndexError, "indices holds 4", ours.dijkstra, given, directed, 0)
+    given.indices[0], given.indptr[1] = 0, 9
+    raises(ValueError, "indptr", ours.dijkstra, given, directed, 0)
+
+
+@pytest.mark.parametrize("dtype", ["U3", "O", "c16", "M8[s]"])
+def test_dense_graphs_of_other_types(dtype: str) -> None:
+    """Of texts no element is 0, and of objects none is infinite."""
+    given = np.ones((3, 3), np.int64).astype(dtype)
+    for name in ("shortest_path", "csgraph_from_dense", "connected_components", "csgraph_from_masked"):
+        raises(TypeError, "a dense graph must be", getattr(ours, name), given)
 
 
 @pytest.mark.parametrize("stored", ["csr", "csc", "coo"])
