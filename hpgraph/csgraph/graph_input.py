@@ -113,7 +113,9 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     if by_column:
         stored = csgraph.T
     elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr"):
-        check_places(csgraph)
+        if csgraph.format == "coo":
+            # SciPy's conversion writes by row; columns are checked as they are read.
+            as_ids(csgraph.row, "row", csgraph.shape[0], "row")
         stored = csgraph.tocsr()
     if is_plain(stored):
         arrays = stored.indptr, stored.indices, stored.data
