@@ -12,11 +12,13 @@ import numpy as np
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.core.device import anywhere, array_module, prefix_sum, to_device
-from hpgraph.core.number import one_of
+from hpgraph.core.number import flag, one_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import Sums
 from hpgraph.semiring.counter_random import random_bits
+
+_INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,10 @@ class Drawable:
             return begin, end
         xp, row = array_module(begin), vertices * len(self.moments)
         end = xp.searchsorted(self.instant, row + xp.searchsorted(self.moments, limit, side="right"))
-        if window is not None:
+        if window is not None and window <= _INT64.max:
+            if limit.dtype.kind == "i" and isinstance(window, int):
+                # Saturates where the difference is below int64.
+                limit = xp.maximum(limit, _INT64.min + window)
             begin = xp.searchsorted(self.instant, row + xp.searchsorted(self.moments, limit - window))
         return begin, end
 
@@ -181,18 +186,23 @@ def sample_hops(
 def checked_draws(replace: Any, disjoint: Any, window: Any, strategy: Any, timed: bool, ends: int = 1) -> Draws:
     """`Draws` from checked arguments."""
     one_of(strategy, "strategy", ("uniform", "last"))
+    flag(replace, "replace")
+    flag(disjoint, "disjoint")
     if not timed and (window is not None or strategy == "last"):
         raise ValueError('window and strategy="last" are for arcs that have a time: give time=, and times of arcs')
     return Draws(bool(replace), bool(disjoint) or timed, window, strategy == "last", ends)
 
 
 def checked_times(time: Any, count: int, device: str) -> Any:
-    """The time of each seed, one number for each, or one for all."""
+    """The time of each seed, one number for each, or one for all, as int64 or float64."""
     xp = array_module(device)
     times = as_array(time, "time")
     if times.dtype.kind not in "iuf":
         raise TypeError(f"time must be numbers, not of type {times.dtype}")
-    times = to_device(times, device)
+    if times.dtype.kind == "u":
+        # All times of arcs are below.
+        times = times.astype(np.uint64).clip(max=np.uint64(_INT64.max))
+    times = to_device(times.astype(np.float64 if times.dtype.kind == "f" else np.int64, copy=False), device)
     if times.ndim > 1 or (times.ndim == 1 and len(times) != count):
         raise ValueError(f"time must be one number, or one for each of {count} seeds, not of shape {times.shape}")
     if times.dtype.kind == "f" and anywhere(xp.isnan(times)):

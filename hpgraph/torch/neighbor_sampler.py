@@ -10,6 +10,7 @@ from torch import Tensor
 
 from hpgraph.algorithms.hop_sampling import Drawable, HopSample, checked_draws, checked_times, sample_hops
 from hpgraph.algorithms.neighbor_sampling import fanouts_of
+from hpgraph.containers.times import as_span
 from hpgraph.core.errors import optional
 from hpgraph.formats import CSR
 from hpgraph.interop.hetero_sampling import hops_by_relation
@@ -79,6 +80,7 @@ class NeighborSampler:
         )
         self._time = None if time_attr is None else _times_of_vertices(data, stores, time_attr, hetero)
         timed = time_attr is not None
+        window = None if window is None else as_span(window, "window", None)
         self._how = checked_draws(replace, disjoint, window, temporal_strategy, timed)
         self._relations = {
             relation: self._drawable(relation, edges[relation], time_attr, weight_attr) for relation in self._hops

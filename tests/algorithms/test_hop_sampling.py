@@ -95,6 +95,18 @@ def test_nothing_is_later_than_its_seed(
             assert sorted(time[drawn]) == sorted(time[at])[at.sum() - len(drawn) :]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64", "float16"])
+def test_a_window_may_begin_below_what_the_type_of_times_holds(dtype: str, device: str) -> None:
+    T = hpg.TemporalGraph([(0, 1, 1), (0, 2, 5), (0, 3, 9)]).to(device)
+    for window, first in ((2, 4), (20, 0), (70_000, 0), (2**63 - 1, 0), (2**64, 0)):
+        for strategy in ("uniform", "last"):
+            found = hpg.sample_neighbors(T, [0], -1, time=np.array([6], dtype), window=window, strategy=strategy)
+            assert sorted(host(found.edge)) == [edge for edge, time in enumerate((1, 5)) if time >= first]
+    late = np.array([2**64 - 1 if dtype == "uint64" else -(2**63)], np.uint64 if dtype == "uint64" else np.int64)
+    found = hpg.sample_neighbors(T, [0], -1, time=late, window=2**63 - 1)
+    assert len(host(found.edge)) == (3 if dtype == "uint64" else 0)
+
+
 def test_arcs_of_a_window_are_drawn_alike(device: str) -> None:
     T = hpg.TemporalGraph([(0, 1 + time, time) for time in range(9)]).to(device)
     found = hpg.sample_neighbors(T, [0] * 6000, 2, time=6, window=3)
@@ -183,6 +195,7 @@ def test_ugly_samples(kinds: Any, device: str) -> None:
         (lambda: hpg.sample_neighbors(T, [0], 1, time=np.nan), ValueError, "NaN"),
         (lambda: hpg.sample_neighbors(T, [0], 1, time=3, window=-1), ValueError, "window must be a length of time"),
         (lambda: hpg.sample_neighbors(T, [0], 1, time="x"), TypeError, "time must be numbers"),
+        (lambda: hpg.sample_neighbors(G, [0], 1, disjoint=np.ones(2)), TypeError, "disjoint must be True or False"),
         (lambda: hpg.sample_neighbors(T, [0], 1, time=3, weight=True), ValueError, "weight must be None"),
         (lambda: kinds.sample_neighbors([0], 1), TypeError, "dict of vertices by kind"),
         (lambda: kinds.sample_neighbors({"papers": [0]}, 1), ValueError, "did you mean paper"),

@@ -158,6 +158,7 @@ def test_bad_samplers() -> None:
         (lambda: ht.NeighborSampler(several, [2], weight_attr="age"), ValueError, "no 'age' of "),
         (lambda: ht.NeighborSampler(several, [2], time_attr="age"), ValueError, "neither vertices nor edges"),
         (lambda: ht.NeighborSampler(data, [2], window=3), ValueError, "give time="),
+        (lambda: ht.NeighborSampler(data, [2], time_attr="late", window=-3), ValueError, "window must be a length of"),
         (lambda: ht.NeighborSampler(None, [2]), TypeError, "data must be a Data or HeteroData, not NoneType"),
         (lambda: ht.NeighborSampler(data, [2.5]), TypeError, "whole numbers"),
         (lambda: ht.NeighborSampler(several, {"cites": [2]}), ValueError, "no relation of data"),
