@@ -20,6 +20,7 @@ constexpr int GATHERERS = 1024;       // threads of a block of the first phase
 constexpr int GROUP = 1024;           // rows whose results one warp sums
 constexpr int AT_ONCE = 8;             // columns whose loads a thread has in flight
 constexpr int SLOTS = 8;              // loads of partial results in flight
+constexpr int FINISHED = 4;           // rows whose properties a lane loads at once
 constexpr u16 LAST = 0x8000;
 
 struct Blocks {
@@ -204,37 +205,60 @@ __device__ void add_group(const typename P::Message* partial, const u16* row, co
     }
 }
 
-// Phase 2: `finish(row, message)` is called once for each row, by the thread block that has summed it.
+// A lane's rows of a group whose messages are complete: what `finish` needs of several is loaded before the first is
+// finished, as its stores would delay later loads.
+template <class P, class Finish>
+__device__ void finish_rows(i64 base, i64 rows, int first, int step, Finish& finish,
+                            const typename P::Message* sums) {
+    const int end = int(min(i64(GROUP), rows - base));
+    for (int i = first; i < end; i += FINISHED * step) {
+        typename Finish::Held held[FINISHED];
+#pragma unroll
+        for (int k = 0; k < FINISHED; ++k) held[k] = finish.fetch(base + min(i + k * step, end - 1));
+#pragma unroll
+        for (int k = 0; k < FINISHED; ++k)
+            if (i + k * step < end) finish(base + i + k * step, sums[i + k * step], held[k]);
+    }
+}
+
+// Phase 2: `finish(row, message, fetch(row))` is called once for each row, by the thread block that has summed it.
 template <class P, class Finish>
 __device__ void finish_groups(const typename P::Message* partial, const u16* row, const Groups& groups,
-                              typename P::Message* memory, Finish finish) {
+                              typename P::Message* memory, Finish& finish) {
     const int warp = threadIdx.x / 32;
     typename P::Message* const sums = memory + warp * GROUP;
     if (blockIdx.x < groups.heavy) {
         const i64 group = groups.order[blockIdx.x];
         add_group<P>(partial, row, groups, group, warp, BLOCK / 32, sums);
         __syncthreads();
-        for (int i = threadIdx.x; i < GROUP && group * GROUP + i < groups.rows; i += BLOCK) {
-            typename P::Message value = memory[i];
-            for (int w = 1; w < BLOCK / 32; ++w) value = P::reduce(value, memory[w * GROUP + i]);
-            finish(group * GROUP + i, value);
-        }
+        for (int i = threadIdx.x; i < GROUP; i += BLOCK)
+            for (int w = 1; w < BLOCK / 32; ++w) memory[i] = P::reduce(memory[i], memory[w * GROUP + i]);
+        finish_rows<P>(group * GROUP, groups.rows, threadIdx.x, BLOCK, finish, memory);
         return;
     }
     const i64 place = groups.heavy + (blockIdx.x - groups.heavy) * (BLOCK / 32) + warp;
     if (place >= groups.groups) return;
     const i64 group = groups.order[place];
     add_group<P>(partial, row, groups, group, 0, 1, sums);
-    for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < groups.rows; i += 32)
-        finish(group * GROUP + i, sums[i]);
+    finish_rows<P>(group * GROUP, groups.rows, threadIdx.x % 32, 32, finish, sums);
 }
+
+// Stores a row's message.
+template <class P>
+struct Store {
+    struct Held {};
+    typename P::Message* out;
+
+    __device__ Held fetch(i64) const { return {}; }
+    __device__ void operator()(i64 r, typename P::Message value, Held) const { out[r] = value; }
+};
 
 template <class P>
 __global__ void __launch_bounds__(BLOCK)
 add_blocks(const typename P::Message* partial, const u16* row, Groups groups, typename P::Message* out) {
     extern __shared__ uint4 memory[];
-    finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory),
-                     [&](i64 v, typename P::Message value) { out[v] = value; });
+    Store<P> store{out};
+    finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory), store);
 }
 
 }  // namespace hpgraph

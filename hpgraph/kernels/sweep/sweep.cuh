@@ -24,9 +24,10 @@ struct Update {
     double sums[COLUMNS<Program>] = {};
     u32 changed = 0, updated = 0;
 
-    __device__ void operator()(i64 r, typename Program::Message message) {
-        const i64 v = first + r;
-        changed += program.apply(v, program.vertex(v), message, step, sums, program, &others);
+    using Held = typename Program::Vertex;
+    __device__ Held fetch(i64 r) const { return program.vertex(first + r); }
+    __device__ void operator()(i64 r, typename Program::Message message, const Held& held) {
+        changed += program.apply(first + r, held, message, step, sums, program, &others);
         ++updated;
     }
 
@@ -47,7 +48,7 @@ sweep(Program program, i64 n, const typename Program::Message* message, const St
     program.take(standing->sums);
     Update<Program> update{program, others, first, standing->step + 1};
     const i64 begin = (i64)blockIdx.x * SPAN;
-    for (i64 r = begin + threadIdx.x; r < begin + SPAN && r < n; r += THREADS) update(r, message[r]);
+    for (i64 r = begin + threadIdx.x; r < begin + SPAN && r < n; r += THREADS) update(r, message[r], update.fetch(r));
     update.finish(rows + blockIdx.x * (i64)COLUMNS<Program>);
 }
 

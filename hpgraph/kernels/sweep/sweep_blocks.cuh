@@ -17,8 +17,7 @@ sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, 
     if (standing->stopped) return;
     program.take(standing->sums);
     Update<Program> update{program, others, first, standing->step + 1};
-    finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory),
-                     [&](i64 r, typename P::Message message) { update(r, message); });
+    finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory), update);
     update.finish(sums_of_blocks + blockIdx.x * i64(COLUMNS<Program>));
 }
 
