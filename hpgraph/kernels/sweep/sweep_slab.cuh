@@ -13,6 +13,9 @@ namespace hpgraph {
 
 static_assert(BLOCK == THREADS, "sums are computed by whole blocks");
 
+// Blocks of a multiprocessor: more leave too few registers for three rows in flight.
+constexpr int RESIDENT = 3;
+
 template <class P>
 struct SlabBatch {
     typename P::Index u[BATCH];
@@ -36,26 +39,24 @@ struct SlabBatch {
         }
     }
 
-    // The message of row v, whose first entries are loaded.
-    __device__ typename P::Message fold_row(const typename P::Gather& gather, const Entries<P>& slab, i64 rows,
-                                            i64 width, i64 v) {
-        Fold<P> fold{P::identity(), false};
-        for (i64 k = 0;;) {
-            bool live[BATCH];
+    // The messages of the loaded entries of row v.
+    __device__ void gather_messages(const typename P::Gather& gather, i64 v, typename P::Message (&message)[BATCH]) const {
 #pragma unroll
-            for (int i = 0; i < BATCH; ++i) live[i] = u[i] >= 0;
-            const bool full = live[BATCH - 1];
-            fold_batch<P>(gather, u, w, live, v, Sets{}, fold);
-            k += BATCH;
-            if (!full || k >= width) return fold.value;
-            load(slab, rows, width, k, v);
-        }
+        for (int i = 0; i < BATCH; ++i) message[i] = u[i] >= 0 ? gather(i64(u[i]), w[i], v) : P::identity();
+    }
+
+    // Folds messages of the loaded entries; whether all entries exist.
+    __device__ bool fold_messages(const typename P::Message (&message)[BATCH], typename P::Message& value) const {
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i)
+            if (u[i] >= 0) value = P::reduce(value, message[i]);
+        return u[BATCH - 1] >= 0;
     }
 };
 
 // `sums` has two rows of COLUMNS for each block, a double buffer: those of one superstep may still be read in the next.
 template <class P, class Program>
-__global__ void __launch_bounds__(BLOCK, 5)
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
 sweep_slab(Program here, Program there, typename P::Gather gather, typename P::Gather gather_there, Entries<P> slab,
            i64 rows, i64 width, i64 limit, Standing* standing, double* sums, unsigned* arrived) {
     __shared__ double total[COLUMNS<Program>];
@@ -71,18 +72,36 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
         double mine[COLUMNS<Program>] = {};
         u32 changed = 0, updated = 0;
         i64 v = i64(blockIdx.x) * BLOCK + threadIdx.x;
-        SlabBatch<P> next;
-        if (v < rows) next.load(slab, rows, width, 0, v);
-        typename Program::Vertex held_next = here.vertex(v < rows ? v : 0);
+        SlabBatch<P> batch, next;
+        typename P::Message message[BATCH];
+        typename Program::Vertex held;
+        if (v < rows) {
+            held = here.vertex(v);
+            batch.load(slab, rows, width, 0, v);
+            batch.gather_messages(gather, v, message);
+        }
+        if (v + stride < rows) next.load(slab, rows, width, 0, v + stride);
         for (; v < rows; v += stride) {
-            SlabBatch<P> batch = next;
-            const typename Program::Vertex held = held_next;
-            // Prefetch the next row's entries and properties while this row gathers; after the last, its own again.
-            const i64 ahead = v + stride < rows ? v + stride : v;
-            next.load(slab, rows, width, 0, ahead);
-            held_next = here.vertex(ahead);
-            changed += here.apply(v, held, batch.fold_row(gather, slab, rows, width, v), step, mine, there, nullptr);
+            // While this row is updated, the next one gathers, and the entries of the one after it are loaded.
+            const i64 ahead = v + stride, then = ahead + stride;
+            typename P::Message message_ahead[BATCH];
+            typename Program::Vertex held_ahead;
+            SlabBatch<P> after;
+            if (ahead < rows) {
+                next.gather_messages(gather, ahead, message_ahead);
+                held_ahead = here.vertex(ahead);
+            }
+            if (then < rows) after.load(slab, rows, width, 0, then);
+            typename P::Message folded = P::identity();
+            for (i64 k = BATCH; batch.fold_messages(message, folded) && k < width; k += BATCH) {
+                batch.load(slab, rows, width, k, v);
+                batch.gather_messages(gather, v, message);
+            }
+            changed += here.apply(v, held, folded, step, mine, there, nullptr);
             ++updated;
+            batch = next, next = after, held = held_ahead;
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i) message[i] = message_ahead[i];
         }
         mine[Program::SUMS] = changed;
         mine[Program::SUMS + 1] = updated;
