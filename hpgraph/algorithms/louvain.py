@@ -13,7 +13,7 @@ from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.batches import MIN_MOVES, MIN_MOVES_LEIDEN
-from hpgraph.kernels.communities.level import Level, likely_total
+from hpgraph.kernels.communities.level import Ending, Level, likely_total
 
 
 @naming_arguments
@@ -93,8 +93,8 @@ def louvain(
         # Initial communities may merge even if no vertex leaves its own.
         given = start is not None and not hierarchy
         rest = None if given else backend.finish_levels(
-            level, label, quality, resolution, draw, MIN_MOVES, alone=False, refines=False, left=(0.0, 0.0),
-            least=-1.0, limit=limit - len(hierarchy), largest=0, gain=threshold,
+            level, label, quality, resolution, draw, Ending(MIN_MOVES, limit - len(hierarchy), gain=threshold),
+            alone=False, refines=False,
         )  # fmt: skip
         if rest is not None:
             hierarchy += [each[hierarchy[-1]] if hierarchy else each for each in rest[0]]
@@ -283,14 +283,13 @@ class Search:
         ``given``: the communities are not singletons, so that vertices may leave them to be alone. ``least``: the
         iteration stops before its first aggregation if at most this share of the vertices moves.
         """
-        level, depth = self._base, 0
+        level, depth, left = self._base, 0, (MIN_LEFT * self._base.arcs.nnz, MAX_LEFT)
         found, refines, part = _Found([], level, label, quality), True, None
         while depth < self._limit:
             draw = key + 2 * depth
-            rest = self._backend.finish_levels(
-                level, label, quality, self._resolution, draw % 2**64, MIN_MOVES_LEIDEN, alone=given, refines=refines,
-                left=(MIN_LEFT * self._base.arcs.nnz, MAX_LEFT), least=-1.0 if depth else least,
-                limit=self._limit - depth, largest=self._largest,
+            ending = Ending(MIN_MOVES_LEIDEN, self._limit - depth, -1.0 if depth else least, left)
+            rest = None if self._largest else self._backend.finish_levels(
+                level, label, quality, self._resolution, draw % 2**64, ending, alone=given, refines=refines
             )  # fmt: skip
             if rest is not None:
                 more, level, label, quality = rest
@@ -316,7 +315,7 @@ class Search:
             if refines:
                 parts = [*found.parts, number[found.parts[-1]] if found.parts else number]
                 found = _Found(parts, coarse, inherited, better)
-                refines = MIN_LEFT * self._base.arcs.nnz <= coarse.arcs.nnz <= MAX_LEFT * level.arcs.nnz
+                refines = left[0] <= coarse.arcs.nnz <= left[1] * level.arcs.nnz
             else:
                 part = number if part is None else number[part]
                 found = found._replace(label=inherited[part], quality=better)

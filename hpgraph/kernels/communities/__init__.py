@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from hpgraph.formats import CSR
-    from hpgraph.kernels.communities.level import Level
+    from hpgraph.kernels.communities.level import Ending, Level
 
 
 class Communities(Protocol):
@@ -31,17 +31,14 @@ class Communities(Protocol):
         """
 
     def finish_levels(
-        self, level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *,
-        alone: bool, refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
-        gain: float | None = None,
+        self, level: Level, label: Any, quality: float, resolution: float, key: int, ending: Ending, *, alone: bool,
+        refines: bool,
     ) -> Any:  # fmt: skip
-        """All levels of the Leiden method from one on in one call, None if it is too large for that.
+        """All levels of the Leiden or the Louvain method from one on in one call, None if it is too large for that.
 
-        ``quality``: of the labels, NaN if not known yet; ``refines``: whether this level is; ``left``: arcs of the
-        next, and as a share of a level's, between which it is refined; ``least``: share of moves of this level that
-        ends it; ``gain``: of the Louvain method, which keeps all levels and refines none, the gain in quality that ends
-        the levels. Returns the part of each vertex by level that is kept, the last of these or this level, the
-        communities of its vertices, and their quality.
+        ``quality``: of the labels, NaN if not known yet; ``refines``: whether this level is refined. Returns the part
+        of each vertex by level that is kept, the last of these or this level, the communities of its vertices, and
+        their quality.
         """
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:

@@ -38,7 +38,7 @@ from hpgraph.kernels.communities.cpu_refinement import (
     expected_without,
     refine_community,
 )
-from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.communities.level import Ending, Level
 from hpgraph.kernels.runtime.cpu.kernel import SERIAL, interruptible, is_stopped, njit, part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
@@ -58,12 +58,11 @@ DEPTH = 64
 
 
 def finish_levels(
-    level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *, alone: bool,
-    refines: bool, left: tuple[float, float], least: float, limit: float, largest: int, gain: float | None = None,
-) -> Any:  # fmt: skip
+    level: Level, label: Any, quality: float, resolution: float, key: int, ending: Ending, *, alone: bool, refines: bool
+) -> Any:
     """See `hpgraph.kernels.communities.Communities`."""
     arcs = level.arcs
-    if arcs.nnz == 0 or largest or level.movable is not None:
+    if arcs.nnz == 0 or level.movable is not None:
         return None
     # Only if a single thread would choose for each batch anyway.
     bits = batches.batch_bits(int(np.count_nonzero(arcs.degrees)), arcs.nnz)
@@ -74,8 +73,8 @@ def finish_levels(
     first = Arcs(arcs.indptr, arcs.indices, data, level.sent, level.received)
     given = Given(
         level.penalty(resolution), level.is_two_sided, float(resolution), float(level.total),
-        float(level.total * (2 if level.directed else 1)), np.uint64(key), few, least, *left, float(limit),
-        gain is not None, gain or 0.0,
+        float(level.total * (2 if level.directed else 1)), np.uint64(key), ending.few, ending.least, *ending.left,
+        float(ending.limit), ending.gain is not None, ending.gain or 0.0,
     )  # fmt: skip
     with interruptible():
         parts, coarse, *found = _finish(first, label, quality, given, alone, refines, empty_flow(level))

@@ -13,7 +13,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.batches import MANY_MOVES, PRIORITIES, REFINING_ROUNDS, ROUNDS, batch_bits
 from hpgraph.kernels.communities.cuda_aggregate import KERNELS as AGGREGATING
-from hpgraph.kernels.communities.level import Level, summed_by
+from hpgraph.kernels.communities.level import Ending, Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
 
 # As in the CUDA source: two sets of counters, the barrier's word and the number of moves.
@@ -90,10 +90,8 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
 
 
 def finish_levels(
-    level: Level, label: Any, quality: float, resolution: float, key: int, few: tuple[float, float], *,
-    alone: bool, refines: bool, left: tuple[float, float], least: float, limit: float, largest: int,
-    gain: float | None = None,
-) -> Any:  # fmt: skip
+    level: Level, label: Any, quality: float, resolution: float, key: int, ending: Ending, *, alone: bool, refines: bool
+) -> Any:
     """None: on the GPU no level is small enough."""
     return None
 

@@ -54,6 +54,22 @@ class Level(NamedTuple):
         return self._replace(arcs=arcs, sent=sent, received=received, size=size, movable=movable)
 
 
+class Ending(NamedTuple):
+    """What ends rounds and levels, and which levels are refined.
+
+    ``few``: shares of all vertices, and of those examined, that end the rounds when fewer move; ``limit``: maximum
+    number of levels; ``least``: share of moves of this level that ends it; ``left``: arcs of the next level, and as a
+    share of a level's, between which it is refined; ``gain``: of the Louvain method, which keeps all levels and refines
+    none, the gain in quality that ends the levels.
+    """
+
+    few: tuple[float, float]
+    limit: float
+    least: float = -1.0
+    left: tuple[float, float] = (0.0, 0.0)
+    gain: float | None = None
+
+
 def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     """The level of a graph, whose sums are exact: they do not depend on the order of additions.
 
