@@ -27,18 +27,19 @@ def near_points(points: Points) -> CSR:
     given = points.key, points.order, *sides, points.shifts, points.reach, points.radius * points.radius
     degree = np.empty(n, np.int64)
     with team() as threads:
-        _search(*given, degree, None, None, 0, threads)
+        _search(given, degree, None, None, 0, threads)
         indptr = prefix_sum(degree)
         nnz, ids = int(indptr[-1]), index_dtype(n)
         check_memory(2 * nnz * ids.itemsize, "the graph of near points", "cpu")
         indices = np.empty(nnz, ids)
-        _search(*given, None, indptr, indices, int(degree.max(initial=0)), threads)
+        _search(given, None, indptr, indices, int(degree.max(initial=0)), threads)
     return transpose(CSR((n, n), indptr, indices, validate=False))
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _search(key, order, x, y, z, shifts, reach, square, degree, indptr, indices, longest, threads):
+def _search(points, degree, indptr, indices, longest, threads):
     """Write the degree of each point or, where `degree` is None, its row."""
+    key, order, x, y, z, shifts, reach, square = points
     following = np.zeros(1, np.int64)
     for _ in prange(threads):
         begins, ends = np.empty(shifts.size, np.int64), np.empty(shifts.size, np.int64)

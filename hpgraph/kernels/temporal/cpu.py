@@ -78,13 +78,14 @@ def _slots(arc, kind, time, slot):
 @njit(cache=True, nogil=True)
 def _search(events, slot, sources, wanted, strict, found, states, flights, column):
     counter = np.zeros(1, np.int64)
-    given = events, slot, sources, wanted, strict, found, states, flights, column, counter
-    in_parallel(column.shape[0], _search_blocks, given)
+    given = events, slot, sources, wanted, strict, found
+    in_parallel(column.shape[0], _search_blocks, (given, (states, flights, column), counter))
 
 
 @part
-def _search_blocks(worker, events, slot, sources, wanted, strict, found, states, flights, column, counter):
-    state, flight, of = states[worker], flights[worker], column[worker]
+def _search_blocks(worker, given, space, counter):
+    events, slot, sources, wanted, strict, found = given
+    state, flight, of = space[0][worker], space[1][worker], space[2][worker]
     width = state.shape[1]
     for begin in tasks(counter, sources.size, width):
         block = sources[begin : begin + width]
