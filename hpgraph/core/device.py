@@ -103,9 +103,11 @@ def device_of(*arrays: object) -> Device:
 
 def require_cupy() -> ModuleType:
     """The module cupy, if it has a usable GPU."""
+    starting = None
     if "cupy" not in sys.modules and (driver := cuda_driver()) is not None:
-        # The driver takes as long to initialize as CuPy to import; `_require_gpu` waits for it, and reports its errors.
-        threading.Thread(target=driver.cuInit, args=(0,), daemon=True).start()
+        # The driver takes as long to initialize as CuPy to import; `_require_gpu` reports its errors.
+        starting = threading.Thread(target=driver.cuInit, args=(0,), daemon=True)
+        starting.start()
     try:
         import cupy as installed
     except ImportError:
@@ -115,6 +117,9 @@ def require_cupy() -> ModuleType:
                 'there is neither a CUDA GPU nor its driver: check nvidia-smi, or use device="cpu"'
             ) from None
         raise MissingExtraError("CuPy", cuda_extra(), "the CUDA device") from None
+    if starting is not None:
+        # Where the main thread initializes it, too, a process under compute-sanitizer may crash as it ends.
+        starting.join()
     _require_gpu()
     return installed
 
