@@ -1,5 +1,6 @@
 """Matrix against a SciPy CSR array: the same names, the same results, on both devices and in both layouts."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -302,3 +303,15 @@ def test_a_matrix_on_another_gpu_than_the_current_one(monkeypatch: pytest.Monkey
             call()
     monkeypatch.setattr("hpgraph.core.devices._current", lambda: 1)
     np.testing.assert_array_equal(A @ np.ones(2), made)
+
+
+def test_assignments_of_two_threads_are_all_kept(device: str) -> None:
+    matrix = hpg.Matrix(np.eye(64)).to(device)
+
+    def fill(column: int) -> None:
+        for row in range(64):
+            matrix[row, column] = 5.0
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(fill, range(2)))
+    assert (matrix.toarray()[:, :2] == 5).all()

@@ -14,11 +14,15 @@ from hpgraph.algebra.write import without_zeros
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.containers.writable_views import WritableViews
 from hpgraph.core.device import array_module, is_sparse_matrix, unmasked
+from hpgraph.core.locks import Lock
 from hpgraph.core.number import one_of
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Monoid
+
+# An assignment makes the arrays anew: of two at once, one would be lost.
+_assigning = Lock()
 
 
 class Indexing(WritableViews):
@@ -38,7 +42,8 @@ class Indexing(WritableViews):
         return select(self, parse(self._key(key), self.shape, self.device))
 
     def __setitem__(self, key: Any, x: Any) -> None:
-        set_selected(self, parse(self._key(key), self.shape, self.device), x)
+        with _assigning:
+            set_selected(self, parse(self._key(key), self.shape, self.device), x)
 
     def __iter__(self) -> Iterator[Vector]:
         return (self[row] for row in range(self.shape[0]))
