@@ -111,11 +111,13 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
     of_scipy, stored = type(csgraph).__module__.startswith("scipy."), csgraph
     by_column = is_csc(csgraph) and (of_scipy or not directed)
     if by_column:
-        stored = csgraph.T
+        try:
+            stored = csgraph.T
+        except ValueError:
+            check_places(csgraph)
+            raise
     elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr"):
-        if csgraph.format == "coo":
-            # SciPy's conversion writes by row; columns are checked as they are read.
-            as_ids(csgraph.row, "row", csgraph.shape[0], "row")
+        check_places(csgraph)
         stored = csgraph.tocsr()
     if is_plain(stored):
         arrays = stored.indptr, stored.indices, stored.data
