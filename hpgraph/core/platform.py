@@ -67,6 +67,11 @@ def at_fork(**calls: Callable[[], Any]) -> None:
         forking.register(**calls)
 
 
+def is_thread(native_id: int) -> bool:
+    """Whether a thread of this process with an id of the system has not ended; False where that is unknown."""
+    return os.path.exists(f"/proc/self/task/{native_id}")
+
+
 def openmp_ends_in_child() -> bool:
     """Whether Numba's OpenMP is GNU's, which ends a forked child that calls it."""
     return sys.platform == "linux"

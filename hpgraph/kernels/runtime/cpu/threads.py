@@ -31,7 +31,7 @@ from hpgraph.core import whole_imports
 from hpgraph.core.config import config
 from hpgraph.core.errors import DeviceError
 from hpgraph.core.patches import replace_parallel_for
-from hpgraph.core.platform import at_fork, openmp_ends_in_child, signal_setter
+from hpgraph.core.platform import at_fork, is_thread, openmp_ends_in_child, signal_setter
 from hpgraph.kernels.runtime.cpu.machine_code import alone, interrupted, run_in_parallel, stop_on_signal
 from hpgraph.kernels.runtime.cpu.threading_layer import layer
 from hpgraph.semiring.jit import exception_of
@@ -151,9 +151,9 @@ def _layer() -> str:
     return _started
 
 
-# Threads inside a team, threads that ever were, and threads about to fork.
+# Threads inside a team, threads that ever were, with the system's ids, and threads about to fork.
 _active_threads: set[int] = set()
-_known: set[int] = set()
+_known: dict[int, int] = {}
 _forks: list[int] = []
 # A fork waits up to this many seconds for the kernels of other threads.
 _FORK_SECONDS = 1.0
@@ -163,12 +163,22 @@ def _before_fork() -> None:
     """Wait for the kernels and compilations of other threads: locks they hold would never be released in the child."""
     me = threading.get_ident()
     _forks.append(me)
-    # The library has no state of threads that have ended.
-    _known.intersection_update(sys._current_frames())
     global_compiler_lock.acquire()
     deadline = time.monotonic() + _FORK_SECONDS
-    while _active_threads - {me} and time.monotonic() < deadline:
+    while (_active_threads - {me} or _are_ending()) and time.monotonic() < deadline:
         time.sleep(_POLL_INTERVAL)
+
+
+def _are_ending() -> bool:
+    """Whether threads that have ended for Python have not for the system; others that ended are forgotten.
+
+    The library drops its state of a thread as the thread ends, after `Thread.join` may have returned.
+    """
+    ended = _known.keys() - sys._current_frames().keys()
+    for thread in ended:
+        if not is_thread(_known.get(thread, 0)):
+            _known.pop(thread, None)
+    return bool(ended & _known.keys())
 
 
 def _after_fork() -> None:
@@ -187,10 +197,11 @@ def _after_fork_in_child() -> None:
     _forked_under = _started
     # The library ends its threads before a fork, but not while it knows another of our threads; then its own locks may
     # stay locked in the child.
-    if _known - {me}:
+    if _known.keys() - {me}:
         alone.value = 1
     _active_threads.intersection_update({me})
-    _known.intersection_update({me})
+    for thread in _known.keys() - {me}:
+        del _known[thread]
     _after_fork()
     _forks.clear()
     run.go_on()
@@ -253,7 +264,7 @@ class team:
         self._outermost = self._thread not in _active_threads
         if self._outermost:
             _active_threads.add(self._thread)
-            _known.add(self._thread)
+            _known[self._thread] = threading.get_native_id()
             if _forks:
                 _wait_for_forks(self._thread)
         self._before = numba.get_num_threads()
