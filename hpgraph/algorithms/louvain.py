@@ -13,7 +13,7 @@ from hpgraph.containers.graph import Graph, naming_arguments, whole
 from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.batches import MIN_MOVES, MIN_MOVES_LEIDEN
-from hpgraph.kernels.communities.level import Ending, Level, likely_total
+from hpgraph.kernels.communities.level import Ending, Level, likely_weights
 
 
 @naming_arguments
@@ -81,7 +81,8 @@ def louvain(
     xp, backend, directed, arcs = array_module(graph.device), kernels(graph.device), graph.directed, graph.out_csr
     # Before the level is made, for which CuPy compiles kernels, too.
     kinds = {not directed and start is None, not directed}
-    backend.begin_moves(arcs, weighted or directed, likely_total(arcs, weighted), kinds)
+    keeps, total = likely_weights(arcs, weighted)
+    backend.begin_moves(arcs, keeps or directed, total, kinds)
     graph, level, resolution = checked(graph, weighted, resolution)
     threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
     base = level

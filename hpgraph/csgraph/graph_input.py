@@ -114,6 +114,7 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
         try:
             stored = csgraph.T
         except ValueError:
+            # SciPy checks the last offset alone, in words of its own.
             check_places(csgraph)
             raise
     elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr"):

@@ -14,7 +14,7 @@ from raising import raises
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.level import level_of, likely_total
+from hpgraph.kernels.communities.level import level_of, likely_weights
 
 SEARCHES = {
     "louvain": hpg.louvain,
@@ -259,11 +259,12 @@ def test_equal_weights_are_the_unit(device):
 def test_kernels_begin_for_the_type_of_the_sums(weight):
     ends = ([0, 1], [1, 2]) if weight != [] else ([], [])
     graph = hpg.Graph.from_edges(*ends, weight, n_vertices=3, directed=False)
-    guessed = likely_total(graph.out_csr, graph.weighted)
+    keeps, guessed = likely_weights(graph.out_csr, graph.weighted)
     assert guessed >= 0
     if weight is None or np.all(np.isfinite(weight)):
         made = level_of(graph.out_csr, graph.directed, graph.weighted)
         assert (guessed < 2**31) == (made.total < 2**31)
+        assert keeps == (made.arcs.data is not None)
 
 
 @every_kind

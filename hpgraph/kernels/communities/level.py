@@ -105,13 +105,15 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     return Level(arcs, sent, received, total, unit, directed)
 
 
-def likely_total(out: CSR, weighted: bool) -> float:
-    """The total of the level of a graph, guessed from some weights; those of fractions are scaled to large ones."""
+def likely_weights(out: CSR, weighted: bool) -> tuple[bool, float]:
+    """Whether `level_of` keeps weights, and their total, guessed from some; fractions are scaled to large numbers."""
     if not weighted or out.data is None:
-        return out.nnz
+        return False, out.nnz
     some = to_device(out.data[:256], "cpu").astype(np.float64)
+    if len(some) and np.all((some > 0) & (some == some[0])):
+        return False, out.nnz
     total = float(some.sum()) * (out.nnz / max(len(some), 1))
-    return total if total < _EXACT and np.all(some == np.floor(some)) else _EXACT
+    return True, total if total < _EXACT and np.all(some == np.floor(some)) else _EXACT
 
 
 @attached
