@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,7 @@ from hpgraph.core.device import everywhere
 from hpgraph.core.errors import FileFormatError, HpgraphError, optional
 from hpgraph.io.arcs import Arcs, plain_names, whole_names
 from hpgraph.io.memory import Budget, Taken
-from hpgraph.io.plain_records import gml, gml_text, pajek, pajek_text
-from hpgraph.io.replace import replacing, replacing_text
+from hpgraph.io.replace import replacing
 from hpgraph.io.stream import content_of, shortened
 
 # Bytes that NetworkX takes for one of a file: an edge of 30 characters is three dicts.
@@ -26,15 +25,12 @@ _BYTES = 40
 class Format(NamedTuple):
     """How NetworkX reads and writes a format: ``(networkx, content) -> graph``, ``(networkx, graph, file)``.
 
-    ``typed``: whether names that are numbers differ from text there, and whole weights from floats; ``plain``,
-    ``plain_text``: the reader and the writer of files that have only names, edges and weights.
+    ``typed``: whether names that are numbers differ from text there, and whole weights from floats.
     """
 
     read: Callable[[Any, bytes], Any]
     write: Callable[[Any, Any, io.BytesIO], None]
     typed: bool = False
-    plain: Callable[[bytes], Any] | None = None
-    plain_text: Callable[[Arcs], Iterator[str] | None] | None = None
 
 
 def _read_gml(nx: Any, content: bytes) -> Any:
@@ -88,9 +84,9 @@ def _write_json(nx: Any, graph: Any, file: io.BytesIO) -> None:
 
 
 FORMATS = {
-    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file), False, gml, gml_text),
+    "GML": Format(_read_gml, lambda nx, graph, file: nx.write_gml(graph, file)),
     "GEXF": Format(_read_gexf, lambda nx, graph, file: nx.write_gexf(graph, file)),
-    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file), False, pajek, pajek_text),
+    "Pajek": Format(_read_pajek, lambda nx, graph, file: nx.write_pajek(graph, file)),
     "JSON": Format(_read_json, _write_json, typed=True),
 }
 
@@ -109,12 +105,7 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
     """The `Writer` of a format; what NetworkX writes is read first, so that what the format cannot hold is refused."""
 
     def write(graph: Graph, path: Path) -> None:
-        arcs, plain_text = Arcs.of(graph).each_edge_once(), FORMATS[name].plain_text
-        if plain_text is not None and (pieces := plain_text(arcs)) is not None:
-            with replacing_text(path) as text:
-                text.writelines(pieces)
-            return
-        nx = optional("networkx", "networkx", f"{name} files")
+        arcs, nx = Arcs.of(graph).each_edge_once(), optional("networkx", "networkx", f"{name} files")
         made, content = arcs.networkx(nx), io.BytesIO()
         try:
             plain_names(arcs.names, path)
@@ -134,8 +125,7 @@ def writer(name: str) -> Callable[[Graph, Path], None]:
 def _arcs(nx: Any, name: str, content: bytes, path: Path) -> Arcs:
     format_ = FORMATS[name]
     try:
-        found = format_.plain(content) if format_.plain is not None else None
-        found = found or edges_of_networkx(format_.read(nx, content))
+        found = edges_of_networkx(format_.read(nx, content))
     except (HpgraphError, MemoryError):
         raise
     except Exception as error:  # NetworkX's parsers raise any type

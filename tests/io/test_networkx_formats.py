@@ -12,8 +12,6 @@ from raising import raises
 
 import hpgraph as hpg
 from hpgraph.io import text_rows
-from hpgraph.io.arcs import Arcs
-from hpgraph.io.networkx_formats import FORMATS, _same
 
 SUFFIXES = [".gml", ".gexf", ".net", ".json", ".gml.gz", ".json.gz"]
 WRITERS: dict[str, Any] = {
@@ -138,102 +136,6 @@ def test_conversion_keeps_names_that_are_numbers(tmp_path: Path) -> None:
     (tmp_path / "g.json").write_text('{"nodes": [{"id": "a"}, {"id": 5}], "links": []}')
     with pytest.raises(ValueError, match="some are neither"):
         hpg.convert(tmp_path / "g.json", tmp_path / "g.hpg")
-
-
-NODES = 'node [ id 7 label "a b" ] node [ id 2 label "4" ] node [ id 11 label "c" ] '
-PLAIN: dict[str, list[str]] = {
-    ".gml": [
-        f"graph [ {NODES}edge [ source 7 target 2 ] edge [ source 2 target 2 ] ]",
-        f"graph [\n directed 1\n{NODES}edge [ source 7 target 2 weight 2 ] edge [ source 2 target 7 weight -.5 ] ]\n",
-        f"graph [ directed 0 multigraph 0 {NODES}edge [ source 7 target 2 weight 0.1234567890123456789 ] ]",
-        f"graph [ {NODES} ]",
-    ],
-    ".net": [
-        '*vertices 3\n1 "a b" 0.0 0.0 ellipse\n2 4\n3 c\n*edges\n1 2 1.0\n2 2 1.0\n',
-        "*Vertices 3\r\n3 x\r\n1 y\r\n2 z\r\n*Arcs\r\n3 1 2.5\r\n1 3 -4\r\n",
-        "*vertices 2\n1 5\n2 6\n*arcs\n1 2\n",
-    ],
-}
-OTHER: dict[str, list[str]] = {
-    ".gml": [
-        f'graph [ name "x" {NODES} ]', f"graph [ directed 1 directed 0 {NODES} ]", f"graph [ multigraph 1 {NODES} ]",
-        'graph [ node [ id 1 label "&lt;" ] ]', f"graph [ {NODES}edge [ source 7 target 2 value 3 ] ]",
-        f"graph [ {NODES}edge [ source 7 target 2 weight 1 ] edge [ source 7 target 11 ] ]",
-        f"graph [ {NODES}edge [ source 7 target 2 ] edge [ source 2 target 7 ] ]",
-        f"graph [ {NODES}edge [ source 7 target 3 ] ]", f"graph [ {NODES}{NODES} ]", "graph [ ]", "graph [ node [ ] ]",
-        f"graph [ {NODES}edge [ source 7 target 2 weight 12345678901234567 ] ]",
-        f"graph [ {NODES}edge [ source 7 target 2 weight 1E5 ] ]", f"graph [ {NODES} ] graph [ ]",
-    ],
-    ".net": [
-        "*vertices 2\n1 a\n2 b\n*edges\n1 2 1 label x\n", "*vertices 2\n1 a\n2 b\n*edges\n1 2\n*arcs\n2 1\n",
-        "*vertices 2\n1 a\n2 b\n*edges\n1 2\n1 2\n", "*vertices 2\n1 a\n2 a\n*edges\n1 2\n", "*vertices 3\n1 a\n2 b\n",
-        "*vertices 2\n1 a\n2 b\n*edges\n1 3\n", "*vertices 2\n1 a\n2 b\n*edges\n1 2 3\n2 1\n",
-        "% no\n*vertices 1\n1 a\n*edges\n", "*vertices 2\n1 a\n2 b\n*arcslist\n1 2\n",
-    ],
-}  # fmt: skip
-
-
-FILES = [(suffix, files is PLAIN, text) for files in (PLAIN, OTHER) for suffix in files for text in files[suffix]]
-
-
-@pytest.mark.parametrize(("suffix", "plain", "text"), FILES)
-def test_plain_files(suffix: str, plain: bool, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read without NetworkX's objects they are what NetworkX reads; others are left to it."""
-    name, path = {".gml": "GML", ".net": "Pajek"}[suffix], tmp_path / f"g{suffix}"
-    assert (FORMATS[name].plain(text.encode()) is not None) == plain
-    path.write_bytes(text.encode())
-    found = _read_or_error(path)
-    monkeypatch.setitem(FORMATS, name, FORMATS[name]._replace(plain=None))
-    wanted = _read_or_error(path)
-    if isinstance(wanted, str):
-        assert found == wanted and not plain
-        return
-    assert _same(found, wanted) and found.weighted == wanted.weighted
-    assert found.weights is None or found.weights.dtype == wanted.weights.dtype
-
-
-def _read_or_error(path: Path) -> Any:
-    try:
-        return hpg.read(path)
-    except ValueError as error:
-        return str(error)
-
-
-NAMES = [None, "x{}", "v {}", "{}", "a&b{}", "é{}", "*e{}", " {}.5 ", "] edge [ {}", '"{}"', "-1{}", "{}" + "long" * 40]
-
-
-@pytest.mark.parametrize("suffix", ["gml", "net"])
-@pytest.mark.parametrize("form", NAMES)
-def test_plain_text_is_that_of_networkx(
-    suffix: str, form: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng, name, plain = np.random.default_rng(3), {"gml": "GML", "net": "Pajek"}[suffix], 0
-    for kind in range(14):
-        n, m = int(rng.integers(1, 12)), int(rng.integers(0, 20))
-        source, target = rng.integers(0, n, (2, m))
-        weight = [
-            None, rng.random(m), rng.integers(-5, 5, m), rng.integers(-(2**40), 2**40, m), np.ones(m),
-            10.0 ** rng.integers(-300, 300, m), rng.random(m).astype(np.float32),
-        ][kind // 2]  # fmt: skip
-        names = None if form is None else [form.format(v) for v in range(n)]
-        graph = hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=bool(kind % 2), names=names)
-        written = []
-        for plain_text in (FORMATS[name].plain_text, None):
-            with monkeypatch.context() as patch:
-                patch.setitem(FORMATS, name, FORMATS[name]._replace(plain_text=plain_text))
-                try:
-                    hpg.write(graph, tmp_path / f"x.{suffix}")
-                    written.append((tmp_path / f"x.{suffix}").read_bytes())
-                except ValueError:
-                    written.append(b"")
-        assert written[0] == written[1]
-        pieces = FORMATS[name].plain_text(Arcs.of(graph).each_edge_once())  # type: ignore[misc]
-        if pieces is not None:
-            plain += 1
-            assert (FORMATS[name].plain(written[0]) is not None) == (form != "] edge [ {}" or suffix == "net")  # type: ignore[misc]
-            assert _same(graph, hpg.read(tmp_path / f"x.{suffix}"))
-    left = ["{}", "é{}", '"{}"', "-1{}", "a&b{}" if suffix == "gml" else "*e{}"]
-    assert (plain > 0) == (form not in left)
 
 
 @pytest.mark.parametrize("padded", [True, False])
